@@ -1,0 +1,119 @@
+import type { Server } from 'node:http'
+import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
+import { Antiforgery } from './auth/antiforgery.ts'
+import { Authenticator } from './auth/authenticate.ts'
+import { Directory } from './auth/directory.ts'
+import { registerGuard } from './auth/guard.ts'
+import type { SigningKeys } from './auth/keys.ts'
+import { Passwords } from './auth/passwords.ts'
+import { registerAuth } from './auth/routes.ts'
+import { LoginThrottle } from './auth/throttle.ts'
+import { AccessTokens } from './auth/tokens.ts'
+import type { Clock } from './clock.ts'
+import type { Config } from './config.ts'
+import { registerApiBrowser } from './http/api-browser.ts'
+import { registerBodies } from './http/body.ts'
+import { registerCors } from './http/cors.ts'
+import { answerParserError, registerErrors } from './http/errors.ts'
+import { compileReader, type FieldsTypeProvider, parseQuery } from './http/fields.ts'
+import { type Readiness, registerDraining, registerHealth } from './http/health.ts'
+import { registerJwks } from './http/jwks.ts'
+import { registerNotFound } from './http/not-found.ts'
+import { collectRoutes } from './http/openapi.ts'
+import { RequestLimits } from './http/rate-limit.ts'
+import { parserHeaderLimitBytes, registerRequestContext, requestId } from './http/request-context.ts'
+import { registerRequestLog } from './http/request-log.ts'
+import type { App } from './http/route.ts'
+import { registerSecurityHeaders } from './http/security-headers.ts'
+import { registerWebApp, sendWebApp } from './http/spa.ts'
+import type { AppDatabase } from './operations.ts'
+import { registerOrders } from './orders/routes.ts'
+
+export interface AppParts {
+  config: Config
+  db: AppDatabase
+  clock: Clock
+  log: FastifyBaseLogger
+  keys: SigningKeys
+  antiforgeryKey: Buffer
+  readiness: Readiness
+}
+
+const bodyLimitBytes = 64 * 1024
+
+/** The whole service, ready to listen: every hook and every slice by name, in the order in which they run. */
+export async function buildApp(parts: AppParts): Promise<App> {
+  const { config, db, clock, keys, readiness } = parts
+  const app = createServer(parts, publicUrl)
+  function publicUrl(): string {
+    return config.publicUrl ?? `http://localhost:${listeningPort(app.server) ?? config.port}`
+  }
+  const limits = new RequestLimits(config.rateLimits)
+  const tokens = new AccessTokens(keys, publicUrl, clock)
+  const directory = new Directory(db, clock, config.permissionCacheTtlSeconds)
+  const authenticator = new Authenticator(config, db, clock, tokens, directory)
+  const antiforgery = new Antiforgery(parts.antiforgeryKey)
+
+  registerErrors(app, publicUrl)
+  registerRequestLog(app)
+  registerSecurityHeaders(app, config)
+  registerRequestContext(app, config)
+  registerDraining(app, readiness)
+  registerCors(app, config.corsOrigins)
+  registerGuard(app, { config, publicUrl, authenticator, antiforgery, limits })
+  registerBodies(app)
+  const routes = collectRoutes(app)
+  await registerWebApp(app)
+  registerNotFound(app, { limits, publicUrl, sendPage: sendWebApp })
+
+  registerHealth(app, db, readiness)
+  registerJwks(app, keys.jwks, config.development)
+  registerAuth(app, {
+    config,
+    db,
+    clock,
+    authenticator,
+    antiforgery,
+    limits,
+    passwords: new Passwords(),
+    throttle: new LoginThrottle(db, clock),
+    tokens,
+  })
+  registerOrders(app, { config, db, clock })
+  if (config.development) registerApiBrowser(app, routes, publicUrl)
+  return app
+}
+
+function createServer({ config, log }: AppParts, publicUrl: () => string): App {
+  const app = fastify({
+    loggerInstance: log,
+    // One line per request is ours (http/request-log.ts).
+    logController: new LogController({ disableRequestLogging: true }),
+    requestIdLogLabel: 'requestId',
+    genReqId: requestId,
+    requestIdHeader: false,
+    bodyLimit: bodyLimitBytes,
+    trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
+    // The whole request within 30 s, its headers within 10 s; an idle connection is kept for 65 s.
+    requestTimeout: 30_000,
+    keepAliveTimeout: 65_000,
+    http: { maxHeaderSize: parserHeaderLimitBytes, headersTimeout: 10_000 },
+    routerOptions: {
+      ignoreTrailingSlash: true,
+      caseSensitive: true,
+      maxParamLength: parserHeaderLimitBytes,
+      querystringParser: parseQuery,
+    },
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    exposeHeadRoutes: true,
+    clientErrorHandler: (error, socket) => answerParserError(error, socket, publicUrl()),
+  }).withTypeProvider<FieldsTypeProvider>()
+  app.setValidatorCompiler(compileReader)
+  return app
+}
+
+function listeningPort(server: Server): number | undefined {
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : undefined
+}

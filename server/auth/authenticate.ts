@@ -1,0 +1,153 @@
+import type { FastifyRequest } from 'fastify'
+import type { Clock } from '../clock.ts'
+import type { Config } from '../config.ts'
+import { secretPattern, sha256 } from '../ids.ts'
+import type { AppDatabase } from '../operations.ts'
+import type { Directory } from './directory.ts'
+import type { Principal } from './principal.ts'
+import {
+  antiforgeryCookieName,
+  cookieValues,
+  sessionCookieName,
+  touchIntervalMilliseconds,
+} from './session.ts'
+import { findSession } from './session-store.ts'
+import type { AccessTokens } from './tokens.ts'
+
+/**
+ * What the credentials of a request amount to. With both kinds in one request the bearer decides and the cookie is
+ * not looked at; an invalid bearer never falls back to it (section 4 of the contract).
+ */
+export type Credential =
+  | { outcome: 'valid'; principal: Principal }
+  | { outcome: 'none' }
+  | { outcome: 'invalid'; via: 'session' | 'bearer' }
+
+const bearerPattern = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i
+
+/** The only reader of cookies and of Authorization: the one place that knows that there are three flows. */
+export class Authenticator {
+  readonly #config: Config
+  readonly #db: AppDatabase
+  readonly #clock: Clock
+  readonly #tokens: AccessTokens
+  readonly #directory: Directory
+
+  constructor(config: Config, db: AppDatabase, clock: Clock, tokens: AccessTokens, directory: Directory) {
+    this.#config = config
+    this.#db = db
+    this.#clock = clock
+    this.#tokens = tokens
+    this.#directory = directory
+  }
+
+  authenticate(request: FastifyRequest): Promise<Credential> {
+    const authorization = request.raw.headers.authorization
+    if (authorization !== undefined && /^bearer(?: |$)/i.test(authorization)) {
+      return this.#bearer(request, authorization)
+    }
+    return this.session(request)
+  }
+
+  /** The session cookie alone, for the routes that never look at Authorization. */
+  async session(request: FastifyRequest): Promise<Credential> {
+    const presented = presentedSessionId(request)
+    if (presented === undefined) return { outcome: 'none' }
+    const principal = await this.#findSessionPrincipal(request, presented)
+    return principal === undefined ? { outcome: 'invalid', via: 'session' } : { outcome: 'valid', principal }
+  }
+
+  async #findSessionPrincipal(request: FastifyRequest, presented: string): Promise<Principal | undefined> {
+    if (!secretPattern.test(presented)) return undefined
+    const idHash = sha256(presented)
+    const session = await findSession(this.#db.read, idHash)
+    if (session === undefined || !session.enabled) return undefined
+    const now = this.#clock()
+    const idleEnd = session.lastSeenAt + this.#config.sessionIdleTtlSeconds * 1000
+    const retired = session.retiredAt !== null && session.retiredAt <= now
+    if (retired || idleEnd <= now || session.absoluteExpiresAt <= now) return undefined
+    return {
+      id: session.principalId,
+      userName: session.userName,
+      roles: session.roles,
+      permissions: await this.#directory.permissionsOf(session.roles),
+      via: 'session',
+      timeZone: session.timeZone,
+      session: {
+        id: session.sessionId,
+        presentedIdHash: idHash,
+        antiforgeryBinding: session.antiforgeryBinding,
+        lastSeenAt: this.#touch(request, session.sessionId, session.lastSeenAt, now),
+        absoluteExpiresAt: session.absoluteExpiresAt,
+      },
+    }
+  }
+
+  /** Slides the idle end without holding the request up; returns the last use that is, or is being, written. */
+  #touch(request: FastifyRequest, sessionId: string, lastSeenAt: number, now: number): number {
+    const interval = Math.min(touchIntervalMilliseconds, (this.#config.sessionIdleTtlSeconds * 1000) / 2)
+    if (now - lastSeenAt < interval) return lastSeenAt
+    this.#db.write('touchSession', { sessionId, nowMilliseconds: now }).catch((error: unknown) => {
+      request.log.warn({ err: error }, 'touchSession')
+    })
+    return now
+  }
+
+  async #bearer(request: FastifyRequest, authorization: string): Promise<Credential> {
+    const invalid = { outcome: 'invalid', via: 'bearer' } as const
+    const token = bearerPattern.exec(authorization)?.[1]
+    if (token === undefined || headerCount(request, 'authorization') > 1) return invalid
+    const verified = await this.#tokens.verify(token)
+    if (verified === undefined) return invalid
+    const state = await this.#directory.principal(verified.subject)
+    // Revocation: the cache of verified signatures never skips this check.
+    if (state === undefined || !state.enabled) return invalid
+    if (verified.issuedAtSeconds * 1000 < state.credentialsChangedAt) return invalid
+    const principal: Principal = {
+      id: state.id,
+      userName: state.name,
+      roles: verified.roles,
+      permissions: await this.#directory.permissionsOf(verified.roles),
+      via: 'bearer',
+      timeZone: state.timeZone,
+      session: null,
+    }
+    return { outcome: 'valid', principal }
+  }
+}
+
+/** True when the request carries a session cookie, valid or not; false when a Bearer header hides it. */
+export function carriesSessionCookie(request: FastifyRequest): boolean {
+  const { authorization, cookie } = request.raw.headers
+  if (authorization !== undefined && /^bearer(?: |$)/i.test(authorization)) return false
+  return cookieValues(cookie, sessionCookieName).length > 0
+}
+
+/** The session id that a login replaces; undefined when there is none of the right form. */
+export function presentedSessionIdHash(request: FastifyRequest): string | undefined {
+  const presented = presentedSessionId(request)
+  return presented !== undefined && secretPattern.test(presented) ? sha256(presented) : undefined
+}
+
+/** The value of a well-formed antiforgery cookie. */
+export function presentedAntiforgeryCookie(request: FastifyRequest): string | undefined {
+  const values = cookieValues(request.raw.headers.cookie, antiforgeryCookieName)
+  const [value] = values
+  return values.length === 1 && value !== undefined && secretPattern.test(value) ? value : undefined
+}
+
+/** Several cookies of one name are never a browser's own doing here: then none of them counts. */
+function presentedSessionId(request: FastifyRequest): string | undefined {
+  const values = cookieValues(request.raw.headers.cookie, sessionCookieName)
+  return values.length > 1 ? '' : values[0]
+}
+
+/** Node keeps the first of several Authorization fields silently; two of them are refused. */
+function headerCount(request: FastifyRequest, name: string): number {
+  const { rawHeaders } = request.raw
+  let count = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    if (rawHeaders[index]?.toLowerCase() === name) count += 1
+  }
+  return count
+}

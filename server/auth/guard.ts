@@ -1,0 +1,158 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from '../config.ts'
+import { Problem } from '../http/problems.ts'
+import type { LimitName, RequestLimits } from '../http/rate-limit.ts'
+import { assertSizes } from '../http/request-context.ts'
+import type { App } from '../http/route.ts'
+import type { Antiforgery } from './antiforgery.ts'
+import { type Authenticator, type Credential, carriesSessionCookie } from './authenticate.ts'
+import type { Access } from './permissions.ts'
+import type { Principal, SessionState } from './principal.ts'
+import { clearCookie, sessionCookieName, sessionExpiryHeaders } from './session.ts'
+
+export interface GuardParts {
+  config: Config
+  publicUrl: () => string
+  authenticator: Authenticator
+  antiforgery: Antiforgery
+  limits: RequestLimits
+}
+
+/**
+ * Lets a request through to its handler, in the order of checks of section 6 of the contract: address limit 429,
+ * credential 401, caller limit 429, antiforgery 403, permission 403. A route without a declared access keeps the
+ * service from starting.
+ */
+export function registerGuard(app: App, parts: GuardParts): void {
+  app.addHook('onRoute', ({ config, method, url }) => {
+    if (config?.access === undefined) throw new Error(`${String(method)} ${url} does not declare its access`)
+  })
+  app.addHook('onRequest', async (request, reply) => {
+    await countIfRefused(request, reply, parts.limits, () => assertSizes(request.raw))
+    if (request.is404) return
+    const { access, limit } = request.routeOptions.config
+    if (access === undefined) throw new Error('a route without access')
+    if (access === 'public') await admitPublic(request, reply, parts, limit ?? 'anonymous')
+    else await admitCaller(request, reply, parts, access)
+  })
+}
+
+async function countIfRefused(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  limits: RequestLimits,
+  check: () => void,
+): Promise<void> {
+  try {
+    check()
+  } catch (error) {
+    await limits.consume('anonymous', request.clientAddress, reply)
+    throw error
+  }
+}
+
+async function admitPublic(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { limits, config, publicUrl }: GuardParts,
+  limit: string,
+): Promise<void> {
+  if (limit === 'exempt' || limit === 'own') return
+  await limits.consume(limit as LimitName, request.clientAddress, reply)
+  // A login makes a cookie: a foreign page must not be able to sign its visitor in (login CSRF).
+  if (request.routeOptions.config.sameSiteOnly) assertSameSite(request, config, publicUrl())
+}
+
+async function admitCaller(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  parts: GuardParts,
+  access: Exclude<Access, 'public'>,
+): Promise<void> {
+  const credential = await parts.authenticator.authenticate(request)
+  const principal = acceptedPrincipal(credential, access)
+  if (principal === undefined) {
+    await parts.limits.consume('anonymous', request.clientAddress, reply)
+    if (request.routeOptions.config.clearsStaleCookie) clearStaleCookie(request, reply, parts)
+    throw unauthenticated(credential)
+  }
+  request.principal = principal
+  if (principal.session !== null) announceExpiry(reply, principal.session, parts.config)
+  await consumeCallerLimit(request, reply, parts.limits, principal)
+  if (principal.via === 'session' && isUnsafe(request.method)) assertNotForged(request, parts, principal)
+  if (access !== 'session' && access !== 'authenticated' && !principal.permissions.has(access)) {
+    throw new Problem('permission-denied', {
+      detail: `The permission ${access} is needed.`,
+      members: { permission: access },
+    })
+  }
+}
+
+function acceptedPrincipal(credential: Credential, access: Access): Principal | undefined {
+  if (credential.outcome !== 'valid') return undefined
+  return access === 'session' && credential.principal.via !== 'session' ? undefined : credential.principal
+}
+
+function unauthenticated(credential: Credential): Problem {
+  const invalidToken = credential.outcome === 'invalid' && credential.via === 'bearer'
+  return new Problem('authentication-required', { members: invalidToken ? { invalidToken } : {} })
+}
+
+/** Every answer to a cookie caller says when its session ends. */
+export function announceExpiry(
+  reply: FastifyReply,
+  session: Pick<SessionState, 'lastSeenAt' | 'absoluteExpiresAt'>,
+  config: Config,
+): void {
+  reply.headers(sessionExpiryHeaders(session, config))
+}
+
+async function consumeCallerLimit(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  limits: RequestLimits,
+  principal: Principal,
+): Promise<void> {
+  const caller = String(principal.id)
+  if (request.routeOptions.config.limit === 'sessionRefresh') {
+    await limits.consume('refreshAddress', request.clientAddress, reply)
+    await limits.consume('refresh', principal.session?.id ?? caller, reply)
+  } else {
+    await limits.consume(isUnsafe(request.method) ? 'write' : 'read', caller, reply)
+  }
+}
+
+function isUnsafe(method: string): boolean {
+  return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS'
+}
+
+/** Cookie writes only (OWASP CSRF Prevention): same site by the browser's own word, and a token of this session. */
+function assertNotForged(request: FastifyRequest, parts: GuardParts, principal: Principal): void {
+  assertSameSite(request, parts.config, parts.publicUrl())
+  const token = request.headers['x-xsrf-token']
+  if (token === undefined || token === '') throw new Problem('csrf-token-missing')
+  const binding = principal.session?.antiforgeryBinding ?? ''
+  if (typeof token !== 'string' || !parts.antiforgery.isValid(binding, token)) {
+    throw new Problem('csrf-token-invalid')
+  }
+}
+
+function assertSameSite(request: FastifyRequest, config: Config, publicUrl: string): void {
+  if (isCrossSite(request, config, publicUrl)) throw new Problem('cross-site-request')
+}
+
+/** By Sec-Fetch-Site where the browser sends it, else by Origin; `null` is a foreign origin. */
+function isCrossSite(request: FastifyRequest, config: Config, publicUrl: string): boolean {
+  const site = request.headers['sec-fetch-site']
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none'
+  const { origin, host } = request.headers
+  if (origin === undefined || origin === publicUrl) return false
+  // In development the same machine has several names; the Host header was checked to be one of them.
+  return !(config.development && origin === `http://${host}`)
+}
+
+/** A cookie that no longer serves is taken away, unless a foreign page sent the request. */
+function clearStaleCookie(request: FastifyRequest, reply: FastifyReply, parts: GuardParts): void {
+  if (!carriesSessionCookie(request) || isCrossSite(request, parts.config, parts.publicUrl())) return
+  reply.header('set-cookie', clearCookie(sessionCookieName))
+}

@@ -1,0 +1,68 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
+import type { Clock } from '../clock.ts'
+import type { Config } from '../config.ts'
+import { Problem } from '../http/problems.ts'
+import type { RequestLimits } from '../http/rate-limit.ts'
+import { sha256 } from '../ids.ts'
+import type { AppDatabase } from '../operations.ts'
+import { type ClientCredentials, findClient, findUserByEmail, type UserCredentials } from './account-store.ts'
+import type { Antiforgery } from './antiforgery.ts'
+import type { Authenticator } from './authenticate.ts'
+import type { Passwords } from './passwords.ts'
+import type { LoginThrottle } from './throttle.ts'
+import type { AccessTokens } from './tokens.ts'
+
+/** What the routes of this slice work with. */
+export interface AuthParts {
+  config: Config
+  db: AppDatabase
+  clock: Clock
+  authenticator: Authenticator
+  antiforgery: Antiforgery
+  limits: RequestLimits
+  passwords: Passwords
+  throttle: LoginThrottle
+  tokens: AccessTokens
+}
+
+/**
+ * The user whose email and password these are, enabled at this moment. Throws `invalid-credentials` with one text
+ * and after the same work whatever the cause (ASVS 5.0 6.3.8), `too-many-attempts` during a wait.
+ */
+export async function checkPassword(
+  { db, passwords, throttle }: AuthParts,
+  request: FastifyRequest,
+  { email, password }: { email: string; password: string },
+): Promise<UserCredentials> {
+  const user = await throttle.attempt(email, request.clientAddress, async () => {
+    const found = await findUserByEmail(db.read, email)
+    const matches = await passwords.verify(found?.passwordHash, password)
+    return matches && found?.enabled ? found : undefined
+  })
+  if (user === undefined) throw refusedLogin(request)
+  return user
+}
+
+export function refusedLogin(request: FastifyRequest): Problem {
+  request.log.info({ event: 'login-failed', address: request.clientAddress }, 'login failed')
+  return new Problem('invalid-credentials')
+}
+
+const clientIdPattern = /^[A-Za-z][A-Za-z0-9._-]{0,63}$/
+
+/** The enabled client whose secret this is. Throws `invalid-client`, one text whatever the cause. */
+export async function checkClientSecret(
+  { db }: AuthParts,
+  request: FastifyRequest,
+  { clientId, clientSecret }: { clientId: string; clientSecret: string },
+): Promise<ClientCredentials> {
+  const client = clientIdPattern.test(clientId) ? await findClient(db.read, clientId) : undefined
+  const presented = Buffer.from(sha256(clientSecret))
+  const matches = (client?.secretHashes ?? [])
+    .map((secretHash) => timingSafeEqual(presented, Buffer.from(secretHash)))
+    .includes(true)
+  if (client?.enabled && matches) return client
+  request.log.info({ event: 'client-refused', address: request.clientAddress }, 'client exchange failed')
+  throw new Problem('invalid-client')
+}

@@ -1,0 +1,10 @@
+/** The closed list of permissions; which role holds which is data (table role_permissions). */
+export const permissions = ['Orders.Create', 'Orders.Read', 'Orders.Approve'] as const
+export type Permission = (typeof permissions)[number]
+
+export function isPermission(text: string): text is Permission {
+  return (permissions as readonly string[]).includes(text)
+}
+
+/** Who may call a route. Every route declares one; the service does not start otherwise. */
+export type Access = 'public' | 'session' | 'authenticated' | Permission

@@ -1,0 +1,27 @@
+import type { Permission } from './permissions.ts'
+
+/** The current user, the same whether a session cookie or a bearer token brought it. Services count as users. */
+export interface Principal {
+  id: number
+  /** User name, or the clientId of a service. */
+  userName: string
+  /** As they were when the token or session was issued. */
+  roles: readonly string[]
+  /** What those roles hold now (at most PERMISSION_CACHE_TTL_SECONDS old). */
+  permissions: ReadonlySet<Permission>
+  via: 'session' | 'bearer'
+  /** The user's stored IANA zone, if any. */
+  timeZone: string | null
+  /** Present for cookie callers. */
+  session: SessionState | null
+}
+
+/** A valid session, as the request that presented it found it. Instants in milliseconds. */
+export interface SessionState {
+  id: string
+  /** Hash of the session id that the request presented. */
+  presentedIdHash: string
+  antiforgeryBinding: string
+  lastSeenAt: number
+  absoluteExpiresAt: number
+}

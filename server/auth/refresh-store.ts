@@ -1,0 +1,156 @@
+import type { Kysely, Transaction } from 'kysely'
+import type { Database } from '../db/tables.ts'
+import { rolesOf } from './account-store.ts'
+import { confirmCredentials } from './session-store.ts'
+
+export interface CreateRefreshFamilyInput {
+  familyId: string
+  tokenHash: string
+  principalId: number
+  /** The credentials as they were when the password was checked. */
+  passwordHash: string
+  credentialsChangedAt: number
+  nowMilliseconds: number
+  tokenExpiresAt: number
+  familyExpiresAt: number
+}
+
+/** What an access token is signed from, after the write that allows it. */
+export interface TokenGrant {
+  principalId: number
+  userName: string
+  roles: string[]
+  credentialsChangedAt: number
+}
+
+/** Makes a family with its first token, on the same condition as a session; undefined when it does not hold. */
+export async function createRefreshFamily(
+  trx: Transaction<Database>,
+  input: CreateRefreshFamilyInput,
+): Promise<TokenGrant | undefined> {
+  if (!(await confirmCredentials(trx, input))) return undefined
+  await trx
+    .insertInto('refresh_families')
+    .values({
+      id: input.familyId,
+      principal_id: input.principalId,
+      created_at: input.nowMilliseconds,
+      expires_at: input.familyExpiresAt,
+      revoked_at: null,
+    })
+    .execute()
+  await insertToken(
+    trx,
+    input.tokenHash,
+    input.familyId,
+    Math.min(input.tokenExpiresAt, input.familyExpiresAt),
+  )
+  return readGrant(trx, input.principalId)
+}
+
+export interface RotateRefreshTokenInput {
+  tokenHash: string
+  newTokenHash: string
+  nowMilliseconds: number
+  /** End of the new token; the family's own end is kept. */
+  tokenExpiresAt: number
+}
+
+export type Rotation =
+  | { outcome: 'rotated'; grant: TokenGrant }
+  /** A used token came back: its family, and nothing else, has been revoked. */
+  | { outcome: 'reused'; familyId: string; principalId: number }
+  | { outcome: 'refused' }
+
+/**
+ * Uses a refresh token once, by one conditional UPDATE (RFC 9700 §4.14.2): of any number of simultaneous uses exactly
+ * one is `rotated`; each later one is `reused` and ends the family.
+ */
+export async function rotateRefreshToken(
+  trx: Transaction<Database>,
+  input: RotateRefreshTokenInput,
+): Promise<Rotation> {
+  const used = await trx
+    .updateTable('refresh_tokens')
+    .set('used_at', input.nowMilliseconds)
+    .where('token_hash', '=', input.tokenHash)
+    .where('used_at', 'is', null)
+    .where('expires_at', '>', input.nowMilliseconds)
+    .where('family_id', 'in', (eb) =>
+      eb
+        .selectFrom('refresh_families')
+        .innerJoin('principals', 'principals.id', 'refresh_families.principal_id')
+        .select('refresh_families.id')
+        .where('refresh_families.revoked_at', 'is', null)
+        .where('refresh_families.expires_at', '>', input.nowMilliseconds)
+        .where('principals.enabled', '=', 1),
+    )
+    .returning('family_id')
+    .executeTakeFirst()
+  if (used === undefined) return nameRefusal(trx, input)
+  const family = await trx
+    .selectFrom('refresh_families')
+    .select(['principal_id', 'expires_at'])
+    .where('id', '=', used.family_id)
+    .executeTakeFirstOrThrow()
+  await insertToken(
+    trx,
+    input.newTokenHash,
+    used.family_id,
+    Math.min(input.tokenExpiresAt, family.expires_at),
+  )
+  return { outcome: 'rotated', grant: await readGrant(trx, family.principal_id) }
+}
+
+async function nameRefusal(trx: Transaction<Database>, input: RotateRefreshTokenInput): Promise<Rotation> {
+  const token = await trx
+    .selectFrom('refresh_tokens')
+    .innerJoin('refresh_families', 'refresh_families.id', 'refresh_tokens.family_id')
+    .select(['family_id as familyId', 'used_at as usedAt', 'principal_id as principalId'])
+    .where('token_hash', '=', input.tokenHash)
+    .executeTakeFirst()
+  if (token === undefined || token.usedAt === null) return { outcome: 'refused' }
+  await trx
+    .updateTable('refresh_families')
+    .set('revoked_at', input.nowMilliseconds)
+    .where('id', '=', token.familyId)
+    .where('revoked_at', 'is', null)
+    .execute()
+  return { outcome: 'reused', familyId: token.familyId, principalId: token.principalId }
+}
+
+/** The family of a token, used or not: what the refresh limit counts by. */
+export async function findFamilyId(db: Kysely<Database>, tokenHash: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('refresh_tokens')
+    .select('family_id')
+    .where('token_hash', '=', tokenHash)
+    .executeTakeFirst()
+  return row?.family_id
+}
+
+async function insertToken(
+  trx: Transaction<Database>,
+  tokenHash: string,
+  familyId: string,
+  expiresAt: number,
+): Promise<void> {
+  await trx
+    .insertInto('refresh_tokens')
+    .values({ token_hash: tokenHash, family_id: familyId, expires_at: expiresAt, used_at: null })
+    .execute()
+}
+
+async function readGrant(trx: Transaction<Database>, principalId: number): Promise<TokenGrant> {
+  const principal = await trx
+    .selectFrom('principals')
+    .select(['name', 'credentials_changed_at'])
+    .where('id', '=', principalId)
+    .executeTakeFirstOrThrow()
+  return {
+    principalId,
+    userName: principal.name,
+    roles: await rolesOf(trx, principalId),
+    credentialsChangedAt: principal.credentials_changed_at,
+  }
+}

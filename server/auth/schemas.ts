@@ -1,0 +1,117 @@
+import { Type } from 'typebox'
+import { bodyOf, Fault, type Field, instantSchema, int32Schema, named, textField } from '../http/fields.ts'
+
+const emailText = textField(3, 254, {})
+const emailPattern = /^[^@\p{Cc}]+@[^@\p{Cc}]+$/u
+
+/** Compared lower-cased, and returned so. */
+const email: Field<string> = {
+  schema: Type.String({
+    minLength: 3,
+    maxLength: 254,
+    pattern: '^[^@\\u0000-\\u001f\\u007f-\\u009f]+@[^@\\u0000-\\u001f\\u007f-\\u009f]+$',
+    description:
+      'Email address of the account, 3 to 254 characters with one `@`; upper and lower case are the same.',
+    examples: ['operator@example.com'],
+  }),
+  read(value) {
+    const text = emailText.read(value)
+    if (text instanceof Fault) return text
+    if (!emailPattern.test(text))
+      return new Fault('format', 'must have one @ between non-empty sides and no control characters.')
+    return text.toLowerCase()
+  },
+}
+
+const password = textField(1, 256, {
+  description: 'Taken as it is: 1 to 256 characters.',
+  examples: ['countersign-demo-operator'],
+})
+
+export const LoginSessionCommand = bodyOf('LoginSessionCommand', 'Signs a browser in.', { email, password })
+export const TokenLoginCommand = bodyOf('TokenLoginCommand', 'Signs a mobile or native app in.', {
+  email,
+  password,
+})
+export const RefreshTokenCommand = bodyOf('RefreshTokenCommand', 'Uses a refresh token, once.', {
+  refreshToken: textField(1, 512, {
+    description: 'The refresh token of the last pair; it works once.',
+    examples: ['Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU'],
+  }),
+})
+export const ClientTokenCommand = bodyOf('ClientTokenCommand', 'Identifies a service.', {
+  clientId: textField(1, 64, { description: 'Name of the service client.', examples: ['demo-service'] }),
+  clientSecret: textField(1, 256, {
+    description: 'Secret of the service client.',
+    examples: ['countersign-demo-service-secret'],
+  }),
+})
+
+const principalId = int32Schema({
+  description: 'Id of the account; users and services share one sequence.',
+  examples: [2],
+})
+const userName = Type.String({
+  description: 'User name, or the clientId of a service.',
+  examples: ['operator'],
+})
+const roles = Type.Array(Type.String(), {
+  description: 'Roles as they were when the credential was issued.',
+  examples: [['Operator']],
+})
+
+export const AuthenticatedUser = named(
+  'AuthenticatedUser',
+  Type.Object({
+    id: principalId,
+    userName,
+    email: Type.String({ description: 'Email address of the account.', examples: ['operator@example.com'] }),
+    roles,
+  }),
+)
+
+export const CurrentUserResponse = named(
+  'CurrentUserResponse',
+  Type.Object({ id: principalId, userName, roles }),
+)
+
+export const CsrfTokenResponse = named(
+  'CsrfTokenResponse',
+  Type.Object({
+    token: Type.String({
+      description: 'To be sent as `X-XSRF-TOKEN` with every unsafe request of a cookie caller.',
+      examples: ['3q2-7wAAAAAAAAAAAAAAAA.5Y2mB0Xg1kq0cUZb4mI3Z0i8v0H1o3Q2m9n5b7d1e2E'],
+    }),
+  }),
+)
+
+const accessToken = Type.String({
+  description: 'RS256 JWT of type `at+jwt` (RFC 9068), for `Authorization: Bearer`.',
+  examples: ['eyJhbGciOiJSUzI1NiIsInR5cCI6ImF0K2p3dCJ9.e30.c2lnbmF0dXJl'],
+})
+
+export const TokenPair = named(
+  'TokenPair',
+  Type.Object({
+    accessToken,
+    accessTokenExpiresAt: instantSchema({
+      description: 'End of the access token; equals its claim `exp`.',
+      examples: ['2026-11-20T09:45:00.000Z'],
+    }),
+    refreshToken: Type.String({
+      description: 'Works once, for the next pair. Serialise refreshes: a second use ends the whole family.',
+      examples: ['Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU'],
+    }),
+  }),
+)
+
+export const ServiceAccessToken = named(
+  'ServiceAccessToken',
+  Type.Object({
+    accessToken,
+    expiresAt: instantSchema({
+      description: 'End of the access token; equals its claim `exp`.',
+      examples: ['2026-11-20T10:30:00.000Z'],
+    }),
+  }),
+)

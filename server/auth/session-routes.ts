@@ -1,0 +1,249 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { noContent } from '../http/fields.ts'
+import { Problem } from '../http/problems.ts'
+import type { App } from '../http/route.ts'
+import { newOpaqueId, newSecret, sha256 } from '../ids.ts'
+import { presentedAntiforgeryCookie, presentedSessionIdHash } from './authenticate.ts'
+import { announceExpiry } from './guard.ts'
+import { type AuthParts, checkPassword, refusedLogin } from './login.ts'
+import type { SessionState } from './principal.ts'
+import { AuthenticatedUser, CsrfTokenResponse, CurrentUserResponse, LoginSessionCommand } from './schemas.ts'
+import {
+  antiforgeryCookieName,
+  clearCookie,
+  retiredIdGraceMilliseconds,
+  sessionCookieName,
+  setCookie,
+} from './session.ts'
+
+const tags = ['Authentication']
+const setCookieHeader = {
+  name: 'Set-Cookie',
+  description: 'The session cookie: HttpOnly, Secure, SameSite=Strict.',
+  schema: { type: 'string' },
+}
+const preferHeader = {
+  name: 'Prefer',
+  description: '`return=minimal` asks for 204 without a body (RFC 7240).',
+  schema: { type: 'string', example: 'return=minimal' },
+}
+
+/** The cookie session of the browser app (section 4 of the contract). */
+export function registerSessionRoutes(app: App, parts: AuthParts): void {
+  registerLogin(app, parts)
+  registerRefresh(app, parts)
+  registerLogout(app, parts)
+  registerCurrentUser(app)
+  registerCsrf(app, parts)
+}
+
+function registerLogin(app: App, parts: AuthParts): void {
+  app.route({
+    method: 'POST',
+    url: '/v1/auth/session',
+    config: {
+      access: 'public',
+      limit: 'exchange',
+      sameSiteOnly: true,
+      problems: ['invalid-credentials', 'too-many-attempts', 'cross-site-request', 'overloaded'],
+      requestHeaders: [preferHeader],
+      responseHeaders: { 200: [setCookieHeader], 204: [setCookieHeader] },
+    },
+    schema: {
+      operationId: 'loginSession',
+      summary: 'Sign in with a session cookie',
+      description:
+        'Makes a new session and ends the one that the request came with. An antiforgery token fetched before stays valid.',
+      tags,
+      body: LoginSessionCommand,
+      response: { 200: AuthenticatedUser, 204: noContent },
+    },
+    handler: async (request, reply) => {
+      const user = await checkPassword(parts, request, request.body)
+      const now = parts.clock()
+      const sessionId = newSecret()
+      const absoluteExpiresAt = now + parts.config.sessionAbsoluteTtlSeconds * 1000
+      const antiforgeryCookie = presentedAntiforgeryCookie(request)
+      const session = await parts.db.write('createSession', {
+        sessionId: newOpaqueId(),
+        idHash: sha256(sessionId),
+        principalId: user.principalId,
+        passwordHash: user.passwordHash,
+        credentialsChangedAt: user.credentialsChangedAt,
+        offeredBinding: antiforgeryCookie === undefined ? null : sha256(antiforgeryCookie),
+        freshBinding: newSecret(),
+        replacedIdHash: presentedSessionIdHash(request) ?? null,
+        nowMilliseconds: now,
+        absoluteExpiresAt,
+        userAgent: request.headers['user-agent']?.slice(0, 256) ?? null,
+      })
+      if (session === undefined) throw refusedLogin(request)
+      announceExpiry(reply, { lastSeenAt: now, absoluteExpiresAt }, parts.config)
+      reply.header('set-cookie', setCookie(sessionCookieName, sessionId))
+      if (antiforgeryCookie !== undefined) reply.header('set-cookie', clearCookie(antiforgeryCookieName))
+      const { principalId: id, userName, email } = user
+      return answerUser(request, reply, { id, userName, email, roles: session.roles })
+    },
+  })
+}
+
+function registerRefresh(app: App, parts: AuthParts): void {
+  app.route({
+    method: 'POST',
+    url: '/v1/auth/session/refresh',
+    config: {
+      access: 'session',
+      limit: 'sessionRefresh',
+      requestHeaders: [preferHeader],
+      responseHeaders: { 200: [setCookieHeader], 204: [setCookieHeader] },
+    },
+    schema: {
+      operationId: 'refreshSession',
+      summary: 'Re-issue the session cookie',
+      description:
+        'Re-reads the roles and issues a new session id. The id presented serves 30 seconds longer, for parallel tabs. The absolute end stays.',
+      tags,
+      response: { 200: AuthenticatedUser, 204: noContent },
+    },
+    handler: async (request, reply) => {
+      const { principal, state } = sessionOf(request)
+      const now = parts.clock()
+      const sessionId = newSecret()
+      const refreshed = await parts.db.write('refreshSession', {
+        sessionId: state.id,
+        presentedIdHash: state.presentedIdHash,
+        newIdHash: sha256(sessionId),
+        nowMilliseconds: now,
+        retireAt: now + retiredIdGraceMilliseconds,
+      })
+      if (refreshed === undefined) throw new Problem('authentication-required')
+      announceExpiry(reply, { lastSeenAt: now, absoluteExpiresAt: refreshed.absoluteExpiresAt }, parts.config)
+      reply.header('set-cookie', setCookie(sessionCookieName, sessionId))
+      const { email, roles } = refreshed
+      return answerUser(request, reply, { id: principal.id, userName: principal.userName, email, roles })
+    },
+  })
+}
+
+function registerLogout(app: App, parts: AuthParts): void {
+  app.route({
+    method: 'POST',
+    url: '/v1/auth/session/logout',
+    config: {
+      access: 'session',
+      clearsStaleCookie: true,
+      responseHeaders: { 204: [{ ...setCookieHeader, description: 'Clears the session cookie.' }] },
+    },
+    schema: {
+      operationId: 'logoutSession',
+      summary: 'End the session',
+      description: 'Ends every id of the session at once and clears the cookie.',
+      tags,
+      response: { 204: noContent },
+    },
+    handler: async (request, reply) => {
+      const { state } = sessionOf(request)
+      await parts.db.write('endSession', { idHash: state.presentedIdHash })
+      return reply
+        .code(204)
+        .removeHeader('session-idle-expires')
+        .removeHeader('session-expires')
+        .header('set-cookie', clearCookie(sessionCookieName))
+        .header('set-cookie', clearCookie(antiforgeryCookieName))
+        .send(undefined)
+    },
+  })
+}
+
+function registerCurrentUser(app: App): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/auth/me',
+    config: { access: 'authenticated' },
+    schema: {
+      operationId: 'getCurrentUser',
+      summary: 'The current user',
+      description:
+        'The same for a session cookie and a bearer token. A service is a user named by its clientId.',
+      tags,
+      response: { 200: CurrentUserResponse },
+    },
+    handler: async (request) => {
+      if (request.principal === null) throw new Problem('authentication-required')
+      const { id, userName, roles } = request.principal
+      return { id, userName, roles: [...roles] }
+    },
+  })
+}
+
+function registerCsrf(app: App, parts: AuthParts): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/auth/csrf',
+    config: { access: 'public', limit: 'own', problems: ['rate-limited'] },
+    schema: {
+      operationId: 'getCsrfToken',
+      summary: 'An antiforgery token',
+      description:
+        'Works before sign-in: without a valid session a cookie holds the binding of the token until the sign-in takes it over.',
+      tags,
+      response: { 200: CsrfTokenResponse },
+    },
+    handler: async (request, reply) => ({
+      token: parts.antiforgery.issue(await antiforgeryBinding(request, reply, parts)),
+    }),
+  })
+}
+
+/** The session's binding, or that of the antiforgery cookie, which is kept if well-formed and set otherwise. */
+async function antiforgeryBinding(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { authenticator, limits, config }: AuthParts,
+): Promise<string> {
+  const credential = await authenticator.session(request)
+  if (credential.outcome === 'valid' && credential.principal.session !== null) {
+    await limits.consume('read', String(credential.principal.id), reply)
+    announceExpiry(reply, credential.principal.session, config)
+    return credential.principal.session.antiforgeryBinding
+  }
+  await limits.consume('anonymous', request.clientAddress, reply)
+  const kept = presentedAntiforgeryCookie(request)
+  if (kept !== undefined) return sha256(kept)
+  const made = newSecret()
+  reply.header('set-cookie', setCookie(antiforgeryCookieName, made))
+  return sha256(made)
+}
+
+function sessionOf(request: FastifyRequest): {
+  principal: { id: number; userName: string }
+  state: SessionState
+} {
+  const { principal } = request
+  if (principal === null || principal.session === null) throw new Problem('authentication-required')
+  return { principal, state: principal.session }
+}
+
+interface UserAnswer {
+  id: number
+  userName: string
+  email: string
+  roles: string[]
+}
+
+/** 200 with the user, or 204 when the caller prefers no body. */
+function answerUser(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  user: UserAnswer,
+): UserAnswer | FastifyReply {
+  if (!prefersMinimal(request.headers.prefer)) return user
+  return reply.code(204).header('preference-applied', 'return=minimal').send()
+}
+
+function prefersMinimal(prefer: string | string[] | undefined): boolean {
+  return [prefer ?? []]
+    .flat()
+    .flatMap((field) => field.split(','))
+    .some((preference) => /^\s*return\s*=\s*"?minimal"?\s*(;|$)/i.test(preference))
+}

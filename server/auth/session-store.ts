@@ -1,0 +1,203 @@
+import type { Kysely, Transaction } from 'kysely'
+import type { Database } from '../db/tables.ts'
+import { rolesOf } from './account-store.ts'
+
+/** A session row together with its user, found by the hash of a presented id. Instants in milliseconds. */
+export interface StoredSession {
+  sessionId: string
+  principalId: number
+  userName: string
+  enabled: boolean
+  timeZone: string | null
+  roles: string[]
+  antiforgeryBinding: string
+  lastSeenAt: number
+  absoluteExpiresAt: number
+  /** End of the presented id's grace period, or null while it is current. */
+  retiredAt: number | null
+}
+
+export async function findSession(db: Kysely<Database>, idHash: string): Promise<StoredSession | undefined> {
+  const row = await db
+    .selectFrom('session_ids')
+    .innerJoin('sessions', 'sessions.id', 'session_ids.session_id')
+    .innerJoin('principals', 'principals.id', 'sessions.principal_id')
+    .innerJoin('users', 'users.principal_id', 'principals.id')
+    .select([
+      'sessions.id as sessionId',
+      'principals.id as principalId',
+      'principals.name as userName',
+      'principals.enabled',
+      'users.time_zone as timeZone',
+      'sessions.roles',
+      'sessions.antiforgery_binding as antiforgeryBinding',
+      'sessions.last_seen_at as lastSeenAt',
+      'sessions.absolute_expires_at as absoluteExpiresAt',
+      'session_ids.retired_at as retiredAt',
+    ])
+    .where('session_ids.id_hash', '=', idHash)
+    .executeTakeFirst()
+  return row && { ...row, enabled: row.enabled === 1, roles: JSON.parse(row.roles) }
+}
+
+export interface CreateSessionInput {
+  sessionId: string
+  idHash: string
+  principalId: number
+  /** The credentials as they were when the password was checked. */
+  passwordHash: string
+  credentialsChangedAt: number
+  /** Binding of the antiforgery cookie that the request carried, if it carried one. */
+  offeredBinding: string | null
+  /** Used when nothing was offered, or when another session holds what was offered. */
+  freshBinding: string
+  /** Id of the session that the login came with, which it ends. */
+  replacedIdHash: string | null
+  nowMilliseconds: number
+  absoluteExpiresAt: number
+  userAgent: string | null
+}
+
+export interface IssuedSession {
+  roles: string[]
+}
+
+/**
+ * Makes a session if the user is still enabled and its credentials are still those that were checked; undefined
+ * otherwise (a login that races with a disable makes nothing). Ends the session that the login came with.
+ */
+export async function createSession(
+  trx: Transaction<Database>,
+  input: CreateSessionInput,
+): Promise<IssuedSession | undefined> {
+  const confirmed = await confirmCredentials(trx, input)
+  if (!confirmed) return undefined
+  if (input.replacedIdHash !== null) await endSession(trx, { idHash: input.replacedIdHash })
+  const roles = await rolesOf(trx, input.principalId)
+  const session = {
+    id: input.sessionId,
+    principal_id: input.principalId,
+    roles: JSON.stringify(roles),
+    created_at: input.nowMilliseconds,
+    last_seen_at: input.nowMilliseconds,
+    absolute_expires_at: input.absoluteExpiresAt,
+    user_agent: input.userAgent,
+  }
+  const insert = (binding: string) =>
+    trx
+      .insertInto('sessions')
+      .values({ ...session, antiforgery_binding: binding })
+      .onConflict((conflict) => conflict.column('antiforgery_binding').doNothing())
+      .executeTakeFirstOrThrow()
+  const taken =
+    input.offeredBinding !== null && (await insert(input.offeredBinding)).numInsertedOrUpdatedRows === 1n
+  if (!taken) await insert(input.freshBinding)
+  await insertSessionId(trx, input.sessionId, input.idHash)
+  return { roles }
+}
+
+/**
+ * Takes a lock on the principal by a write that changes nothing, so that a disable or a new password either comes
+ * first (and is seen) or waits for this transaction (and then ends what it made).
+ */
+export async function confirmCredentials(
+  trx: Transaction<Database>,
+  expected: { principalId: number; credentialsChangedAt: number; passwordHash: string },
+): Promise<boolean> {
+  const principal = await trx
+    .updateTable('principals')
+    .set('enabled', 1)
+    .where('id', '=', expected.principalId)
+    .where('enabled', '=', 1)
+    .where('credentials_changed_at', '=', expected.credentialsChangedAt)
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('users')
+          .select('principal_id')
+          .where('principal_id', '=', expected.principalId)
+          .where('password_hash', '=', expected.passwordHash),
+      ),
+    )
+    .executeTakeFirst()
+  return principal.numUpdatedRows === 1n
+}
+
+async function insertSessionId(trx: Transaction<Database>, sessionId: string, idHash: string): Promise<void> {
+  await trx
+    .insertInto('session_ids')
+    .values({ id_hash: idHash, session_id: sessionId, retired_at: null })
+    .execute()
+}
+
+export interface RefreshSessionInput {
+  sessionId: string
+  presentedIdHash: string
+  newIdHash: string
+  nowMilliseconds: number
+  /** When the presented id stops to serve; an earlier end that it already has is kept. */
+  retireAt: number
+}
+
+export interface RefreshedSession {
+  email: string
+  roles: string[]
+  absoluteExpiresAt: number
+}
+
+/** Re-reads the roles and adds a new id; undefined when the session has ended meanwhile. */
+export async function refreshSession(
+  trx: Transaction<Database>,
+  input: RefreshSessionInput,
+): Promise<RefreshedSession | undefined> {
+  const session = await trx
+    .updateTable('sessions')
+    .set('last_seen_at', input.nowMilliseconds)
+    .where('id', '=', input.sessionId)
+    .returning(['principal_id', 'absolute_expires_at'])
+    .executeTakeFirst()
+  if (session === undefined) return undefined
+  const retired = await trx
+    .updateTable('session_ids')
+    .set((eb) => ({ retired_at: eb.fn.coalesce('retired_at', eb.val(input.retireAt)) }))
+    .where('id_hash', '=', input.presentedIdHash)
+    .where((eb) => eb.or([eb('retired_at', 'is', null), eb('retired_at', '>', input.nowMilliseconds)]))
+    .executeTakeFirst()
+  if (retired.numUpdatedRows === 0n) return undefined
+  const roles = await rolesOf(trx, session.principal_id)
+  await trx
+    .updateTable('sessions')
+    .set('roles', JSON.stringify(roles))
+    .where('id', '=', input.sessionId)
+    .execute()
+  await insertSessionId(trx, input.sessionId, input.newIdHash)
+  const { email } = await trx
+    .selectFrom('users')
+    .select('email')
+    .where('principal_id', '=', session.principal_id)
+    .executeTakeFirstOrThrow()
+  return { email, roles, absoluteExpiresAt: session.absolute_expires_at }
+}
+
+/** Ends the session to which the presented id belongs, with all its ids. Ending what is gone changes nothing. */
+export async function endSession(trx: Transaction<Database>, input: { idHash: string }): Promise<void> {
+  await trx
+    .deleteFrom('sessions')
+    .where('id', 'in', (eb) =>
+      eb.selectFrom('session_ids').select('session_id').where('id_hash', '=', input.idHash),
+    )
+    .execute()
+}
+
+/** Slides the idle end of a session; written at most once a minute. */
+export async function touchSession(
+  trx: Transaction<Database>,
+  input: { sessionId: string; nowMilliseconds: number },
+): Promise<void> {
+  await trx
+    .updateTable('sessions')
+    .set('last_seen_at', input.nowMilliseconds)
+    .where('id', '=', input.sessionId)
+    .where('last_seen_at', '<', input.nowMilliseconds)
+    .execute()
+}

@@ -1,0 +1,47 @@
+import { formatInstant } from '../clock.ts'
+import type { Config } from '../config.ts'
+import type { SessionState } from './principal.ts'
+
+/** The `__Host-Http-` prefix binds a cookie to this host and hides it from scripts, whoever sets it. */
+export const sessionCookieName = '__Host-Http-session'
+export const antiforgeryCookieName = '__Host-Http-csrf'
+
+/** How long an id that a refresh has replaced still serves, so that parallel tabs do not fail. */
+export const retiredIdGraceMilliseconds = 30_000
+/** How often at most the last use of a session is written. */
+export const touchIntervalMilliseconds = 60_000
+
+const attributes = 'Path=/; Secure; HttpOnly; SameSite=Strict'
+
+export function setCookie(name: string, value: string): string {
+  return `${name}=${value}; ${attributes}`
+}
+
+export function clearCookie(name: string): string {
+  return `${name}=; Max-Age=0; ${attributes}`
+}
+
+/**
+ * The values of one name in a Cookie header (RFC 6265 §5.4). More than one is answered with all of them: which one
+ * the browser meant cannot be known, and the caller takes none.
+ */
+export function cookieValues(header: string | undefined, name: string): string[] {
+  if (header === undefined || !header.includes(name)) return []
+  return header
+    .split(';')
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.startsWith(`${name}=`))
+    .map((pair) => pair.slice(name.length + 1))
+}
+
+/** When the session ends if nothing more happens, and when it ends in any case. */
+export function sessionExpiryHeaders(
+  session: Pick<SessionState, 'lastSeenAt' | 'absoluteExpiresAt'>,
+  config: Config,
+) {
+  const idleEnd = session.lastSeenAt + config.sessionIdleTtlSeconds * 1000
+  return {
+    'session-idle-expires': formatInstant(Math.min(idleEnd, session.absoluteExpiresAt)),
+    'session-expires': formatInstant(session.absoluteExpiresAt),
+  }
+}

@@ -1,0 +1,98 @@
+import { sql, type Transaction } from 'kysely'
+import type { Database } from '../db/tables.ts'
+import { Problem, retryAfter } from '../http/problems.ts'
+
+/** Section 8 of the contract. These are never scaled by a setting. */
+const pairFreeTries = 5
+const accountFreeTries = 100
+const firstWaitMilliseconds = 1_000
+const pairWaitLimitMilliseconds = 15 * 60_000
+const accountWaitLimitMilliseconds = 60_000
+const forgottenAfterMilliseconds = 24 * 3_600_000
+
+export interface LoginTry {
+  /** Hash of account and address together. */
+  pairKey: string
+  /** Hash of the account. */
+  accountKey: string
+  nowMilliseconds: number
+}
+
+/**
+ * Reserves a login try before the password is hashed, so that fifty parallel guesses are fifty tries. Throws
+ * `too-many-attempts` during a wait; then nothing is counted.
+ */
+export async function reserveLoginTry(trx: Transaction<Database>, input: LoginTry): Promise<void> {
+  const { nowMilliseconds } = input
+  await reserve(trx, input.accountKey, nowMilliseconds, accountFreeTries, accountWaitLimitMilliseconds)
+  await reserve(trx, input.pairKey, nowMilliseconds, pairFreeTries, pairWaitLimitMilliseconds)
+}
+
+async function reserve(
+  trx: Transaction<Database>,
+  keyHash: string,
+  now: number,
+  freeTries: number,
+  waitLimitMilliseconds: number,
+): Promise<void> {
+  const forgotten = sql<boolean>`login_failures.updated_at <= ${now - forgottenAfterMilliseconds}`
+  const failures = sql<number>`case when ${forgotten} then 1 else login_failures.failures + 1 end`
+  const reserved = await trx
+    .insertInto('login_failures')
+    .values({ key_hash: keyHash, failures: 1, blocked_until: 0, updated_at: now })
+    .onConflict((conflict) =>
+      conflict
+        .column('key_hash')
+        .doUpdateSet({ failures, updated_at: now })
+        .where((eb) => eb.or([eb('login_failures.blocked_until', '<=', now), forgotten])),
+    )
+    .returning('failures')
+    .executeTakeFirst()
+  if (reserved === undefined) throw await tooManyAttempts(trx, keyHash, now)
+  const waitMilliseconds = waitAfter(reserved.failures, freeTries, waitLimitMilliseconds)
+  await trx
+    .updateTable('login_failures')
+    .set('blocked_until', waitMilliseconds === 0 ? 0 : now + waitMilliseconds)
+    .where('key_hash', '=', keyHash)
+    .execute()
+}
+
+/** None while tries are free, then one second, doubling up to the limit. */
+function waitAfter(failures: number, freeTries: number, limitMilliseconds: number): number {
+  if (failures < freeTries) return 0
+  return Math.min(firstWaitMilliseconds * 2 ** (failures - freeTries), limitMilliseconds)
+}
+
+async function tooManyAttempts(trx: Transaction<Database>, keyHash: string, now: number): Promise<Problem> {
+  const { blocked_until } = await trx
+    .selectFrom('login_failures')
+    .select('blocked_until')
+    .where('key_hash', '=', keyHash)
+    .executeTakeFirstOrThrow()
+  return new Problem('too-many-attempts', { headers: retryAfter(blocked_until - now) })
+}
+
+/**
+ * Gives a reserved try back: after a success the pair starts afresh; a try in which no password was checked (the
+ * queue was full, say) is only taken off. The try could be reserved because no wait was running, so none is left.
+ */
+export async function returnLoginTry(
+  trx: Transaction<Database>,
+  input: LoginTry & { succeeded: boolean },
+): Promise<void> {
+  if (input.succeeded) {
+    await trx.deleteFrom('login_failures').where('key_hash', '=', input.pairKey).execute()
+  } else {
+    await takeOff(trx, input.pairKey)
+  }
+  await takeOff(trx, input.accountKey)
+}
+
+async function takeOff(trx: Transaction<Database>, keyHash: string): Promise<void> {
+  await trx
+    .updateTable('login_failures')
+    .set((eb) => ({ failures: eb('failures', '-', 1), blocked_until: 0 }))
+    .where('key_hash', '=', keyHash)
+    .where('failures', '>', 0)
+    .execute()
+}

@@ -1,0 +1,58 @@
+import type { Clock } from '../clock.ts'
+import { Problem, retryAfter } from '../http/problems.ts'
+import { sha256 } from '../ids.ts'
+import type { AppDatabase } from '../operations.ts'
+import type { LoginTry } from './throttle-store.ts'
+
+/** Tries that may wait for their turn on one account from one address. */
+const waitingTriesLimit = 128
+
+/**
+ * The waits after failed sign-ins (section 8 of the contract; ASVS 5.0 6.3.1). The counters are in the database,
+ * shared by all instances. Within an instance the tries of one account from one address take turns: each is reserved
+ * only when the one before has ended, so successes are never counted against one another.
+ */
+export class LoginThrottle {
+  readonly #db: AppDatabase
+  readonly #clock: Clock
+  readonly #turns = new Map<string, { waiting: number; last: Promise<unknown> }>()
+
+  constructor(db: AppDatabase, clock: Clock) {
+    this.#db = db
+    this.#clock = clock
+  }
+
+  /**
+   * Runs `check` as one try on the account from the address; it returns undefined for a wrong password. Throws
+   * `too-many-attempts` without checking during a wait, alike for accounts that do not exist.
+   */
+  attempt<T>(account: string, address: string, check: () => Promise<T | undefined>): Promise<T | undefined> {
+    const accountKey = sha256(`account\n${account}`)
+    const pairKey = sha256(`pair\n${address}\n${account}`)
+    return this.#inTurn(pairKey, async () => {
+      const reserved: LoginTry = { accountKey, pairKey, nowMilliseconds: this.#clock() }
+      await this.#db.write('reserveLoginTry', reserved)
+      const result = await check().catch(async (error: unknown) => {
+        await this.#db.write('returnLoginTry', { ...reserved, succeeded: false })
+        throw error
+      })
+      if (result !== undefined) await this.#db.write('returnLoginTry', { ...reserved, succeeded: true })
+      return result
+    })
+  }
+
+  async #inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const turn = this.#turns.get(key) ?? { waiting: 0, last: Promise.resolve() }
+    if (turn.waiting >= waitingTriesLimit) throw new Problem('overloaded', { headers: retryAfter(1_000) })
+    turn.waiting += 1
+    this.#turns.set(key, turn)
+    const mine = turn.last.then(work, work)
+    turn.last = mine.catch(() => undefined)
+    try {
+      return await mine
+    } finally {
+      turn.waiting -= 1
+      if (turn.waiting === 0) this.#turns.delete(key)
+    }
+  }
+}

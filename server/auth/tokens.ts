@@ -1,0 +1,135 @@
+import { createLocalJWKSet, errors, jwtVerify, SignJWT } from 'jose'
+import type { Clock } from '../clock.ts'
+import { newOpaqueId } from '../ids.ts'
+import type { SigningKeys } from './keys.ts'
+
+/** RFC 9068. */
+const tokenType = 'at+jwt'
+const clockToleranceSeconds = 5
+/** `client_id` of tokens that a person signed in for. */
+const userClientId = 'countersign'
+const verifiedTokensLimit = 10_000
+
+export interface TokenSubject {
+  /** Decimal id of a user, or the clientId of a service. */
+  subject: string
+  kind: 'user' | 'client'
+  userName: string
+  roles: readonly string[]
+  /** The token has to be younger than this (milliseconds), or it would be revoked at once. */
+  credentialsChangedAt: number
+}
+
+export interface IssuedToken {
+  token: string
+  /** Milliseconds; equals the claim `exp`. */
+  expiresAt: number
+}
+
+/** What a verified access token says. Instants in seconds, as in the claims. */
+export interface VerifiedToken {
+  subject: string
+  userName: string
+  roles: readonly string[]
+  issuedAtSeconds: number
+  expiresAtSeconds: number
+}
+
+export class AccessTokens {
+  readonly #keys: SigningKeys
+  readonly #issuer: () => string
+  readonly #clock: Clock
+  readonly #publishedKeys: ReturnType<typeof createLocalJWKSet>
+  /** Signatures verified before, by the whole token; it never answers for revocation (see authenticate.ts). */
+  readonly #verified = new Map<string, VerifiedToken>()
+
+  /** `issuer` is the public address: `iss` and `aud` of every token. */
+  constructor(keys: SigningKeys, issuer: () => string, clock: Clock) {
+    this.#keys = keys
+    this.#issuer = issuer
+    this.#clock = clock
+    this.#publishedKeys = createLocalJWKSet(keys.jwks)
+  }
+
+  /**
+   * Signs an access token (RFC 9068 §2.2), dated `nowMilliseconds`: a moment before the roles were read, so that a
+   * change that came between revokes the token. `iat` is whole seconds: when the credentials changed within the
+   * running second, the token is dated at the next one and so counts as younger; verifiers allow for it.
+   */
+  async issue(subject: TokenSubject, ttlSeconds: number, nowMilliseconds: number): Promise<IssuedToken> {
+    const issuedAtSeconds = Math.max(
+      Math.floor(nowMilliseconds / 1000),
+      Math.ceil(subject.credentialsChangedAt / 1000),
+    )
+    const expiresAtSeconds = issuedAtSeconds + ttlSeconds
+    const token = await new SignJWT({
+      client_id: subject.kind === 'user' ? userClientId : subject.subject,
+      roles: subject.roles,
+      preferred_username: subject.userName,
+    })
+      .setProtectedHeader({ alg: this.#keys.algorithm, kid: this.#keys.kid, typ: tokenType })
+      .setIssuer(this.#issuer())
+      .setAudience(this.#issuer())
+      .setSubject(subject.subject)
+      .setIssuedAt(issuedAtSeconds)
+      .setExpirationTime(expiresAtSeconds)
+      .setJti(newOpaqueId())
+      .sign(this.#keys.privateKey)
+    return { token, expiresAt: expiresAtSeconds * 1000 }
+  }
+
+  /** Undefined for anything but a token of ours that is valid now. Revocation is not looked at here. */
+  async verify(token: string): Promise<VerifiedToken | undefined> {
+    const nowSeconds = this.#clock() / 1000
+    const known = this.#verified.get(token)
+    if (known !== undefined) {
+      if (isCurrent(known, nowSeconds)) return known
+      this.#verified.delete(token)
+      return undefined
+    }
+    const verified = await this.#verifySignature(token)
+    if (verified === undefined || !isCurrent(verified, nowSeconds)) return undefined
+    if (this.#verified.size >= verifiedTokensLimit) {
+      const oldest = this.#verified.keys().next().value
+      if (oldest !== undefined) this.#verified.delete(oldest)
+    }
+    this.#verified.set(token, verified)
+    return verified
+  }
+
+  /** The algorithm comes from the key (each published key names it); `jku`, `jwk` and `x5u` are never looked at. */
+  async #verifySignature(token: string): Promise<VerifiedToken | undefined> {
+    try {
+      const { payload } = await jwtVerify(token, this.#publishedKeys, {
+        algorithms: [this.#keys.algorithm],
+        typ: tokenType,
+        issuer: this.#issuer(),
+        audience: this.#issuer(),
+        requiredClaims: ['exp', 'iat', 'sub', 'aud', 'iss'],
+        clockTolerance: clockToleranceSeconds,
+        currentDate: new Date(this.#clock()),
+      })
+      const { sub, iat, exp, roles, preferred_username: userName } = payload
+      const whole =
+        typeof sub === 'string' &&
+        sub !== '' &&
+        typeof iat === 'number' &&
+        typeof exp === 'number' &&
+        typeof userName === 'string' &&
+        Array.isArray(roles) &&
+        roles.every((role) => typeof role === 'string')
+      if (!whole) return undefined
+      return { subject: sub, userName, roles, issuedAtSeconds: iat, expiresAtSeconds: exp }
+    } catch (error) {
+      if (error instanceof errors.JOSEError || error instanceof TypeError) return undefined
+      throw error
+    }
+  }
+}
+
+function isCurrent(token: VerifiedToken, nowSeconds: number): boolean {
+  return (
+    nowSeconds < token.expiresAtSeconds + clockToleranceSeconds &&
+    token.issuedAtSeconds <= nowSeconds + clockToleranceSeconds
+  )
+}

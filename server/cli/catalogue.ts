@@ -1,0 +1,252 @@
+import type { CommandSpec, OptionSpec } from './command.ts'
+
+const roleOption: OptionSpec = {
+  value: 'ROLE',
+  list: true,
+  description: 'Admin, Operator or Viewer; repeatable, or several with commas',
+}
+
+const userOptions: Record<string, OptionSpec> = {
+  email: { value: 'EMAIL', description: 'names the user by email' },
+  'user-name': { value: 'NAME', description: 'names the user by user name' },
+}
+
+const passwordNote =
+  'The password is asked for twice at a terminal, else it is the one line on standard input. It is never an argument.'
+const passwordRule = 'A password has 15 to 256 characters and is not a common one.'
+const revocationNote =
+  'Sessions and refresh tokens end at once, access tokens within five minutes (PERMISSION_CACHE_TTL_SECONDS).'
+
+const none = { notes: [] as string[], options: {} as Record<string, OptionSpec> }
+const oneUser = { argumentsText: '<email or user name>', maximumArguments: 1, options: userOptions }
+const oneClient = { argumentsText: '<client id>', maximumArguments: 1 }
+
+const userCommands: Record<string, CommandSpec> = {
+  'user add': {
+    summary: 'add a user',
+    argumentsText: '<email>',
+    maximumArguments: 1,
+    options: {
+      email: { value: 'EMAIL', description: 'what the user signs in with' },
+      'user-name': { value: 'NAME', description: 'shown on orders; default: the email up to its @' },
+      role: roleOption,
+      'time-zone': {
+        value: 'ZONE',
+        description: 'IANA zone of the user’s audit stamps, such as Europe/Berlin',
+      },
+    },
+    notes: [passwordNote, passwordRule],
+    examples: [
+      'user add jo@example.com --role Operator',
+      'user add --email jo@example.com --user-name jo --role Viewer --time-zone Asia/Tokyo < password.txt',
+    ],
+    load: async () => (await import('./users.ts')).runAddUser,
+  },
+  'user list': {
+    ...none,
+    summary: 'list the users',
+    argumentsText: '',
+    maximumArguments: 0,
+    examples: ['user list', 'user list --json'],
+    load: async () => (await import('./users.ts')).runListUsers,
+  },
+  'user disable': {
+    ...oneUser,
+    summary: 'shut a user out',
+    notes: [revocationNote],
+    examples: ['user disable jo@example.com'],
+    load: async () => (await import('./users.ts')).runDisableUser,
+  },
+  'user enable': {
+    ...oneUser,
+    summary: 'let a disabled user in again',
+    notes: ['What ended with the disable stays ended: the user signs in anew.'],
+    examples: ['user enable jo@example.com'],
+    load: async () => (await import('./users.ts')).runEnableUser,
+  },
+  'user set-password': {
+    ...oneUser,
+    summary: 'give a user a new password',
+    notes: [passwordNote, passwordRule, revocationNote],
+    examples: ['user set-password jo@example.com', 'user set-password admin < password.txt'],
+    load: async () => (await import('./users.ts')).runSetPassword,
+  },
+  'user grant': {
+    summary: 'give a user roles',
+    argumentsText: '<email or user name> [<role>...]',
+    maximumArguments: Number.POSITIVE_INFINITY,
+    options: { ...userOptions, role: roleOption },
+    notes: ['An added role shows when the user next signs in or refreshes.'],
+    examples: ['user grant jo@example.com Operator', 'user grant jo --role Operator,Viewer'],
+    load: async () => (await import('./users.ts')).runGrantUser,
+  },
+  'user revoke': {
+    summary: 'take roles from a user',
+    argumentsText: '<email or user name> [<role>...]',
+    maximumArguments: Number.POSITIVE_INFINITY,
+    options: { ...userOptions, role: roleOption },
+    notes: [revocationNote],
+    examples: ['user revoke jo@example.com Operator'],
+    load: async () => (await import('./users.ts')).runRevokeUser,
+  },
+}
+
+const clientCommands: Record<string, CommandSpec> = {
+  'client add': {
+    ...oneClient,
+    summary: 'add a service client and print its secret',
+    options: { role: roleOption },
+    notes: ['The secret is printed once and stored as a hash: it cannot be shown again.'],
+    examples: ['client add billing --role Operator', 'client add billing --role Operator --json'],
+    load: async () => (await import('./clients.ts')).runAddClient,
+  },
+  'client list': {
+    ...none,
+    summary: 'list the service clients',
+    argumentsText: '',
+    maximumArguments: 0,
+    examples: ['client list'],
+    load: async () => (await import('./clients.ts')).runListClients,
+  },
+  'client rotate-secret': {
+    ...oneClient,
+    summary: 'add a second secret and print it',
+    options: { now: { description: 'end every earlier secret at once, and the tokens that they bought' } },
+    notes: [
+      'The newest earlier secret stays active beside it; an older one is dropped. When the service uses the new one,' +
+        ' `client drop-old-secret` ends the rotation. The secret of a demo client is always replaced at once.',
+    ],
+    examples: ['client rotate-secret billing', 'client rotate-secret billing --now'],
+    load: async () => (await import('./clients.ts')).runRotateSecret,
+  },
+  'client drop-old-secret': {
+    ...oneClient,
+    options: {},
+    summary: 'end a rotation: only the newest secret stays',
+    notes: ['Access tokens issued so far end within five minutes (PERMISSION_CACHE_TTL_SECONDS).'],
+    examples: ['client drop-old-secret billing'],
+    load: async () => (await import('./clients.ts')).runDropOldSecret,
+  },
+  'client disable': {
+    ...oneClient,
+    options: {},
+    summary: 'shut a service out',
+    notes: ['Its access tokens end within five minutes (PERMISSION_CACHE_TTL_SECONDS).'],
+    examples: ['client disable billing'],
+    load: async () => (await import('./clients.ts')).runDisableClient,
+  },
+  'client enable': {
+    ...none,
+    ...oneClient,
+    summary: 'let a disabled service in again',
+    examples: ['client enable billing'],
+    load: async () => (await import('./clients.ts')).runEnableClient,
+  },
+  'client grant': {
+    argumentsText: '<client id> [<role>...]',
+    maximumArguments: Number.POSITIVE_INFINITY,
+    options: { role: roleOption },
+    summary: 'give a service roles',
+    notes: ['An added role shows in the next token.'],
+    examples: ['client grant billing Viewer'],
+    load: async () => (await import('./clients.ts')).runGrantClient,
+  },
+  'client revoke': {
+    argumentsText: '<client id> [<role>...]',
+    maximumArguments: Number.POSITIVE_INFINITY,
+    options: { role: roleOption },
+    summary: 'take roles from a service',
+    notes: ['Its access tokens end within five minutes (PERMISSION_CACHE_TTL_SECONDS).'],
+    examples: ['client revoke billing Operator'],
+    load: async () => (await import('./clients.ts')).runRevokeClient,
+  },
+}
+
+const cacheNote = 'It shows on every instance within five minutes (PERMISSION_CACHE_TTL_SECONDS).'
+const rolePermission = { argumentsText: '<role> <permission>...', maximumArguments: Number.POSITIVE_INFINITY }
+
+const roleCommands: Record<string, CommandSpec> = {
+  'role list': {
+    ...none,
+    summary: 'list the roles and their permissions',
+    argumentsText: '',
+    maximumArguments: 0,
+    examples: ['role list'],
+    load: async () => (await import('./roles.ts')).runListRoles,
+  },
+  'role allow': {
+    ...rolePermission,
+    summary: 'give a role permissions',
+    options: {},
+    notes: ['Permissions are Orders.Create, Orders.Read and Orders.Approve.', cacheNote],
+    examples: ['role allow Operator Orders.Approve'],
+    load: async () => (await import('./roles.ts')).runAllow,
+  },
+  'role deny': {
+    ...rolePermission,
+    summary: 'take permissions from a role',
+    options: {},
+    notes: [cacheNote],
+    examples: ['role deny Operator Orders.Create'],
+    load: async () => (await import('./roles.ts')).runDeny,
+  },
+}
+
+const otherCommands: Record<string, CommandSpec> = {
+  serve: {
+    summary: 'run the service',
+    argumentsText: '',
+    maximumArguments: 0,
+    options: {
+      dev: {
+        description: 'development: keys made per run, demo accounts, loopback only; without it: production',
+      },
+      'allow-remote-demo': {
+        description: 'with --dev: answer other machines too, with accounts that are public',
+      },
+      'no-demo-orders': { description: 'with --dev: seed the accounts without the orders' },
+    },
+    notes: ['Settings are environment variables or in .env; docs/configuration.md lists them.'],
+    examples: ['serve --dev', 'serve'],
+    load: async () => (await import('./serve.ts')).runServe,
+  },
+  'key generate': {
+    summary: 'make a signing key (RSA) or an antiforgery key',
+    argumentsText: '',
+    maximumArguments: 0,
+    options: {
+      bits: { value: 'BITS', description: 'length of the RSA key, 2048 to 8192; default 3072' },
+      out: {
+        value: 'FILE',
+        description: 'write a new file that only its owner may read; default: standard output',
+      },
+      antiforgery: { description: 'make a key for ANTIFORGERY_KEY or ANTIFORGERY_KEY_FILE instead' },
+    },
+    notes: ['Signing time grows steeply with the length: 2048 bits sign about three times as fast as 3072.'],
+    examples: ['key generate --out signing.pem', 'key generate --antiforgery --out antiforgery.key'],
+    load: async () => (await import('./keys.ts')).runGenerateKey,
+  },
+  migrate: {
+    ...none,
+    summary: 'bring the database up to date',
+    argumentsText: '',
+    maximumArguments: 0,
+    notes: ['Every other command does this too before it starts.'],
+    examples: ['migrate'],
+    load: async () => (await import('./maintenance.ts')).runMigrate,
+  },
+  backup: {
+    summary: 'copy the database, as one consistent snapshot, while the service runs',
+    argumentsText: '<file>',
+    maximumArguments: 1,
+    options: {},
+    notes: ['The file must not exist yet; only its owner may read it, for it holds password hashes.'],
+    examples: ['backup /var/backups/countersign.db'],
+    load: async () => (await import('./maintenance.ts')).runBackup,
+  },
+}
+
+/** Every command by its words, in the order in which help lists them. */
+export const commands: ReadonlyMap<string, CommandSpec> = new Map(
+  Object.entries({ ...otherCommands, ...userCommands, ...clientCommands, ...roleCommands }),
+)

@@ -1,0 +1,121 @@
+import { listClients } from '../auth/account-lists.ts'
+import { isAccountName } from '../auth/account-rules.ts'
+import type { AccountReference } from '../auth/accounts.ts'
+import { formatInstant, systemClock } from '../clock.ts'
+import { newSecret, sha256 } from '../ids.ts'
+import { changeEnabled, changeRoles } from './accounts.ts'
+import { type Invocation, type Outcome, requiredArgument } from './command.ts'
+import { accepted, withDatabase } from './database.ts'
+import { Refused } from './failures.ts'
+import { givenRoles, spellRoles } from './role-names.ts'
+import { table } from './table.ts'
+
+export async function runAddClient(invocation: Invocation): Promise<Outcome> {
+  const clientId = requiredArgument(invocation, 0, 'the client id')
+  if (!isAccountName(clientId)) {
+    throw new Refused(
+      'invalid-client-id',
+      'a client id begins with a letter and has at most 64 letters, digits and . _ -',
+    )
+  }
+  const clientSecret = newSecret()
+  return withDatabase(invocation, async (db) => {
+    const roles = await spellRoles(db, invocation.lists.role ?? [])
+    const added = await db.write('addClient', {
+      clientId,
+      secretHash: sha256(clientSecret),
+      roles,
+      nowMilliseconds: systemClock(),
+    })
+    accepted(added, clientId)
+    return {
+      value: { clientId, clientSecret },
+      text: secretText(clientId, clientSecret),
+      hint:
+        roles.length > 0
+          ? 'The secret is not shown again.'
+          : 'The secret is not shown again. Without a role the service can do nothing (client grant).',
+    }
+  })
+}
+
+export async function runRotateSecret(invocation: Invocation): Promise<Outcome> {
+  const clientId = requiredArgument(invocation, 0, 'the client id')
+  const clientSecret = newSecret()
+  const answer = await withDatabase(invocation, (db) =>
+    db.write('rotateClientSecret', {
+      clientId,
+      secretHash: sha256(clientSecret),
+      dropOld: invocation.switches.has('now'),
+      nowMilliseconds: systemClock(),
+    }),
+  )
+  const { name } = accepted(answer, clientId)
+  return {
+    value: { clientId: name, clientSecret },
+    text: secretText(name, clientSecret),
+    hint: 'The secret is not shown again. `client list` says how many are active.',
+  }
+}
+
+export async function runDropOldSecret(invocation: Invocation): Promise<Outcome> {
+  const clientId = requiredArgument(invocation, 0, 'the client id')
+  const answer = await withDatabase(invocation, (db) =>
+    db.write('dropOldClientSecrets', { clientId, nowMilliseconds: systemClock() }),
+  )
+  const { name, dropped } = accepted(answer, clientId)
+  return {
+    value: { clientId: name, dropped },
+    text: dropped === 0 ? `${name} has no old secret.` : `Only the newest secret of ${name} is active.`,
+  }
+}
+
+export async function runListClients(invocation: Invocation): Promise<Outcome> {
+  const clients = await withDatabase(invocation, (db) => listClients(db.read))
+  return {
+    value: clients.map((client) => ({ ...client, createdAt: formatInstant(client.createdAt) })),
+    text: table(
+      ['ID', 'CLIENT ID', 'ROLES', 'SECRETS', 'STATE'],
+      clients.map((client) => [
+        String(client.id),
+        client.clientId,
+        client.roles.join(', ') || '-',
+        String(client.secrets),
+        (client.enabled ? 'enabled' : 'disabled') + (client.demo ? ', demo' : ''),
+      ]),
+    ),
+  }
+}
+
+export function runDisableClient(invocation: Invocation): Promise<Outcome> {
+  const { account, clientId } = namedClient(invocation)
+  return changeEnabled(invocation, account, clientId, false)
+}
+
+export function runEnableClient(invocation: Invocation): Promise<Outcome> {
+  const { account, clientId } = namedClient(invocation)
+  return changeEnabled(invocation, account, clientId, true)
+}
+
+export function runGrantClient(invocation: Invocation): Promise<Outcome> {
+  const { account, clientId, rest } = namedClient(invocation)
+  return changeRoles(invocation, account, clientId, 'grantRoles', givenRoles(invocation, rest))
+}
+
+export function runRevokeClient(invocation: Invocation): Promise<Outcome> {
+  const { account, clientId, rest } = namedClient(invocation)
+  return changeRoles(invocation, account, clientId, 'revokeRoles', givenRoles(invocation, rest))
+}
+
+function namedClient(invocation: Invocation): {
+  account: AccountReference
+  clientId: string
+  rest: string[]
+} {
+  const clientId = requiredArgument(invocation, 0, 'the client id')
+  return { account: { kind: 'client', name: clientId }, clientId, rest: invocation.positionals.slice(1) }
+}
+
+function secretText(clientId: string, clientSecret: string): string {
+  return `clientId:     ${clientId}\nclientSecret: ${clientSecret}`
+}

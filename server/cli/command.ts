@@ -1,0 +1,126 @@
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
+import { UsageError } from './failures.ts'
+
+export interface OptionSpec {
+  /** A text option shows this after its name; without it the option is a switch. */
+  value?: string
+  /** May be given more than once, and each time with several values between commas. */
+  list?: boolean
+  description: string
+}
+
+/** One command as data: what `--help` shows and what the command line is checked against. */
+export interface CommandSpec {
+  summary: string
+  /** Positional arguments as shown in the usage line. */
+  argumentsText: string
+  maximumArguments: number
+  options: Record<string, OptionSpec>
+  notes: string[]
+  /** Command lines without `node server/main.ts`. */
+  examples: string[]
+  /** Imports the command only when it runs: `--help` and mistakes cost nothing. */
+  load(): Promise<(invocation: Invocation) => Promise<Outcome>>
+}
+
+/** A command line that fits its specification. */
+export interface Invocation {
+  positionals: string[]
+  texts: Record<string, string | undefined>
+  lists: Record<string, string[] | undefined>
+  switches: ReadonlySet<string>
+  development: boolean
+}
+
+/** What a command has to say: one JSON value with `--json`, else the text. `hint` goes to standard error. */
+export interface Outcome {
+  value: unknown
+  text: string
+  hint?: string
+}
+
+export const globalOptions: Record<string, OptionSpec> = {
+  dev: { description: 'use the development database when DATABASE_URL is not set' },
+  json: { description: 'print one JSON value, for scripts' },
+  help: { description: 'show this help' },
+}
+
+/** Checks the rest of a command line. Throws `UsageError`; its message never repeats a value that was given. */
+export function parseInvocation(spec: CommandSpec, args: string[]): Invocation {
+  const options = { ...spec.options, ...globalOptions }
+  const { tokens, positionals } = parse(args, options)
+  const invocation: Invocation = {
+    positionals,
+    texts: {},
+    lists: {},
+    switches: new Set(tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []))),
+    development: false,
+  }
+  invocation.development = invocation.switches.has('dev')
+  for (const token of tokens) {
+    if (token.kind === 'option' && token.value !== undefined) {
+      addValue(invocation, token.name, token.value, options[token.name]?.list === true)
+    }
+  }
+  if (positionals.length > spec.maximumArguments) {
+    throw new UsageError(
+      `too many arguments: ${spec.maximumArguments} expected at most, ${positionals.length} given` +
+        ' (a password or secret is never an argument)',
+    )
+  }
+  return invocation
+}
+
+function parse(args: string[], options: Record<string, OptionSpec>) {
+  try {
+    return parseArgs({
+      args,
+      options: parseArgsOptions(options),
+      strict: true,
+      allowPositionals: true,
+      tokens: true,
+    })
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code
+    if (!code?.startsWith('ERR_PARSE_ARGS')) throw error
+    throw new UsageError(describeParseError((error as Error).message))
+  }
+}
+
+function parseArgsOptions(options: Record<string, OptionSpec>): ParseArgsOptionsConfig {
+  const config: ParseArgsOptionsConfig = {}
+  for (const [name, option] of Object.entries(options)) {
+    config[name] = option.value === undefined ? { type: 'boolean' } : { type: 'string' }
+    if (name === 'help') config[name] = { type: 'boolean', short: 'h' }
+  }
+  return config
+}
+
+function describeParseError(message: string): string {
+  const [first = message] = message.split(/\. |\.?\n/)
+  const option = /'(-[^' ]*)/.exec(first)?.[1]
+  if (option !== undefined && /pass|secret/i.test(option)) {
+    return `unknown option '${option}': a password is read from a prompt or from standard input`
+  }
+  return first.charAt(0).toLowerCase() + first.slice(1)
+}
+
+function addValue(invocation: Invocation, name: string, value: string, list: boolean): void {
+  if (list) {
+    const items = value
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '')
+    invocation.lists[name] = [...(invocation.lists[name] ?? []), ...items]
+  } else {
+    if (invocation.texts[name] !== undefined) throw new UsageError(`option '--${name}' is given twice`)
+    invocation.texts[name] = value
+  }
+}
+
+/** The positional argument at `index`. Throws `UsageError` naming what is missing. */
+export function requiredArgument(invocation: Invocation, index: number, name: string): string {
+  const value = invocation.positionals[index]
+  if (value === undefined || value === '') throw new UsageError(`${name} is missing`)
+  return value
+}

@@ -1,0 +1,53 @@
+import type { Refusal } from '../auth/accounts.ts'
+import { readDatabaseUrl } from '../config.ts'
+import { openDatabase } from '../db/open.ts'
+import { problemCodec } from '../http/problems.ts'
+import type { AppDatabase, Operations } from '../operations.ts'
+import type { Invocation } from './command.ts'
+import { Refused } from './failures.ts'
+
+/** Address of the database that `serve` would use in the same place. */
+export function databaseUrl(invocation: Invocation): string {
+  return readDatabaseUrl(process.env, { development: invocation.development })
+}
+
+/** Opens the database for the time of `work`. */
+export async function withDatabase<T>(
+  invocation: Invocation,
+  work: (db: AppDatabase) => Promise<T>,
+): Promise<T> {
+  const db = await openDatabase<Operations>({
+    databaseUrl: databaseUrl(invocation),
+    writerEntry: new URL('../writer.ts', import.meta.url),
+    refusals: problemCodec,
+  })
+  try {
+    return await work(db)
+  } finally {
+    await db.close()
+  }
+}
+
+/** The answer of an account operation, or its refusal as one line about `subject`, which the command named. */
+export function accepted<T extends object>(result: T | Refusal, subject: string): T {
+  if (!('refused' in result)) return result
+  throw refusalOf(result, subject)
+}
+
+export function refusalOf(refusal: Refusal, subject: string): Refused {
+  switch (refusal.refused) {
+    case 'name-taken':
+      return new Refused(refusal.refused, `the name ${subject} is taken by a user or a client`)
+    case 'email-taken':
+      return new Refused(refusal.refused, 'another user has this email')
+    case 'no-such-user':
+      return new Refused(refusal.refused, `there is no user ${subject}`)
+    case 'no-such-client':
+      return new Refused(refusal.refused, `there is no client ${subject}`)
+    case 'unknown-role':
+      return new Refused(
+        refusal.refused,
+        `there is no role ${refusal.unknown.join(', ')}; the roles are ${refusal.known.join(', ')}`,
+      )
+  }
+}

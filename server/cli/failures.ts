@@ -1,0 +1,64 @@
+/** The command was understood and is not carried out: exit status 1. `message` is for a person, without secrets. */
+export class Refused extends Error {
+  override name = 'Refused'
+  readonly code: string
+
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+/** The command line itself is wrong: exit status 2. */
+export class UsageError extends Error {
+  override name = 'UsageError'
+}
+
+export interface Failure {
+  code: string
+  /** One line, or one line and a list below it. */
+  message: string
+  exitStatus: 1 | 2
+}
+
+const systemErrors: Record<string, string> = {
+  EACCES: 'permission denied',
+  EADDRINUSE: 'the address is in use already',
+  EADDRNOTAVAIL: 'this machine does not have the address',
+  EEXIST: 'exists already',
+  EISDIR: 'is a directory',
+  ENOENT: 'no such file or directory',
+  ENOSPC: 'the disk is full',
+  ENOTDIR: 'a part of the path is not a directory',
+  EROFS: 'the file system is read-only',
+}
+
+/**
+ * What an error means to the person at the terminal. Errors are told apart by name, so that this costs no import of
+ * the modules that throw them. Anything unknown is a fault of this program and keeps its stack.
+ */
+export function describeFailure(error: unknown): Failure {
+  if (error instanceof UsageError) return { code: 'usage', message: error.message, exitStatus: 2 }
+  if (error instanceof Refused) return { code: error.code, message: error.message, exitStatus: 1 }
+  if (!(error instanceof Error)) return { code: 'internal-error', message: String(error), exitStatus: 1 }
+  if (error.name === 'ConfigurationError') {
+    const faults = (error as { faults?: string[] }).faults ?? [error.message]
+    return { code: 'configuration', message: cannotStart(faults), exitStatus: 1 }
+  }
+  if (error.name === 'DatabaseRefused')
+    return { code: 'database-refused', message: error.message, exitStatus: 1 }
+  if (error.name === 'DatabaseUnavailable') {
+    return { code: 'database-unavailable', message: `the database: ${error.message}`, exitStatus: 1 }
+  }
+  const { code, path, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number }
+  const reason = code === undefined ? undefined : systemErrors[code]
+  if (reason !== undefined && code !== undefined) {
+    const subject = path ?? (address === undefined ? 'the system' : `${address}:${port}`)
+    return { code: code.toLowerCase(), message: `${subject}: ${reason}`, exitStatus: 1 }
+  }
+  return { code: 'internal-error', message: error.stack ?? error.message, exitStatus: 1 }
+}
+
+function cannotStart(faults: string[]): string {
+  return `Countersign cannot start:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`
+}

@@ -1,0 +1,62 @@
+import { createHash, createPublicKey, generateKeyPair, randomBytes } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import type { Invocation, Outcome } from './command.ts'
+import { Refused, UsageError } from './failures.ts'
+
+const defaultBits = 3072
+const minimumBits = 2048
+const maximumBits = 8192
+
+/** The key goes to a new file of mode 0600, or to standard output, and nowhere else. */
+export async function runGenerateKey(invocation: Invocation): Promise<Outcome> {
+  if (invocation.switches.has('antiforgery')) return generateAntiforgeryKey(invocation)
+  const bits = readBits(invocation.texts.bits)
+  const { privateKey } = await promisify(generateKeyPair)('rsa', {
+    modulusLength: bits,
+    publicExponent: 0x10001,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  })
+  const kid = thumbprint(privateKey)
+  const file = invocation.texts.out
+  if (file === undefined) return { value: { kid, bits, privateKey }, text: privateKey }
+  await writeNewSecret(file, privateKey)
+  return { value: { kid, bits, file }, text: `Wrote an RSA key of ${bits} bits to ${file} (kid ${kid}).` }
+}
+
+async function generateAntiforgeryKey(invocation: Invocation): Promise<Outcome> {
+  if (invocation.texts.bits !== undefined)
+    throw new UsageError('--bits is for RSA keys, not for --antiforgery')
+  const key = randomBytes(32).toString('base64')
+  const file = invocation.texts.out
+  if (file === undefined) return { value: { key }, text: key }
+  await writeNewSecret(file, `${key}\n`)
+  return { value: { file }, text: `Wrote an antiforgery key to ${file}.` }
+}
+
+function readBits(given: string | undefined): number {
+  if (given === undefined) return defaultBits
+  if (!/^\d{1,6}$/.test(given)) throw new UsageError('--bits takes a number, such as 3072')
+  const bits = Number(given)
+  if (bits < minimumBits || bits > maximumBits || bits % 8 !== 0) {
+    throw new Refused('invalid-bits', `--bits takes a multiple of 8 from ${minimumBits} to ${maximumBits}`)
+  }
+  return bits
+}
+
+/** The `kid` under which the key will be published (RFC 7638 §3). */
+function thumbprint(privateKey: string): string {
+  const { e, kty, n } = createPublicKey(privateKey).export({ format: 'jwk' })
+  return createHash('sha256').update(JSON.stringify({ e, kty, n })).digest('base64url')
+}
+
+/** Never replaces a file: an old key may still have to verify tokens. */
+async function writeNewSecret(file: string, content: string): Promise<void> {
+  try {
+    await writeFile(file, content, { flag: 'wx', mode: 0o600, flush: true })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    throw new Refused('file-exists', `${file} exists already; it is left as it is`, { cause: error })
+  }
+}

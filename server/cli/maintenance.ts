@@ -1,0 +1,49 @@
+import { existsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { migrateDatabase } from '../db/open.ts'
+import { type Invocation, type Outcome, requiredArgument } from './command.ts'
+import { databaseUrl, withDatabase } from './database.ts'
+import { Refused } from './failures.ts'
+
+export async function runMigrate(invocation: Invocation): Promise<Outcome> {
+  const applied = await migrateDatabase(databaseUrl(invocation))
+  return {
+    value: { applied },
+    text: applied.length === 0 ? 'The database is up to date.' : `Applied ${applied.join(', ')}.`,
+  }
+}
+
+export async function runBackup(invocation: Invocation): Promise<Outcome> {
+  const file = requiredArgument(invocation, 0, 'the file')
+  refuseMissingDatabase(databaseUrl(invocation))
+  if (existsSync(file)) throw new Refused('file-exists', `${file} exists already; it is left as it is`)
+  const folder = dirname(file)
+  if (!existsSync(folder)) throw new Refused('no-such-folder', `there is no folder ${folder}`)
+  // The copy holds password hashes: nobody but its owner may read it, from its first byte on.
+  process.umask(0o077)
+  await withDatabase(invocation, async (db) => {
+    try {
+      await db.backup(file)
+    } catch (error) {
+      throw asRefusal(error, file)
+    }
+  })
+  const { size } = statSync(file)
+  return { value: { file, bytes: size }, text: `Copied the database to ${file} (${size} bytes).` }
+}
+
+/** A mistyped DATABASE_URL must not become the backup of a new, empty database. */
+function refuseMissingDatabase(url: string): void {
+  if (!url.startsWith('file:')) return
+  const path = url.slice('file:'.length).replace(/^\/\/(?=\/)/, '')
+  if (!existsSync(path)) throw new Refused('no-database', `DATABASE_URL: there is no database at ${path}`)
+}
+
+/** SQLite's own errors carry a code such as SQLITE_FULL; anything else is passed on. */
+function asRefusal(error: unknown, file: string): unknown {
+  const code = (error as { code?: unknown }).code
+  if (typeof code !== 'string' || !code.startsWith('SQLITE_')) return error
+  return new Refused('backup-failed', `${file} cannot be written: ${(error as Error).message}`, {
+    cause: error,
+  })
+}

@@ -1,0 +1,86 @@
+import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
+import { passwordFault } from '../auth/account-rules.ts'
+import { Refused } from './failures.ts'
+
+/** No password is longer, however its characters are encoded. */
+const inputLimitBytes = 4096
+/** A pipe that nobody writes to must not hang a script for ever. */
+const inputTimeoutMilliseconds = 60_000
+
+/**
+ * A new password that keeps the rules: asked for twice at a terminal, without echo, else what standard input holds,
+ * less one trailing newline. `names` are what belongs to the account. Throws `Refused`; no message contains it.
+ */
+export async function readNewPassword(names: string[]): Promise<string> {
+  const password = process.stdin.isTTY ? await askTwice(names) : await readStandardInput()
+  checkPassword(password, names)
+  return password
+}
+
+function checkPassword(password: string, names: string[]): void {
+  const fault = passwordFault(password, names)
+  if (fault !== undefined) throw new Refused('password-refused', `the password ${fault}`)
+}
+
+/** The prompts go to standard error, what is typed nowhere. Ctrl-C and Ctrl-D refuse. */
+async function askTwice(names: string[]): Promise<string> {
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true, historySize: 0 })
+  const interrupted = new AbortController()
+  terminal.on('SIGINT', () => interrupted.abort())
+  terminal.on('close', () => interrupted.abort())
+  const ask = async (prompt: string) => {
+    // The terminal has stopped to echo by now: whoever answers the prompt at once is not overheard.
+    process.stderr.write(prompt)
+    const answer = await terminal.question('', { signal: interrupted.signal })
+    process.stderr.write('\n')
+    return answer
+  }
+  try {
+    const password = await ask('New password: ')
+    checkPassword(password, names)
+    if ((await ask('The same again: ')) === password) return password
+    throw new Refused('passwords-differ', 'the two passwords differ')
+  } catch (error) {
+    if (!interrupted.signal.aborted) throw error
+    process.stderr.write('\n')
+    throw new Refused('no-password', 'no password was given', { cause: error })
+  } finally {
+    terminal.close()
+  }
+}
+
+async function readStandardInput(): Promise<string> {
+  const timer = setTimeout(() => process.stdin.destroy(), inputTimeoutMilliseconds)
+  const chunks: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+      bytes += chunk.length
+      if (bytes > inputLimitBytes) throw new Refused('password-refused', 'the password is too long')
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    if (error instanceof Refused) throw error
+    throw new Refused('no-password', 'standard input cannot be read', { cause: error })
+  } finally {
+    clearTimeout(timer)
+  }
+  const password = decode(Buffer.concat(chunks)).replace(/\r?\n$/, '')
+  if (password === '') {
+    throw new Refused(
+      'no-password',
+      'no password was given: outside a terminal it is read from standard input',
+    )
+  }
+  return password
+}
+
+function decode(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch (error) {
+    throw new Refused('password-refused', 'the password is not UTF-8', { cause: error })
+  }
+}

@@ -1,0 +1,62 @@
+import { listRoles } from '../auth/account-lists.ts'
+import { type Permission, permissions } from '../auth/permissions.ts'
+import { type Invocation, type Outcome, requiredArgument } from './command.ts'
+import { accepted, withDatabase } from './database.ts'
+import { Refused, UsageError } from './failures.ts'
+import { spellRoles, splitCommas } from './role-names.ts'
+import { table } from './table.ts'
+
+export async function runListRoles(invocation: Invocation): Promise<Outcome> {
+  const roles = await withDatabase(invocation, (db) => listRoles(db.read))
+  return {
+    value: roles,
+    text: table(
+      ['ROLE', 'PERMISSIONS'],
+      roles.map((role) => [role.role, role.permissions.join(', ') || '-']),
+    ),
+  }
+}
+
+export function runAllow(invocation: Invocation): Promise<Outcome> {
+  return changePermissions(invocation, 'allowPermissions')
+}
+
+export function runDeny(invocation: Invocation): Promise<Outcome> {
+  return changePermissions(invocation, 'denyPermissions')
+}
+
+async function changePermissions(
+  invocation: Invocation,
+  operation: 'allowPermissions' | 'denyPermissions',
+): Promise<Outcome> {
+  const given = requiredArgument(invocation, 0, 'the role')
+  const wanted = spellPermissions(splitCommas(invocation.positionals.slice(1)))
+  return withDatabase(invocation, async (db) => {
+    const [role = given] = await spellRoles(db, [given])
+    const { changed } = accepted(await db.write(operation, { role, permissions: wanted }), role)
+    const now = (await listRoles(db.read)).find((listed) => listed.role === role)?.permissions ?? []
+    const state = `${role} has ${now.length === 0 ? 'no permissions' : now.join(', ')}.`
+    return {
+      value: { role, changed, permissions: now },
+      text: changed.length === 0 ? `Nothing to change: ${state}` : state,
+    }
+  })
+}
+
+function spellPermissions(given: string[]): Permission[] {
+  if (given.length === 0) throw new UsageError('a permission is missing')
+  const unknown: string[] = []
+  const spelled = new Set<Permission>()
+  for (const name of given) {
+    const permission = permissions.find((candidate) => candidate.toLowerCase() === name.toLowerCase())
+    if (permission === undefined) unknown.push(name)
+    else spelled.add(permission)
+  }
+  if (unknown.length > 0) {
+    throw new Refused(
+      'unknown-permission',
+      `there is no permission ${unknown.join(', ')}; the permissions are ${permissions.join(', ')}`,
+    )
+  }
+  return [...spelled]
+}

@@ -1,0 +1,118 @@
+import { existsSync } from 'node:fs'
+import { commands } from './catalogue.ts'
+import { type CommandSpec, parseInvocation } from './command.ts'
+import { describeFailure, Refused, UsageError } from './failures.ts'
+import { commandHelp, commandListHelp } from './help.ts'
+
+/** 0 done, 1 refused, 2 not understood. */
+export type ExitStatus = 0 | 1 | 2
+
+/**
+ * Carries out one command line. Results go to standard output, everything else to standard error; with `--json` each
+ * is one JSON value. Never throws: the exit status and one clear line say what went wrong.
+ */
+export async function runCommandLine(argumentsGiven: string[]): Promise<ExitStatus> {
+  const args = switchesLast(argumentsGiven)
+  const json = beforeTerminator(args).includes('--json')
+  try {
+    return await dispatch(args, json)
+  } catch (error) {
+    const { code, message, exitStatus } = describeFailure(error)
+    const line = message.includes('cannot start:') ? message : `countersign: ${message}`
+    print(process.stderr, json ? JSON.stringify({ error: { code, message } }) : line)
+    return exitStatus
+  }
+}
+
+async function dispatch(args: string[], json: boolean): Promise<ExitStatus> {
+  const help = beforeTerminator(args).some((argument) => argument === '--help' || argument === '-h')
+  const [first] = args
+  if (first === undefined || first.startsWith('-') || first === 'help') {
+    const asked = help || first === 'help'
+    if (!asked && first !== undefined) throw new UsageError(`a command comes first${hint()}`)
+    print(asked ? process.stdout : process.stderr, commandListHelp())
+    return asked ? 0 : 2
+  }
+  const found = findCommand(args)
+  if (found === undefined) return explainGroup(args, help, json)
+  const [name, spec] = found
+  if (help) {
+    print(process.stdout, commandHelp(name, spec))
+    return 0
+  }
+  await runCommand(name, spec, args.slice(name.split(' ').length), json)
+  return 0
+}
+
+async function runCommand(name: string, spec: CommandSpec, args: string[], json: boolean): Promise<void> {
+  const invocation = parse(name, spec, args)
+  loadEnvironmentFile()
+  const run = await spec.load()
+  try {
+    const outcome = await run(invocation)
+    const output = json ? JSON.stringify(outcome.value) : outcome.text
+    if (output !== undefined && output !== '') print(process.stdout, output)
+    if (outcome.hint !== undefined && !json) print(process.stderr, outcome.hint)
+  } catch (error) {
+    throw error instanceof UsageError ? new UsageError(`${name}: ${error.message}${hint(name)}`) : error
+  }
+}
+
+function parse(name: string, spec: CommandSpec, args: string[]) {
+  try {
+    return parseInvocation(spec, args)
+  } catch (error) {
+    throw error instanceof UsageError ? new UsageError(`${name}: ${error.message}${hint(name)}`) : error
+  }
+}
+
+function findCommand(args: string[]): [string, CommandSpec] | undefined {
+  for (const name of [args.slice(0, 2).join(' '), args[0] ?? '']) {
+    const spec = commands.get(name)
+    if (spec !== undefined) return [name, spec]
+  }
+  return undefined
+}
+
+/** `user`, `user --help` and `user wrong`: the first word may still be a group of commands. */
+function explainGroup(args: string[], help: boolean, json: boolean): ExitStatus {
+  const [group = '', second] = args
+  const known = [...commands.keys()].some((name) => name.startsWith(`${group} `))
+  if (!known) throw new UsageError(`no command '${group}'${hint()}`)
+  const named = second !== undefined && !second.startsWith('-')
+  if (named && !help) throw new UsageError(`no command '${group} ${second}'${hint(group)}`)
+  if (json && !help) throw new UsageError(`${group}: a command is missing${hint(group)}`)
+  print(help ? process.stdout : process.stderr, commandListHelp(group))
+  return help ? 0 : 2
+}
+
+function hint(name?: string): string {
+  return ` (see: node server/main.ts ${name === undefined ? '' : `${name} `}--help)`
+}
+
+/** Lets `--json` and `--dev` stand before the command as well. */
+function switchesLast(args: string[]): string[] {
+  const first = args.findIndex((argument) => argument !== '--json' && argument !== '--dev')
+  return first <= 0
+    ? args
+    : [...args.slice(first, first + 2), ...args.slice(0, first), ...args.slice(first + 2)]
+}
+
+function beforeTerminator(args: string[]): string[] {
+  const end = args.indexOf('--')
+  return end === -1 ? args : args.slice(0, end)
+}
+
+/** `.env` of the working directory, if there is one; the real environment wins. */
+function loadEnvironmentFile(): void {
+  if (!existsSync('.env')) return
+  try {
+    process.loadEnvFile('.env')
+  } catch (error) {
+    throw new Refused('env-file', '.env cannot be read', { cause: error })
+  }
+}
+
+function print(stream: NodeJS.WriteStream, text: string): void {
+  stream.write(text.endsWith('\n') ? text : `${text}\n`)
+}

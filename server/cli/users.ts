@@ -1,0 +1,171 @@
+import { listUsers } from '../auth/account-lists.ts'
+import { canonicalTimeZone, isAccountName, normalizeEmail } from '../auth/account-rules.ts'
+import { type AccountReference, findAccount, noSuchAccount } from '../auth/accounts.ts'
+import { Passwords } from '../auth/passwords.ts'
+import { formatInstant, systemClock } from '../clock.ts'
+import { changeEnabled, changeRoles } from './accounts.ts'
+import type { Invocation, Outcome } from './command.ts'
+import { accepted, refusalOf, withDatabase } from './database.ts'
+import { Refused, UsageError } from './failures.ts'
+import { readNewPassword } from './new-password.ts'
+import { givenRoles, spellRoles } from './role-names.ts'
+import { table } from './table.ts'
+
+export async function runAddUser(invocation: Invocation): Promise<Outcome> {
+  const { userName, email, timeZone } = newUser(invocation)
+  return withDatabase(invocation, async (db) => {
+    const roles = await spellRoles(db, invocation.lists.role ?? [])
+    const passwordHash = await new Passwords().hash(await readNewPassword([userName, email]))
+    const added = await db.write('addUser', {
+      userName,
+      email,
+      passwordHash,
+      timeZone,
+      roles,
+      nowMilliseconds: systemClock(),
+    })
+    const { id } = accepted(added, userName)
+    return {
+      value: { id, userName, email, roles, timeZone, enabled: true },
+      text: `Added user ${userName} (${email}), id ${id}, ${describeRoles(roles)}.`,
+      ...(roles.length > 0
+        ? {}
+        : { hint: 'Without a role the user can sign in, but do nothing (user grant).' }),
+    }
+  })
+}
+
+interface NewUser {
+  userName: string
+  email: string
+  timeZone: string | null
+}
+
+function newUser(invocation: Invocation): NewUser {
+  const { email, userName } = newNames(invocation)
+  const normalized = normalizeEmail(email)
+  if (normalized === undefined) {
+    throw new Refused(
+      'invalid-email',
+      'an email has 3 to 254 characters with one @ between them, and no spaces',
+    )
+  }
+  const name = userName ?? nameFromEmail(normalized)
+  if (!isAccountName(name)) {
+    throw new Refused(
+      'invalid-user-name',
+      'a user name begins with a letter and has at most 64 letters, digits and . _ - (give --user-name)',
+    )
+  }
+  const given = invocation.texts['time-zone']
+  const timeZone = given === undefined ? null : canonicalTimeZone(given)
+  if (timeZone === undefined) {
+    throw new Refused('invalid-time-zone', 'a time zone is an IANA name such as Europe/Berlin')
+  }
+  return { userName: name, email: normalized, timeZone }
+}
+
+/** The argument is the email when it has an @, else the user name. */
+function newNames(invocation: Invocation): { email: string; userName: string | undefined } {
+  const [argument] = invocation.positionals
+  const { email, 'user-name': userName } = invocation.texts
+  const isEmail = argument?.includes('@') === true
+  if (argument !== undefined && (isEmail ? email : userName) !== undefined) {
+    throw new UsageError(`the ${isEmail ? 'email' : 'user name'} is given twice`)
+  }
+  const emailGiven = isEmail ? argument : email
+  if (emailGiven === undefined) throw new UsageError('the email is missing')
+  return { email: emailGiven, userName: isEmail ? userName : (argument ?? userName) }
+}
+
+/** What comes before the @, made a legal user name as far as it can be. */
+function nameFromEmail(email: string): string {
+  const local = email.slice(0, email.indexOf('@'))
+  return local
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[^A-Za-z0-9._-]+/g, '-')
+    .replace(/^[^A-Za-z]+|[._-]+$/g, '')
+    .slice(0, 64)
+}
+
+export async function runListUsers(invocation: Invocation): Promise<Outcome> {
+  const users = await withDatabase(invocation, (db) => listUsers(db.read))
+  return {
+    value: users.map((user) => ({ ...user, createdAt: formatInstant(user.createdAt) })),
+    text: table(
+      ['ID', 'USER NAME', 'EMAIL', 'ROLES', 'TIME ZONE', 'STATE'],
+      users.map((user) => [
+        String(user.id),
+        user.userName,
+        user.email,
+        user.roles.join(', ') || '-',
+        user.timeZone ?? '-',
+        (user.enabled ? 'enabled' : 'disabled') + (user.demo ? ', demo' : ''),
+      ]),
+    ),
+  }
+}
+
+export async function runSetPassword(invocation: Invocation): Promise<Outcome> {
+  const { account } = namedUser(invocation)
+  return withDatabase(invocation, async (db) => {
+    const found = await findAccount(db.read, account)
+    if (found === undefined) throw refusalOf(noSuchAccount(account), describe(account))
+    const password = await readNewPassword([found.name, found.email ?? ''])
+    const passwordHash = await new Passwords().hash(password)
+    const nowMilliseconds = systemClock()
+    accepted(await db.write('setPassword', { account, passwordHash, nowMilliseconds }), describe(account))
+    return {
+      value: { userName: found.name },
+      text: `${found.name} has a new password; sessions and tokens have been ended.`,
+    }
+  })
+}
+
+export function runDisableUser(invocation: Invocation): Promise<Outcome> {
+  const { account } = namedUser(invocation)
+  return changeEnabled(invocation, account, describe(account), false)
+}
+
+export function runEnableUser(invocation: Invocation): Promise<Outcome> {
+  const { account } = namedUser(invocation)
+  return changeEnabled(invocation, account, describe(account), true)
+}
+
+export function runGrantUser(invocation: Invocation): Promise<Outcome> {
+  const { account, rest } = namedUser(invocation)
+  return changeRoles(invocation, account, describe(account), 'grantRoles', givenRoles(invocation, rest))
+}
+
+export function runRevokeUser(invocation: Invocation): Promise<Outcome> {
+  const { account, rest } = namedUser(invocation)
+  return changeRoles(invocation, account, describe(account), 'revokeRoles', givenRoles(invocation, rest))
+}
+
+/** One user by --email, --user-name or the first argument; `rest` are the arguments after it. */
+function namedUser(invocation: Invocation): { account: AccountReference; rest: string[] } {
+  const { email, 'user-name': userName } = invocation.texts
+  if (email !== undefined && userName !== undefined) {
+    throw new UsageError('--email and --user-name both name the user: give one')
+  }
+  const option = email ?? userName
+  const [first, ...others] = invocation.positionals
+  const name = option ?? first
+  if (name === undefined || name === '')
+    throw new UsageError('the user is missing: give an email or a user name')
+  const rest = option === undefined ? others : invocation.positionals
+  return { account: userReference(name, email !== undefined), rest }
+}
+
+function userReference(name: string, isEmail: boolean): AccountReference {
+  return isEmail || name.includes('@') ? { kind: 'user', email: name } : { kind: 'user', name }
+}
+
+function describe(account: AccountReference): string {
+  return 'email' in account ? account.email : account.name
+}
+
+function describeRoles(roles: string[]): string {
+  return roles.length === 0 ? 'no roles' : `${roles.length === 1 ? 'role' : 'roles'} ${roles.join(', ')}`
+}

@@ -1,0 +1,33 @@
+/** Milliseconds since 1970-01-01T00:00:00Z. The clock is an argument everywhere else (tests turn it). */
+export type Clock = () => number
+
+/** The only reader of the system's time of day. */
+export const systemClock: Clock = () => Date.now()
+
+/** RFC 3339 in UTC with `Z` and milliseconds, the form of every instant on the wire. */
+export function formatInstant(milliseconds: number): string {
+  return new Date(milliseconds).toISOString()
+}
+
+const knownTimeZones = new Map<string, string | undefined>()
+const knownTimeZonesLimit = 2_000
+
+/**
+ * The IANA name that `name` stands for, in its canonical spelling (aliases stay what they are), or undefined. Plain
+ * offsets such as `+01:00`, which Intl takes, are not names.
+ */
+export function parseTimeZone(name: string): string | undefined {
+  if (knownTimeZones.has(name)) return knownTimeZones.get(name)
+  const zone = /^[A-Za-z][A-Za-z0-9_+/-]{1,63}$/.test(name) ? lookUpTimeZone(name) : undefined
+  if (knownTimeZones.size < knownTimeZonesLimit) knownTimeZones.set(name, zone)
+  return zone
+}
+
+function lookUpTimeZone(name: string): string | undefined {
+  try {
+    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions()
+    return timeZone.toLowerCase() === name.toLowerCase() ? timeZone : name
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,14 @@
+/** The database cannot be used now: gone, full, read-only, locked for too long. Answered with 503. */
+export class DatabaseUnavailable extends Error {
+  override name = 'DatabaseUnavailable'
+}
+
+/** A read was stopped because it ran longer than its limit (see `readWithin`). */
+export class QueryTooSlow extends Error {
+  override name = 'QueryTooSlow'
+}
+
+/** A start-up fault of the database that its operator has to mend; `message` is one line for a person. */
+export class DatabaseRefused extends Error {
+  override name = 'DatabaseRefused'
+}

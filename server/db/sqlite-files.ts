@@ -1,0 +1,42 @@
+import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { DatabaseRefused } from './errors.ts'
+
+/** How long a connection waits for the writer of another process. */
+const busyTimeoutMilliseconds = 5_000
+
+/** The one writing connection of a process. WAL with `synchronous=FULL`: a commit that returned is on disk. */
+export function openWritable(file: string): Sqlite.Database {
+  const connection = open(file, { readonly: false })
+  connection.pragma('journal_mode = WAL')
+  connection.pragma('synchronous = FULL')
+  connection.pragma('foreign_keys = ON')
+  return connection
+}
+
+/** A connection that sees committed data only and can change nothing. */
+export function openReadOnly(file: string): Sqlite.Database {
+  const connection = open(file, { readonly: true })
+  connection.pragma('query_only = ON')
+  return connection
+}
+
+/** Says in one line what is wrong with a file that cannot be the database, before SQLite says it in its own way. */
+export function prepareFile(file: string): void {
+  try {
+    if (existsSync(file)) {
+      if (!statSync(file).isFile()) throw new DatabaseRefused(`DATABASE_URL: ${file} is not a file`)
+    } else {
+      mkdirSync(dirname(file), { recursive: true })
+    }
+  } catch (error) {
+    if (error instanceof DatabaseRefused) throw error
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new DatabaseRefused(`DATABASE_URL: ${file} cannot be used: ${reason}`, { cause: error })
+  }
+}
+
+function open(file: string, options: { readonly: boolean }): Sqlite.Database {
+  return new Sqlite(file, { ...options, timeout: busyTimeoutMilliseconds })
+}

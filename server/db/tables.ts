@@ -1,0 +1,150 @@
+import type { Generated } from 'kysely'
+
+/**
+ * The whole schema as types; migrations/ creates it. Both engines give the same values for every column:
+ * instants are integer milliseconds since 1970-01-01T00:00:00Z, totals integer ten-thousandths, flags 0 or 1,
+ * hashes base64url text. The conversion to domain values happens once, in the store of each slice.
+ */
+export interface Database {
+  orders: OrdersTable
+  principals: PrincipalsTable
+  users: UsersTable
+  client_secrets: ClientSecretsTable
+  roles: RolesTable
+  role_permissions: RolePermissionsTable
+  principal_roles: PrincipalRolesTable
+  sessions: SessionsTable
+  session_ids: SessionIdsTable
+  refresh_families: RefreshFamiliesTable
+  refresh_tokens: RefreshTokensTable
+  login_failures: LoginFailuresTable
+  idempotency_keys: IdempotencyKeysTable
+}
+
+export interface OrdersTable {
+  /** UUIDv7, lower case. */
+  id: string
+  customer: string
+  /** `foldText(customer)`: what text search and sorting see. */
+  customer_folded: string
+  /** Ten-thousandths of the currency unit, 1 to 999,999,999,999,999. */
+  total_e4: number
+  /** `EOrderStatus`. */
+  status: number
+  created_at: number
+  created_at_time_zone: string | null
+  created_by: string | null
+  updated_at: number | null
+  updated_at_time_zone: string | null
+  modified_by: string | null
+  /** Row version of the optimistic concurrency check; 1 at creation. */
+  version: number
+}
+
+/** Users and service clients share one int32 id sequence and one name space (section 6 of the contract). */
+export interface PrincipalsTable {
+  id: Generated<number>
+  kind: 'user' | 'client'
+  /** User name, or clientId of a service. */
+  name: string
+  /** Lower-cased name, unique over users and clients. */
+  name_folded: string
+  enabled: number
+  /** The last moment at which credentials issued before stopped to be good. */
+  credentials_changed_at: number
+  /** 1 for accounts of the development seed, until they get a new password or secret. */
+  demo: number
+  created_at: number
+}
+
+export interface UsersTable {
+  principal_id: number
+  /** Lower-cased, unique. */
+  email: string
+  /** Argon2id PHC string. */
+  password_hash: string
+  /** IANA name for audit stamps, if the user has one. */
+  time_zone: string | null
+}
+
+export interface ClientSecretsTable {
+  id: Generated<number>
+  principal_id: number
+  /** SHA-256, base64url. */
+  secret_hash: string
+  created_at: number
+}
+
+export interface RolesTable {
+  name: string
+}
+
+export interface RolePermissionsTable {
+  role: string
+  permission: string
+}
+
+export interface PrincipalRolesTable {
+  principal_id: number
+  role: string
+}
+
+export interface SessionsTable {
+  id: string
+  principal_id: number
+  /** JSON array of role names, as they were when the session was made or last refreshed. */
+  roles: string
+  /** SHA-256 (base64url) of the antiforgery binding; unique, so that no two sessions share one. */
+  antiforgery_binding: string
+  created_at: number
+  last_seen_at: number
+  absolute_expires_at: number
+  user_agent: string | null
+}
+
+export interface SessionIdsTable {
+  /** SHA-256 (base64url) of the cookie value. */
+  id_hash: string
+  session_id: string
+  /** Null for a current id; the end of its grace period for one that a refresh has replaced. */
+  retired_at: number | null
+}
+
+export interface RefreshFamiliesTable {
+  id: string
+  principal_id: number
+  created_at: number
+  expires_at: number
+  /** Set when a used token came back, or the principal's credentials changed. */
+  revoked_at: number | null
+}
+
+export interface RefreshTokensTable {
+  /** SHA-256 (base64url) of the token. */
+  token_hash: string
+  family_id: string
+  expires_at: number
+  used_at: number | null
+}
+
+/** Failed (and running) login tries by account and address, and by account alone. */
+export interface LoginFailuresTable {
+  /** SHA-256 (base64url) of what is counted. */
+  key_hash: string
+  failures: number
+  blocked_until: number
+  updated_at: number
+}
+
+export interface IdempotencyKeysTable {
+  principal_id: number
+  /** Method and path, as `POST /v1/orders`. */
+  operation: string
+  key: string
+  fingerprint: string
+  status: number
+  body: string | null
+  location: string | null
+  etag: string | null
+  expires_at: number
+}

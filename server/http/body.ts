@@ -1,0 +1,70 @@
+import type { FastifyRequest } from 'fastify'
+import { Problem } from './problems.ts'
+import type { App } from './route.ts'
+
+const jsonType = /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json$/i
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/**
+ * JSON in UTF-8 and nothing else (section 1 of the contract). The media type is judged before the body is read, so
+ * that 415 comes before 413.
+ */
+export function registerBodies(app: App): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => {
+    try {
+      done(null, parseJson(body as Buffer))
+    } catch (error) {
+      done(error as Error, undefined)
+    }
+  })
+  app.addHook('preParsing', async (request) => assertAcceptable(request))
+}
+
+function assertAcceptable(request: FastifyRequest): void {
+  const { headers, method } = request.raw
+  if (method === 'GET' || method === 'HEAD') return
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+  const expected = request.routeOptions.schema?.body !== undefined
+  if (!hasBody && !expected) return
+  if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== '') {
+    throw new Problem('unsupported-media-type', { detail: 'A body may not carry a Content-Encoding.' })
+  }
+  const [type = '', ...parameters] = (headers['content-type'] ?? '').split(';').map((part) => part.trim())
+  if (!jsonType.test(type) || !parameters.every(isAcceptableParameter)) {
+    throw new Problem('unsupported-media-type', { detail: 'The body must be application/json in UTF-8.' })
+  }
+}
+
+function isAcceptableParameter(parameter: string): boolean {
+  const [name = '', value = ''] = parameter.split('=').map((part) => part.trim().toLowerCase())
+  return name !== 'charset' || value === 'utf-8' || value === '"utf-8"' || value === 'utf8'
+}
+
+/** Throws `malformed-json` for anything that is not JSON in UTF-8, or that could reach an object's prototype. */
+export function parseJson(body: Buffer): unknown {
+  let text: string
+  let value: unknown
+  try {
+    text = utf8.decode(body)
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw new Problem('malformed-json', { detail: 'The body is not JSON in UTF-8.', cause })
+  }
+  if (/__proto__|constructor|\\u/.test(text) && hasForbiddenKey(value)) {
+    throw new Problem('malformed-json', { detail: '`__proto__` and `constructor` are not accepted as keys.' })
+  }
+  return value
+}
+
+/** Walks without recursion: 64 KiB hold brackets nested deeper than the stack. */
+function hasForbiddenKey(root: unknown): boolean {
+  const open: unknown[] = [root]
+  while (open.length > 0) {
+    const value = open.pop()
+    if (typeof value !== 'object' || value === null) continue
+    if (Object.hasOwn(value, '__proto__') || Object.hasOwn(value, 'constructor')) return true
+    for (const member of Object.values(value)) open.push(member)
+  }
+  return false
+}

@@ -1,0 +1,35 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { App } from './route.ts'
+
+const allowedMethods = 'GET, HEAD, POST, PATCH'
+const allowedHeaders =
+  'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, Time-Zone, Prefer, X-Request-Id, traceparent'
+const exposedHeaders =
+  'ETag, Location, Link, Retry-After, RateLimit, RateLimit-Policy, Idempotency-Replayed, X-Request-Id'
+const preflightMaxAgeSeconds = 600
+
+/** For bearer callers only: `Access-Control-Allow-Credentials` is never sent, so no cookie ever comes along. */
+export function registerCors(app: App, origins: readonly string[]): void {
+  if (origins.length === 0) return
+  app.addHook('onRequest', async (request, reply) => {
+    const origin = request.raw.headers.origin
+    if (origin === undefined || !origins.includes(origin)) return undefined
+    reply.header('access-control-allow-origin', origin)
+    reply.header('access-control-expose-headers', exposedHeaders)
+    if (!isPreflight(request)) return undefined
+    return answerPreflight(reply)
+  })
+}
+
+function isPreflight(request: FastifyRequest): boolean {
+  return request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined
+}
+
+function answerPreflight(reply: FastifyReply): FastifyReply {
+  return reply
+    .code(204)
+    .header('access-control-allow-methods', allowedMethods)
+    .header('access-control-allow-headers', allowedHeaders)
+    .header('access-control-max-age', String(preflightMaxAgeSeconds))
+    .send()
+}

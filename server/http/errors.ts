@@ -1,0 +1,115 @@
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { DatabaseUnavailable, QueryTooSlow } from '../db/errors.ts'
+import { newOpaqueId } from '../ids.ts'
+import { catalogue, Problem, type ProblemCode, retryAfter } from './problems.ts'
+import type { App } from './route.ts'
+
+const frameworkCodes: Record<string, ProblemCode> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'body-too-large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported-media-type',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'bad-request',
+  FST_ERR_CTP_EMPTY_TYPE: 'unsupported-media-type',
+  FST_ERR_BAD_URL: 'route-not-found',
+  ECONNRESET: 'bad-request',
+}
+
+/** Every failure, whoever threw it, leaves as one problem (RFC 9457); what is not known is a fixed 500. */
+export function registerErrors(app: App, publicUrl: () => string): void {
+  app.setErrorHandler((error: FastifyError | Error, request, reply) => {
+    const problem = toProblem(error)
+    if (problem.status >= 500) {
+      const level = problem.status === 500 ? 'error' : 'warn'
+      request.log[level]({ err: problem.cause ?? problem }, problem.code)
+    }
+    return sendProblem(problem, request, reply, publicUrl())
+  })
+}
+
+function toProblem(error: Error): Problem {
+  if (error instanceof Problem) return error
+  if (error instanceof DatabaseUnavailable) {
+    return new Problem('database-unavailable', { cause: error, headers: retryAfter(2_000) })
+  }
+  if (error instanceof QueryTooSlow) return new Problem('filter-too-expensive', { cause: error })
+  const code = 'code' in error && typeof error.code === 'string' ? frameworkCodes[error.code] : undefined
+  return new Problem(code ?? 'internal-error', { cause: error })
+}
+
+export function sendProblem(
+  problem: Problem,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  publicUrl: string,
+): FastifyReply {
+  if (problem.status === 401 && !reply.hasHeader('www-authenticate')) {
+    reply.header('www-authenticate', challenge(problem))
+  }
+  return reply
+    .code(problem.status)
+    .headers(problem.headers)
+    .header('content-type', 'application/problem+json')
+    .serializer((body: unknown) => body as string)
+    .send(JSON.stringify(problemBody(problem, publicUrl, pathOf(request.raw.url), request.id)))
+}
+
+/** RFC 6750 §3: a credential that was not sent gets no error code, one that was not valid does. */
+function challenge(problem: Problem): string {
+  const realm = 'Bearer realm="countersign"'
+  return problem.members.invalidToken === true ? `${realm}, error="invalid_token"` : realm
+}
+
+function problemBody(problem: Problem, publicUrl: string, instance: string, requestId: string) {
+  const { status, title } = catalogue[problem.code]
+  const { invalidToken: _, ...members } = problem.members
+  return {
+    type: `${publicUrl}/problems/${problem.code}`,
+    title,
+    status,
+    ...(problem.detail === undefined ? {} : { detail: problem.detail }),
+    instance,
+    code: problem.code,
+    requestId,
+    ...members,
+    ...(problem.errors === undefined ? {} : { errors: problem.errors }),
+  }
+}
+
+/** The path alone: a query may hold what does not belong into an error report. */
+export function pathOf(url: string | undefined): string {
+  const [path = '/'] = (url ?? '/').split('?')
+  return path
+}
+
+const parserCodes: Record<string, ProblemCode> = {
+  HPE_HEADER_OVERFLOW: 'headers-too-large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'body-too-large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request-timeout',
+}
+
+/** What the HTTP parser refuses never becomes a request: the answer is written to the socket by hand. */
+export function answerParserError(error: NodeJS.ErrnoException, socket: Socket, publicUrl: string): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const code = startsWithLongUrl(error) ? 'uri-too-long' : (parserCodes[error.code ?? ''] ?? 'bad-request')
+  const problem = new Problem(code)
+  const body = JSON.stringify(problemBody(problem, publicUrl, '/', newOpaqueId()))
+  const head = [
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
+    'Content-Type: application/problem+json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Cache-Control: no-store',
+    'Connection: close',
+  ]
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+}
+
+/** True when the parser gave up inside the request line. */
+function startsWithLongUrl(error: NodeJS.ErrnoException & { rawPacket?: Buffer }): boolean {
+  if (error.code !== 'HPE_HEADER_OVERFLOW' || error.rawPacket === undefined) return false
+  const start = error.rawPacket.subarray(0, 16).toString('latin1')
+  return /^[A-Z]+ [/*h]/.test(start) && !error.rawPacket.includes('\n')
+}

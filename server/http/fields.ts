@@ -1,0 +1,210 @@
+import type { FastifyTypeProvider } from 'fastify'
+import { type Static, type TSchema, Type } from 'typebox'
+import { type FieldError, Problem } from './problems.ts'
+
+/** One rule that a value broke. `detail` continues a sentence that begins with the name of the field. */
+export class Fault {
+  readonly code: string
+  readonly detail: string
+
+  constructor(code: string, detail: string) {
+    this.code = code
+    this.detail = detail
+  }
+}
+
+/**
+ * One member of a body or one query parameter: its published JSON Schema and the function that turns what was sent
+ * into the domain value, side by side. The reader judges exactly what the schema states (a contract test compares
+ * them); it exists because a schema validator can neither say which rule broke in words of the field, nor judge a
+ * decimal exactly, nor return a parsed value.
+ */
+export interface Field<T> {
+  schema: TSchema
+  read(value: unknown): T | Fault
+}
+
+type FieldValue<F> = F extends Field<infer T> ? T : never
+
+/** Phantom that carries the parsed type from a schema to the handler. */
+declare const parsed: unique symbol
+export type Parsed<T> = TSchema & { [parsed]?: T }
+
+/** Gives `request.body` and `request.query` the parsed types, and replies those of their response schemas. */
+export interface FieldsTypeProvider extends FastifyTypeProvider {
+  validator: this['schema'] extends { [parsed]?: infer T } ? T : unknown
+  serializer: this['schema'] extends TSchema ? Static<this['schema']> : unknown
+}
+
+type Reader = (value: unknown, errors: FieldError[]) => unknown
+
+const readers = new WeakMap<object, Reader>()
+const names = new WeakMap<object, string>()
+
+/** Makes a schema a named component of the OpenAPI description. */
+export function named<S extends TSchema>(name: string, schema: S): S {
+  names.set(schema, name)
+  return schema
+}
+
+export function nameOf(schema: object): string | undefined {
+  return names.get(schema)
+}
+
+/** A JSON object body. All fields are required; members that are not fields are ignored and never bound. */
+export function bodyOf<F extends Record<string, Field<unknown>>>(
+  name: string,
+  description: string,
+  fields: F,
+): Parsed<{ [K in keyof F]: FieldValue<F[K]> }> {
+  const properties = Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, field.schema]))
+  const schema = named(name, Type.Object(properties, { description }))
+  readers.set(schema, (value, errors) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      errors.push({ pointer: '#', code: 'type', detail: 'The body must be a JSON object.' })
+      return undefined
+    }
+    return readEach(fields, (key, field) => {
+      if (!Object.hasOwn(value, key)) {
+        errors.push({ pointer: `#/${key}`, ...inWords(key, new Fault('required', 'is required.')) })
+        return undefined
+      }
+      const result = field.read((value as Record<string, unknown>)[key])
+      if (result instanceof Fault) errors.push({ pointer: `#/${key}`, ...inWords(key, result) })
+      return result
+    })
+  })
+  return schema
+}
+
+/** A parsed query string: null prototype, repeated parameters as arrays, undecodable ones as `undecodable`. */
+export type RawQuery = Record<string, string | string[] | typeof undecodable>
+export const undecodable = Symbol('undecodable')
+
+/** Query parameters, all optional: absent and empty ones are undefined. Others are ignored and never bound. */
+export function queryOf<F extends Record<string, Field<unknown>>>(
+  fields: F,
+): Parsed<{ [K in keyof F]: FieldValue<F[K]> | undefined }> {
+  const properties = Object.fromEntries(
+    Object.entries(fields).map(([key, field]) => [key, Type.Optional(field.schema)]),
+  )
+  const schema = Type.Object(properties)
+  readers.set(schema, (value, errors) =>
+    readEach(fields, (key, field) => {
+      const text = (value as RawQuery)[key]
+      if (text === undefined || text === '') return undefined
+      const result = readParameter(text, field)
+      if (result instanceof Fault) errors.push({ parameter: key, ...inWords(key, result) })
+      return result
+    }),
+  )
+  return schema
+}
+
+function inWords(key: string, { code, detail }: Fault): { code: string; detail: string } {
+  return { code, detail: `${key} ${detail}` }
+}
+
+function readParameter<T>(text: RawQuery[string], field: Field<T>): T | Fault {
+  if (text === undecodable) return new Fault('encoding', 'must be percent-encoded UTF-8.')
+  if (Array.isArray(text)) return new Fault('repeated', 'may be given once only.')
+  return field.read(text)
+}
+
+function readEach<F extends Record<string, Field<unknown>>>(
+  fields: F,
+  read: (key: string, field: Field<unknown>) => unknown,
+): Record<string, unknown> {
+  const result: Record<string, unknown> = {}
+  for (const [key, field] of Object.entries(fields)) result[key] = read(key, field)
+  return result
+}
+
+/** For Fastify's `setValidatorCompiler`: the reader of the schema, and all faults at once as one Problem. */
+export function compileReader({ schema }: { schema: unknown }) {
+  const reader = readers.get(schema as object)
+  if (reader === undefined) throw new Error('a body or query schema must be made by bodyOf or queryOf')
+  return (data: unknown) => {
+    const errors: FieldError[] = []
+    const value = reader(data, errors)
+    return errors.length === 0 ? { value } : { error: new Problem('validation-failed', { errors }) }
+  }
+}
+
+/** For Fastify's `querystringParser`. Never throws; `+` is a space (WHATWG URL, form encoding). */
+export function parseQuery(text: string): RawQuery {
+  const query: RawQuery = Object.create(null)
+  for (const pair of text.split('&')) {
+    if (pair === '') continue
+    const separator = pair.indexOf('=')
+    const name = decode(separator < 0 ? pair : pair.slice(0, separator))
+    if (name === undecodable) continue
+    const value = separator < 0 ? '' : decode(pair.slice(separator + 1))
+    const before = query[name]
+    query[name] = before === undefined ? value : [String(before), String(value)]
+  }
+  return query
+}
+
+function decode(text: string): string | typeof undecodable {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return undecodable
+  }
+}
+
+const int32Pattern = /^-?(?:0|[1-9]\d*)$/
+
+/** int32 of the contract: a JSON integer or a string of digits; undefined for anything else. */
+export function readInt32(value: unknown): number | undefined {
+  if (
+    typeof value === 'string' ? !int32Pattern.test(value) || value.length > 11 : typeof value !== 'number'
+  ) {
+    return undefined
+  }
+  const number = Number(value)
+  return Number.isInteger(number) && number >= -2_147_483_648 && number <= 2_147_483_647 ? number : undefined
+}
+
+/** The schema of an int32 (section 1 of the contract); always emitted as a JSON integer. */
+export function int32Schema(options: Record<string, unknown>) {
+  return Type.Unsafe<number>({
+    type: ['integer', 'string'],
+    format: 'int32',
+    pattern: '^-?(?:0|[1-9]\\d*)$',
+    minimum: -2_147_483_648,
+    maximum: 2_147_483_647,
+    ...options,
+  })
+}
+
+/** RFC 3339, UTC, `Z`, milliseconds. */
+export function instantSchema(options: Record<string, unknown>) {
+  return Type.String({ format: 'date-time', ...options })
+}
+
+/** Text taken as it is, of a length in code points; not well-formed Unicode (a lone surrogate) is refused. */
+export function textField(minimum: number, maximum: number, options: Record<string, unknown>): Field<string> {
+  return {
+    schema: Type.String({ minLength: minimum, maxLength: maximum, ...options }),
+    read(value) {
+      if (typeof value !== 'string') return new Fault('type', 'must be a string.')
+      if (!value.isWellFormed()) return new Fault('encoding', 'must be well-formed Unicode.')
+      const length = codePoints(value)
+      if (length < minimum || length > maximum) {
+        return new Fault('length', `must have ${minimum} to ${maximum} characters.`)
+      }
+      return value
+    },
+  }
+}
+
+export function codePoints(text: string): number {
+  let count = 0
+  for (const _ of text) count += 1
+  return count
+}
+
+/** The response schema of an answer without a body. */
+export const noContent = Type.Unsafe<undefined>({ type: 'null', description: 'No body.' })

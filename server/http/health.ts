@@ -1,0 +1,58 @@
+import { Type } from 'typebox'
+import type { AppDatabase } from '../operations.ts'
+import { named } from './fields.ts'
+import { Problem, retryAfter } from './problems.ts'
+import type { App } from './route.ts'
+
+const HealthResponse = named(
+  'HealthResponse',
+  Type.Object({ status: Type.Literal('ok') }, { examples: [{ status: 'ok' }] }),
+)
+
+export interface Readiness {
+  /** Set when the shutdown begins: no new work. */
+  draining: boolean
+}
+
+/** Probes; exempt from every limit, because orchestrators call them very often. */
+export function registerHealth(app: App, db: AppDatabase, readiness: Readiness): void {
+  app.route({
+    method: 'GET',
+    url: '/health',
+    config: { access: 'public', limit: 'exempt' },
+    schema: {
+      operationId: 'getHealth',
+      summary: 'Liveness probe',
+      description: 'Answers as long as the process serves; touches no dependency.',
+      tags: ['Operations'],
+      response: { 200: HealthResponse },
+    },
+    handler: async () => ({ status: 'ok' as const }),
+  })
+  app.route({
+    method: 'GET',
+    url: '/health/ready',
+    config: { access: 'public', limit: 'exempt', problems: ['shutting-down', 'database-unavailable'] },
+    schema: {
+      operationId: 'getReadiness',
+      summary: 'Readiness probe',
+      description: '503 while the instance starts, drains, or cannot reach its database.',
+      tags: ['Operations'],
+      response: { 200: HealthResponse },
+    },
+    handler: async () => {
+      if (readiness.draining) throw new Problem('shutting-down', { headers: retryAfter(5_000) })
+      await db.ping()
+      return { status: 'ok' as const }
+    },
+  })
+}
+
+/** While the instance drains, requests that still arrive are sent elsewhere; the probes say so themselves. */
+export function registerDraining(app: App, readiness: Readiness): void {
+  app.addHook('onRequest', async (request, reply) => {
+    if (!readiness.draining || request.routeOptions.config.limit === 'exempt') return
+    reply.header('connection', 'close')
+    throw new Problem('shutting-down', { headers: retryAfter(1_000) })
+  })
+}

@@ -1,0 +1,141 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Transaction } from 'kysely'
+import type { Database } from '../db/tables.ts'
+import { sha256 } from '../ids.ts'
+import { Problem } from './problems.ts'
+
+const keptMilliseconds = 24 * 3_600_000
+
+/** A key as a write operation needs it: scoped to caller, method and path. */
+export interface IdempotencyInput {
+  principalId: number
+  operation: string
+  key: string
+  /** Hash over the validated values of the request. */
+  fingerprint: string
+  nowMilliseconds: number
+  expiresAt: number
+}
+
+/** An answer that can be given again: only 2xx ones are ever stored. */
+export interface StoredAnswer {
+  status: number
+  /** JSON text, or null for none. */
+  body: string | null
+  location: string | null
+  etag: string | null
+}
+
+export interface OnceAnswer extends StoredAnswer {
+  replayed: boolean
+}
+
+export const idempotencyKeyHeader = {
+  name: 'Idempotency-Key',
+  description:
+    '1 to 255 printable ASCII characters, bare or in double quotes. The same key with the same request gives the first answer again for 24 hours.',
+  schema: { type: 'string', minLength: 1, maxLength: 257, example: '9f1c2f0a-create-42' },
+}
+
+export const replayedHeader = {
+  name: 'Idempotency-Replayed',
+  description: '`true` when the answer of an earlier request with the same key is given again.',
+  schema: { type: 'string', enum: ['true'] },
+}
+
+/** Reads the header; null without one. `values` are the validated values of the request, as plain data. */
+export function readIdempotency(
+  request: FastifyRequest,
+  path: string,
+  values: unknown[],
+  nowMilliseconds: number,
+): IdempotencyInput | null {
+  const fields = request.raw.headersDistinct['idempotency-key']
+  if (fields === undefined || request.principal === null) return null
+  const key = fields.length === 1 ? parseKey(fields[0] ?? '') : undefined
+  if (key === undefined) {
+    const detail = 'Idempotency-Key must be 1 to 255 printable ASCII characters, bare or in double quotes.'
+    throw new Problem('invalid-idempotency-key', {
+      detail,
+      errors: [{ header: 'Idempotency-Key', code: 'format', detail }],
+    })
+  }
+  return {
+    principalId: request.principal.id,
+    operation: `${request.method} ${path}`,
+    key,
+    fingerprint: sha256(JSON.stringify(values)),
+    nowMilliseconds,
+    expiresAt: nowMilliseconds + keptMilliseconds,
+  }
+}
+
+/** Bare, or a string of RFC 8941 with its two escapes. */
+function parseKey(field: string): string | undefined {
+  const quoted = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/.exec(field)?.[1]
+  const key = quoted?.replaceAll(/\\(["\\])/g, '$1') ?? field
+  if (quoted === undefined && field.startsWith('"')) return undefined
+  return /^[\x20-\x7e]{1,255}$/.test(key) ? key : undefined
+}
+
+/**
+ * Runs `effect` at most once for a key, in the transaction of its write: the key and the effect become durable
+ * together or not at all. A second request waits for the first (the unique index makes it wait), then gets the
+ * stored answer. Throws `idempotency-key-reused` for the key of another request.
+ */
+export async function once(
+  trx: Transaction<Database>,
+  input: IdempotencyInput | null,
+  effect: () => Promise<StoredAnswer>,
+): Promise<OnceAnswer> {
+  if (input === null) return { ...(await effect()), replayed: false }
+  if (!(await claim(trx, input))) return replay(trx, input)
+  const answer = await effect()
+  await trx.updateTable('idempotency_keys').set(answer).where(sameKey(input)).execute()
+  return { ...answer, replayed: false }
+}
+
+/** False when the key is held; an expired one is taken over. */
+async function claim(trx: Transaction<Database>, input: IdempotencyInput): Promise<boolean> {
+  const { principalId, operation, key, fingerprint, expiresAt, nowMilliseconds } = input
+  const claimed = { fingerprint, status: 0, body: null, location: null, etag: null, expires_at: expiresAt }
+  const result = await trx
+    .insertInto('idempotency_keys')
+    .values({ principal_id: principalId, operation, key, ...claimed })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['principal_id', 'operation', 'key'])
+        .doUpdateSet(claimed)
+        .where('idempotency_keys.expires_at', '<=', nowMilliseconds),
+    )
+    .executeTakeFirstOrThrow()
+  return result.numInsertedOrUpdatedRows === 1n
+}
+
+async function replay(trx: Transaction<Database>, input: IdempotencyInput): Promise<OnceAnswer> {
+  const { fingerprint, ...answer } = await trx
+    .selectFrom('idempotency_keys')
+    .select(['fingerprint', 'status', 'body', 'location', 'etag'])
+    .where(sameKey(input))
+    .executeTakeFirstOrThrow()
+  if (fingerprint !== input.fingerprint) throw new Problem('idempotency-key-reused')
+  return { ...answer, replayed: true }
+}
+
+function sameKey({ principalId, operation, key }: IdempotencyInput) {
+  // biome-ignore lint/suspicious/noExplicitAny: one predicate for a select and an update of the same table
+  return (eb: any) => eb.and({ principal_id: principalId, operation, key })
+}
+
+/** Sends an answer, fresh or replayed; the two differ by one header only. */
+export function sendAnswer(reply: FastifyReply, answer: OnceAnswer): FastifyReply {
+  if (answer.replayed) reply.header('idempotency-replayed', 'true')
+  if (answer.location !== null) reply.header('location', answer.location)
+  if (answer.etag !== null) reply.header('etag', answer.etag)
+  reply.code(answer.status)
+  if (answer.body === null) return reply.send()
+  return reply
+    .header('content-type', 'application/json; charset=utf-8')
+    .serializer((body: unknown) => body as string)
+    .send(answer.body)
+}

@@ -1,0 +1,67 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { pathOf, sendProblem } from './errors.ts'
+import { Problem } from './problems.ts'
+import type { RequestLimits } from './rate-limit.ts'
+import type { App } from './route.ts'
+
+/** Under these, an unknown route is a problem and never a page (errors rule of section 7 of the contract). */
+const apiPrefixes = ['/v1', '/health', '/.well-known', '/openapi', '/scalar']
+
+export interface FallThrough {
+  limits: RequestLimits
+  publicUrl: () => string
+  /** Answers a GET or HEAD outside the API with the web app. */
+  sendPage(request: FastifyRequest, reply: FastifyReply, path: string): FastifyReply | Promise<FastifyReply>
+}
+
+/**
+ * What no route has taken: 405 with `Allow`, or 204 for OPTIONS, where the path is known for other methods; the web
+ * app for a GET outside the API; else 404.
+ */
+export function registerNotFound(app: App, { limits, publicUrl, sendPage }: FallThrough): void {
+  const known: { pattern: RegExp; methods: Set<string> }[] = []
+  const byUrl = new Map<string, Set<string>>()
+  app.addHook('onRoute', ({ url, method }) => {
+    const methods = byUrl.get(url) ?? new Set<string>()
+    if (!byUrl.has(url)) known.push({ pattern: patternOf(url), methods })
+    byUrl.set(url, methods)
+    for (const one of [method].flat()) methods.add(one)
+  })
+
+  app.setNotFoundHandler(async (request, reply) => {
+    const path = decodePath(pathOf(request.raw.url))
+    const isPage = path !== undefined && isOutsideApi(path) && isRead(request.method)
+    await limits.consume(isPage ? 'static' : 'anonymous', request.clientAddress, reply)
+    const methods = path === undefined ? undefined : known.find(({ pattern }) => pattern.test(path))?.methods
+    if (methods !== undefined) return answerKnownPath(request, reply, methods)
+    if (isPage) return sendPage(request, reply, path)
+    return sendProblem(new Problem('route-not-found'), request, reply, publicUrl())
+  })
+
+  function answerKnownPath(request: FastifyRequest, reply: FastifyReply, methods: Set<string>): FastifyReply {
+    reply.header('allow', [...methods, 'OPTIONS'].join(', '))
+    if (request.method === 'OPTIONS') return reply.code(204).send()
+    return sendProblem(new Problem('method-not-allowed'), request, reply, publicUrl())
+  }
+}
+
+function patternOf(url: string): RegExp {
+  const escaped = url.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')
+  return new RegExp(`^${escaped}/?$`)
+}
+
+function decodePath(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return undefined
+  }
+}
+
+function isOutsideApi(path: string): boolean {
+  return !apiPrefixes.some((prefix) => path === prefix || path.startsWith(`${prefix}/`))
+}
+
+function isRead(method: string): boolean {
+  return method === 'GET' || method === 'HEAD'
+}

@@ -1,0 +1,336 @@
+import { STATUS_CODES } from 'node:http'
+import type { RouteOptions } from 'fastify'
+import { permissions } from '../auth/permissions.ts'
+import { nameOf } from './fields.ts'
+import { catalogue, type ProblemCode } from './problems.ts'
+import type { App, HeaderDescription } from './route.ts'
+
+type Json = Record<string, unknown>
+
+/**
+ * The OpenAPI 3.1 description, put together from what the routes declare anyway: schema, access, limit, problems.
+ * `collectRoutes` has to be called before the first route is registered.
+ */
+export function collectRoutes(app: App): RouteOptions[] {
+  const routes: RouteOptions[] = []
+  app.addHook('onRoute', (route) => {
+    const isOwn = route.method !== 'HEAD' && route.config?.undocumented !== true
+    if (isOwn && route.schema?.operationId !== undefined) routes.push(route)
+  })
+  return routes
+}
+
+export function describeApi(routes: readonly RouteOptions[], serverUrl: string): Json {
+  const components = new Components()
+  const paths: Record<string, Json> = {}
+  for (const route of routes) {
+    const path = route.url.replaceAll(/:(\w+)/g, '{$1}')
+    paths[path] = {
+      ...paths[path],
+      [String(route.method).toLowerCase()]: describeOperation(route, components),
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Countersign',
+      version: '1.0.0',
+      description: 'Orders with approval, and authentication of its own for browsers, apps and services.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: serverUrl }],
+    tags: [
+      { name: 'Orders', description: 'Create, list, read and approve orders.' },
+      { name: 'Authentication', description: 'Sessions, token pairs and client credentials.' },
+      { name: 'Operations', description: 'Probes and public keys.' },
+    ],
+    paths,
+    components: { schemas: components.schemas(), securitySchemes },
+  }
+}
+
+const securitySchemes = {
+  cookieSession: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: '__Host-Http-session',
+    description: 'Session cookie of POST /v1/auth/session. Unsafe requests also need the antiforgery token.',
+  },
+  antiforgery: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-XSRF-TOKEN',
+    description:
+      'Token of GET /v1/auth/csrf; needed with the session cookie on unsafe requests, and never else.',
+  },
+  bearerAuth: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description:
+      'Access token of POST /v1/auth/token or POST /v1/auth/clients/token. Where a tool asks for it, give the raw token without the word Bearer.',
+  },
+}
+
+/** Named schemas, each written once under components/schemas and referred to everywhere else. */
+class Components {
+  readonly #byName = new Map<string, unknown>([['Problem', problemSchema]])
+
+  reference(schema: unknown): unknown {
+    if (typeof schema !== 'object' || schema === null) return schema
+    const name = nameOf(schema)
+    if (name === undefined) return this.#inline(schema)
+    if (!this.#byName.has(name)) {
+      this.#byName.set(name, undefined)
+      this.#byName.set(name, this.#inline(schema))
+    }
+    return { $ref: `#/components/schemas/${name}` }
+  }
+
+  schemas(): Json {
+    return Object.fromEntries([...this.#byName].sort(([a], [b]) => (a < b ? -1 : 1)))
+  }
+
+  #inline(schema: object): unknown {
+    if (Array.isArray(schema)) return schema.map((member) => this.reference(member))
+    return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, this.reference(value)]))
+  }
+}
+
+const problemSchema = {
+  type: 'object',
+  description: 'A failure (RFC 9457).',
+  required: ['type', 'title', 'status', 'instance', 'code', 'requestId'],
+  properties: {
+    type: { type: 'string', format: 'uri', description: 'Address of a page about this kind of problem.' },
+    title: { type: 'string', description: 'The same text for every problem of this kind.' },
+    status: { type: 'integer', minimum: 400, maximum: 599 },
+    detail: { type: 'string', description: 'What is special about this occurrence.' },
+    instance: { type: 'string', description: 'Path of the request.' },
+    code: { type: 'string', enum: Object.keys(catalogue), description: 'Kind of problem, for programs.' },
+    requestId: { type: 'string', description: 'Also in the X-Request-Id header and in the log.' },
+    errors: {
+      type: 'array',
+      description: 'Every field that failed.',
+      items: {
+        type: 'object',
+        required: ['code', 'detail'],
+        properties: {
+          pointer: { type: 'string', description: 'JSON pointer into the body, as a URI fragment.' },
+          parameter: { type: 'string', description: 'Name of the query parameter.' },
+          header: { type: 'string', description: 'Name of the request header.' },
+          code: { type: 'string', description: 'The rule that broke.' },
+          detail: { type: 'string' },
+          position: {
+            type: 'integer',
+            minimum: 0,
+            description: 'Of a filter: start of the faulty part, in UTF-16 units.',
+          },
+          length: {
+            type: 'integer',
+            minimum: 0,
+            description: 'Of a filter: length of the faulty part, in UTF-16 units.',
+          },
+          expected: {
+            type: 'array',
+            items: { type: 'string' },
+            description: 'Of a filter: what could stand there.',
+          },
+        },
+      },
+    },
+    permission: { type: 'string', enum: [...permissions], description: 'The permission that was missing.' },
+    currentStatus: { type: 'integer', description: 'Of an order that is not pending: its EOrderStatus.' },
+    totalCount: { type: 'integer', description: 'Of a result that is too large: how many match.' },
+    limit: { type: 'integer', description: 'Of a result that is too large: how many may match.' },
+  },
+}
+
+function describeOperation(route: RouteOptions, components: Components): Json {
+  const { schema = {}, config = {} } = route
+  return {
+    operationId: schema.operationId,
+    summary: schema.summary,
+    ...(schema.description === undefined ? {} : { description: schema.description }),
+    tags: schema.tags,
+    security: securityOf(route),
+    parameters: [
+      ...Object.entries(config.parameters ?? {}).map(([name, value]) => ({
+        name,
+        in: 'path',
+        required: true,
+        ...value,
+      })),
+      ...queryParameters(schema.querystring, components),
+      ...(config.requestHeaders ?? []).map((header) => ({ ...header, in: 'header', required: false })),
+    ],
+    ...(schema.body === undefined ? {} : { requestBody: describeBody(schema.body, components) }),
+    responses: { ...successes(route, components), ...failures(route) },
+  }
+}
+
+function securityOf(route: RouteOptions): Json[] {
+  const access = route.config?.access
+  if (access === 'public') return []
+  const isRead = route.method === 'GET'
+  const cookie = isRead ? { cookieSession: [] } : { cookieSession: [], antiforgery: [] }
+  return access === 'session' ? [cookie] : [{ bearerAuth: [] }, cookie]
+}
+
+function queryParameters(querystring: unknown, components: Components): Json[] {
+  const properties = (querystring as { properties?: Record<string, Json> } | undefined)?.properties ?? {}
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: false,
+    description: schema.description,
+    schema: components.reference(schema),
+    example: firstExample(schema),
+  }))
+}
+
+function describeBody(body: unknown, components: Components): Json {
+  return {
+    required: true,
+    content: { 'application/json': { schema: components.reference(body), example: exampleOf(body) } },
+  }
+}
+
+function successes(route: RouteOptions, components: Components): Json {
+  const { response = {} } = route.schema ?? {}
+  return Object.fromEntries(
+    Object.entries(response as Record<string, Json>).map(([status, schema]) => [
+      status,
+      {
+        description: STATUS_CODES[status],
+        headers: describeHeaders([
+          requestIdHeader,
+          ...(limitsOf(route) ? rateLimitHeaders : []),
+          ...(route.config?.responseHeaders?.[Number(status)] ?? []),
+        ]),
+        ...(schema.type === 'null'
+          ? {}
+          : {
+              content: {
+                'application/json': { schema: components.reference(schema), example: exampleOf(schema) },
+              },
+            }),
+      },
+    ]),
+  )
+}
+
+function limitsOf(route: RouteOptions): boolean {
+  return route.config?.limit !== 'exempt'
+}
+
+const requestIdHeader: HeaderDescription = {
+  name: 'X-Request-Id',
+  description: 'The id that the request carried, or one made for it.',
+  schema: { type: 'string' },
+}
+const rateLimitHeaders: HeaderDescription[] = [
+  {
+    name: 'RateLimit-Policy',
+    description: 'The limit that counted this request.',
+    schema: { type: 'string', example: '"read";q=1200;w=60' },
+  },
+  {
+    name: 'RateLimit',
+    description: 'What is left of it.',
+    schema: { type: 'string', example: '"read";r=1187;t=12' },
+  },
+]
+const retryAfterHeader: HeaderDescription = {
+  name: 'Retry-After',
+  description: 'Seconds to wait.',
+  schema: { type: 'integer', minimum: 1 },
+}
+
+function describeHeaders(headers: readonly HeaderDescription[]): Json {
+  return Object.fromEntries(headers.map(({ name, description, schema }) => [name, { description, schema }]))
+}
+
+/** Problems of an operation by status: its own, and those that its access, limit and body imply. */
+function failures(route: RouteOptions): Json {
+  const byStatus = new Map<number, ProblemCode[]>()
+  for (const code of new Set(problemsOf(route))) {
+    const { status } = catalogue[code]
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code])
+  }
+  return Object.fromEntries(
+    [...byStatus]
+      .sort(([a], [b]) => a - b)
+      .map(([status, codes]) => [String(status), describeProblem(status, codes)]),
+  )
+}
+
+function problemsOf(route: RouteOptions): ProblemCode[] {
+  const { access, limit, problems = [] } = route.config ?? {}
+  const isRead = route.method === 'GET'
+  return [
+    ...problems,
+    'bad-request',
+    'request-timeout',
+    'uri-too-long',
+    'headers-too-large',
+    'misdirected-request',
+    'internal-error',
+    ...(access === 'public' ? [] : (['authentication-required', 'database-unavailable'] as const)),
+    ...(access === 'public' || isRead
+      ? []
+      : (['csrf-token-missing', 'csrf-token-invalid', 'cross-site-request'] as const)),
+    ...(access?.startsWith('Orders.') ? (['permission-denied'] as const) : []),
+    ...(limit === 'exempt' ? [] : (['rate-limited', 'shutting-down'] as const)),
+    ...(route.schema?.body === undefined && route.schema?.querystring === undefined
+      ? []
+      : (['validation-failed'] as const)),
+    ...(isRead
+      ? []
+      : (['malformed-json', 'body-too-large', 'unsupported-media-type', 'database-unavailable'] as const)),
+  ]
+}
+
+function describeProblem(status: number, codes: ProblemCode[]): Json {
+  const [first] = codes
+  if (first === undefined) throw new Error('a status without a problem')
+  const waits = status === 429 || status === 503
+  return {
+    description: codes.map((code) => `\`${code}\`: ${catalogue[code].title}.`).join(' '),
+    headers: describeHeaders([
+      requestIdHeader,
+      ...(waits ? [retryAfterHeader] : []),
+      ...(status === 401
+        ? [{ name: 'WWW-Authenticate', description: 'The challenge.', schema: { type: 'string' } }]
+        : []),
+    ]),
+    content: {
+      'application/problem+json': {
+        schema: { $ref: '#/components/schemas/Problem' },
+        example: {
+          type: `https://orders.example.com/problems/${first}`,
+          title: catalogue[first].title,
+          status,
+          instance: '/v1/orders',
+          code: first,
+          requestId: 'Zr3mQe0bT1u8y7w6v5s4rA',
+        },
+      },
+    },
+  }
+}
+
+function firstExample(schema: Json): unknown {
+  return Array.isArray(schema.examples) ? schema.examples[0] : undefined
+}
+
+/** The example of a schema: its own, or one made of its members' examples. */
+function exampleOf(schema: unknown): unknown {
+  const { type, properties, items, const: constant } = schema as Json
+  const own = firstExample(schema as Json)
+  if (own !== undefined) return own
+  if (type === 'array') return [exampleOf(items)]
+  if (type !== 'object') return constant
+  const members = Object.entries(properties as Record<string, unknown>)
+  return Object.fromEntries(members.map(([name, member]) => [name, exampleOf(member)]))
+}

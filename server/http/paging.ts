@@ -1,0 +1,120 @@
+import { type TSchema, Type } from 'typebox'
+import { Fault, type Field, int32Schema, named, readInt32 } from './fields.ts'
+
+const defaultPageSize = 10
+const pageSizeLimit = 100
+
+/** The paging contract of every listing of the service (section 2 of the contract). */
+export interface Page<T> {
+  items: T[]
+  pageNumber: number
+  totalPages: number
+  totalCount: number
+  hasPreviousPage: boolean
+  hasNextPage: boolean
+}
+
+export function pageSchema<T extends TSchema>(name: string, items: T) {
+  return named(
+    name,
+    Type.Object({
+      items: Type.Array(items),
+      pageNumber: int32Schema({ description: 'Number of this page, from 1.', examples: [1] }),
+      totalPages: int32Schema({ description: 'Pages in all; 0 when nothing matches.', examples: [13] }),
+      totalCount: Type.Optional(
+        int32Schema({ description: 'Matches in all; always sent.', examples: [250] }),
+      ),
+      hasPreviousPage: Type.Optional(Type.Boolean({ description: 'Always sent.', examples: [false] })),
+      hasNextPage: Type.Optional(Type.Boolean({ description: 'Always sent.', examples: [true] })),
+    }),
+  )
+}
+
+function positiveInt32(fallback: number, description: string, extra: Record<string, unknown>): Field<number> {
+  return {
+    schema: int32Schema({ minimum: 1, default: fallback, description, pattern: '^[1-9]\\d*$', ...extra }),
+    read(value) {
+      const number = readInt32(value)
+      if (number === undefined) return new Fault('type', 'must be a whole number (int32).')
+      return number < 1 ? new Fault('minimum', 'must be at least 1.') : number
+    },
+  }
+}
+
+export const pageNumberField = positiveInt32(1, 'Page to return, from 1; past the end there are no items.', {
+  examples: [1],
+})
+export const pageSizeField = positiveInt32(
+  defaultPageSize,
+  `Items per page; more than ${pageSizeLimit} is taken as ${pageSizeLimit}.`,
+  { examples: [20] },
+)
+
+export const paginatedField: Field<boolean> = {
+  schema: Type.Unsafe<boolean>({
+    type: ['boolean', 'string'],
+    pattern: '^(?:[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])$',
+    default: true,
+    description: '`false` returns every match as one page, up to 10,000.',
+    examples: [true],
+  }),
+  read(value) {
+    const text = String(value).toLowerCase()
+    return text === 'true' || text === 'false'
+      ? text === 'true'
+      : new Fault('format', 'must be true or false.')
+  },
+}
+
+export interface PageRequest {
+  pageNumber: number
+  pageSize: number
+  offset: number
+}
+
+export function pageRequest(pageNumber = 1, pageSize = defaultPageSize): PageRequest {
+  const size = Math.min(pageSize, pageSizeLimit)
+  return { pageNumber, pageSize: size, offset: (pageNumber - 1) * size }
+}
+
+export function toPage<T>(items: T[], totalCount: number, { pageNumber, pageSize }: PageRequest): Page<T> {
+  const totalPages = Math.ceil(totalCount / pageSize)
+  return {
+    items,
+    pageNumber,
+    totalPages,
+    totalCount,
+    hasPreviousPage: pageNumber > 1 && totalPages > 0,
+    hasNextPage: pageNumber < totalPages,
+  }
+}
+
+/** Every match as one page. */
+export function toSinglePage<T>(items: T[]): Page<T> {
+  return toPage(items, items.length, { pageNumber: 1, pageSize: Math.max(1, items.length), offset: 0 })
+}
+
+export const linkHeader = {
+  name: 'Link',
+  description: 'The first, previous, next and last page (RFC 8288), as far as there are such.',
+  schema: { type: 'string', example: '</v1/orders?pageNumber=2>; rel="next"' },
+}
+
+/** `Link` targets repeat the request's own query with another pageNumber. */
+export function pageLinks(url: string, page: Page<unknown>): string {
+  const last = Math.max(1, page.totalPages)
+  const targets: [string, number][] = [['first', 1]]
+  if (page.hasPreviousPage) targets.push(['prev', Math.min(page.pageNumber - 1, last)])
+  if (page.hasNextPage) targets.push(['next', page.pageNumber + 1])
+  targets.push(['last', last])
+  return targets.map(([rel, number]) => `<${withPageNumber(url, number)}>; rel="${rel}"`).join(', ')
+}
+
+function withPageNumber(url: string, pageNumber: number): string {
+  const [path = '', query = ''] = url.split('?')
+  const others = query.split('&').filter((pair) => pair !== '' && !/^pageNumber(=|$)/.test(pair))
+  const escaped = others.map((pair) =>
+    pair.replaceAll(/[<>"\\^`{|}]/g, (character) => encodeURIComponent(character)),
+  )
+  return `${path}?${[`pageNumber=${pageNumber}`, ...escaped].join('&')}`
+}

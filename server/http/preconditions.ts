@@ -1,0 +1,56 @@
+/** Entity tags of orders are strong and hold the row version (RFC 9110 §8.8.3). */
+export function versionTag(version: number): string {
+  return `"${version}"`
+}
+
+const tagPattern = /(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"/y
+
+interface EntityTag {
+  weak: boolean
+  /** With its quotes. */
+  opaque: string
+}
+
+/** `*`, a list of tags, or undefined for a field that is neither (RFC 9110 §13.1). */
+function parseTags(field: string): '*' | EntityTag[] | undefined {
+  if (field.trim() === '*') return '*'
+  const tags: EntityTag[] = []
+  let position = 0
+  while (position < field.length) {
+    const character = field[position]
+    if (character === ',' || character === ' ' || character === '\t') {
+      position += 1
+      continue
+    }
+    tagPattern.lastIndex = position
+    const match = tagPattern.exec(field)
+    if (match === null) return undefined
+    tags.push({ weak: match[1] !== undefined, opaque: `"${match[2]}"` })
+    position = tagPattern.lastIndex
+  }
+  return tags
+}
+
+/** Weak comparison; a malformed field never matches. */
+export function matchesNone(ifNoneMatch: string | undefined, currentTag: string): boolean {
+  if (ifNoneMatch === undefined) return true
+  const tags = parseTags(ifNoneMatch)
+  if (tags === '*') return false
+  const opaque = currentTag.replace(/^W\//, '')
+  return !(tags ?? []).some((tag) => tag.opaque === opaque)
+}
+
+/**
+ * The row versions that an If-Match accepts: null for any (no header, or `*`), else by strong comparison. A
+ * malformed field, or one with nothing but foreign or weak tags, accepts none, so that no write passes by mistake.
+ */
+export function acceptedVersions(ifMatch: string | undefined): number[] | null {
+  if (ifMatch === undefined) return null
+  const tags = parseTags(ifMatch)
+  if (tags === '*') return null
+  return (tags ?? []).flatMap((tag) => {
+    const digits = /^"([1-9]\d{0,9})"$/.exec(tag.opaque)?.[1]
+    const version = Number(digits)
+    return tag.weak || digits === undefined || version > 2_147_483_647 ? [] : [version]
+  })
+}

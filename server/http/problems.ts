@@ -1,0 +1,251 @@
+import type { RefusalCodec } from '../db/sqlite-writer.ts'
+
+/**
+ * The catalogue: every failure of the service, the framework's own included (RFC 9457). `title` never changes for a
+ * code; `remedy` is what a caller can do, shown on the problem's page. docs/problems.md is generated from it.
+ */
+export const catalogue = {
+  'malformed-json': {
+    status: 400,
+    title: 'The body is not acceptable JSON',
+    remedy: 'Send one JSON value in UTF-8, without `__proto__` or `constructor` as a key.',
+  },
+  'validation-failed': {
+    status: 400,
+    title: 'Some fields are not acceptable',
+    remedy: 'Mend every field that `errors` names; each entry says where it is and which rule it broke.',
+  },
+  'invalid-filter': {
+    status: 400,
+    title: 'The filter cannot be understood',
+    remedy: 'Look at `errors[0].position` in the filter text; `expected` lists what could stand there.',
+  },
+  'filter-too-expensive': {
+    status: 400,
+    title: 'The list took too long and was stopped',
+    remedy: 'Narrow the filter: a status, a range of dates or a longer word.',
+  },
+  'result-too-large': {
+    status: 400,
+    title: 'Too many matches for an unpaged list',
+    remedy: 'Use paging, or narrow the filter until `totalCount` is at most `limit`.',
+  },
+  'invalid-time-zone': {
+    status: 400,
+    title: 'The Time-Zone header names no known time zone',
+    remedy: 'Send an IANA name such as `Europe/Berlin`, or leave the header out.',
+  },
+  'invalid-idempotency-key': {
+    status: 400,
+    title: 'The Idempotency-Key header is malformed',
+    remedy: 'Send one key of 1 to 255 printable ASCII characters, bare or in double quotes.',
+  },
+  'bad-request': {
+    status: 400,
+    title: 'The request is not acceptable HTTP',
+    remedy: 'Check the request line, the headers and the escapes in the URL.',
+  },
+  'authentication-required': {
+    status: 401,
+    title: 'No valid credential',
+    remedy: 'Sign in, refresh the token, or send `Authorization: Bearer <token>`.',
+  },
+  'invalid-credentials': {
+    status: 401,
+    title: 'Email or password is not right',
+    remedy: 'Check both and try again. After several failures a waiting time applies.',
+  },
+  'invalid-client': {
+    status: 401,
+    title: 'Client id or secret is not right',
+    remedy: 'Check both; the secret may have been rotated.',
+  },
+  'invalid-refresh-token': {
+    status: 401,
+    title: 'The refresh token is not valid',
+    remedy: 'Sign in again. A refresh token works once; using it twice ends its whole family.',
+  },
+  'permission-denied': {
+    status: 403,
+    title: 'The caller lacks a permission',
+    remedy: 'Ask an administrator for a role that holds the permission named in `permission`.',
+  },
+  'csrf-token-missing': {
+    status: 403,
+    title: 'The antiforgery token is missing',
+    remedy: 'Fetch one with GET /v1/auth/csrf and send it as `X-XSRF-TOKEN`.',
+  },
+  'csrf-token-invalid': {
+    status: 403,
+    title: 'The antiforgery token does not belong to this session',
+    remedy: 'Fetch a new one with GET /v1/auth/csrf and repeat the request.',
+  },
+  'cross-site-request': {
+    status: 403,
+    title: 'The request comes from another site',
+    remedy: 'Cookie callers must send unsafe requests from the origin of the service.',
+  },
+  'route-not-found': {
+    status: 404,
+    title: 'No such route',
+    remedy: 'Check the path; paths are case-sensitive.',
+  },
+  'order-not-found': { status: 404, title: 'No such order', remedy: 'Check the id.' },
+  'method-not-allowed': {
+    status: 405,
+    title: 'The method is not offered here',
+    remedy: 'Use one of the methods in the `Allow` header.',
+  },
+  'request-timeout': {
+    status: 408,
+    title: 'The request did not arrive in time',
+    remedy: 'Send it again, faster.',
+  },
+  'order-not-pending': {
+    status: 409,
+    title: 'The order is not pending',
+    remedy: 'Read the order again: `currentStatus` says what it is now.',
+  },
+  'concurrency-conflict': {
+    status: 409,
+    title: 'Another write to the order came first',
+    remedy: 'Read the order again and repeat what still makes sense.',
+  },
+  'idempotency-in-progress': {
+    status: 409,
+    title: 'The first request with this key is still running',
+    remedy: 'Repeat the same request after `Retry-After` seconds.',
+  },
+  'precondition-failed': {
+    status: 412,
+    title: 'The order has changed since it was read',
+    remedy: 'Read it again; its current version is in the `ETag` header.',
+  },
+  'body-too-large': { status: 413, title: 'The body is too large', remedy: 'A body has at most 64 KiB.' },
+  'uri-too-long': { status: 414, title: 'The URL is too long', remedy: 'A URL has at most 8 KiB.' },
+  'unsupported-media-type': {
+    status: 415,
+    title: 'The body is not JSON in UTF-8',
+    remedy: 'Send `Content-Type: application/json` and no `Content-Encoding`.',
+  },
+  'misdirected-request': {
+    status: 421,
+    title: 'This server does not serve that host',
+    remedy: 'A development server answers on loopback names only; see `--allow-remote-demo`.',
+  },
+  'idempotency-key-reused': {
+    status: 422,
+    title: 'The idempotency key belongs to another request',
+    remedy: 'Use a new key for every new request.',
+  },
+  'rate-limited': {
+    status: 429,
+    title: 'Too many requests',
+    remedy: 'Wait `Retry-After` seconds.',
+  },
+  'too-many-attempts': {
+    status: 429,
+    title: 'Too many failed sign-ins',
+    remedy: 'Wait `Retry-After` seconds; no password is checked before.',
+  },
+  'headers-too-large': {
+    status: 431,
+    title: 'The header block is too large',
+    remedy: 'A header block has at most 16 KiB.',
+  },
+  'internal-error': {
+    status: 500,
+    title: 'Something failed on our side',
+    remedy: 'Report the `requestId`; the log has the cause.',
+  },
+  'database-unavailable': {
+    status: 503,
+    title: 'The database cannot be reached',
+    remedy: 'Repeat the request after `Retry-After` seconds.',
+  },
+  overloaded: {
+    status: 503,
+    title: 'Too much work is waiting',
+    remedy: 'Repeat the request after `Retry-After` seconds.',
+  },
+  'shutting-down': {
+    status: 503,
+    title: 'This instance is shutting down',
+    remedy: 'Repeat the request; another instance will answer.',
+  },
+} as const satisfies Record<string, { status: number; title: string; remedy: string }>
+
+export type ProblemCode = keyof typeof catalogue
+
+/** Where and how one value broke a rule. Exactly one of `pointer`, `parameter` and `header` is given. */
+export interface FieldError {
+  /** JSON pointer as a URI fragment, such as `#/total`. */
+  pointer?: string
+  parameter?: string
+  header?: string
+  code: string
+  detail: string
+  /** Of a filter: UTF-16 code units from its start, the length of the faulty part, and what could stand there. */
+  position?: number
+  length?: number
+  expected?: string[]
+}
+
+export interface ProblemOptions {
+  /** Public: shown to the caller. */
+  detail?: string
+  errors?: FieldError[]
+  /** Further public members, such as `currentStatus`. */
+  members?: Record<string, unknown>
+  headers?: Record<string, string>
+  /** Never leaves the process, only logged. */
+  cause?: unknown
+}
+
+/** The one way to fail. Thrown anywhere, answered as `application/problem+json` by http/errors.ts. */
+export class Problem extends Error {
+  override name = 'Problem'
+  readonly code: ProblemCode
+  readonly errors: FieldError[] | undefined
+  readonly members: Record<string, unknown>
+  readonly headers: Record<string, string>
+  readonly detail: string | undefined
+
+  constructor(code: ProblemCode, options: ProblemOptions = {}) {
+    super(options.detail ?? catalogue[code].title, { cause: options.cause })
+    this.code = code
+    this.detail = options.detail
+    this.errors = options.errors
+    this.members = options.members ?? {}
+    this.headers = options.headers ?? {}
+  }
+
+  get status(): number {
+    return catalogue[this.code].status
+  }
+}
+
+type PlainProblem = Pick<Problem, 'code' | 'detail' | 'errors' | 'members' | 'headers'>
+
+/** How a Problem thrown by a write operation crosses from the writer thread (its cause stays there). */
+export const problemCodec: RefusalCodec = {
+  toPlain(error) {
+    if (!(error instanceof Problem)) return undefined
+    const { code, detail, errors, members, headers } = error
+    return { code, detail, errors, members, headers } satisfies PlainProblem
+  },
+  fromPlain(plain) {
+    const { code, detail, errors, members, headers } = plain as PlainProblem
+    return new Problem(code, {
+      members,
+      headers,
+      ...(detail === undefined ? {} : { detail }),
+      ...(errors === undefined ? {} : { errors }),
+    })
+  },
+}
+
+/** `Retry-After` in whole seconds, at least one (RFC 9110 §10.2.3). */
+export function retryAfter(milliseconds: number): Record<string, string> {
+  return { 'retry-after': String(Math.max(1, Math.ceil(milliseconds / 1000))) }
+}

@@ -1,0 +1,72 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify'
+import type { Access } from '../auth/permissions.ts'
+import type { Principal } from '../auth/principal.ts'
+import type { FieldsTypeProvider } from './fields.ts'
+import type { ProblemCode } from './problems.ts'
+
+/** The application as slices see it: Fastify whose handlers get what `fields.ts` parsed. */
+export type App = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  FieldsTypeProvider
+>
+
+/** Which request limit applies before the handler runs (section 8 of the contract). */
+export type LimitPolicy =
+  /** Read or write by caller, chosen by the method; without a valid credential by address. */
+  | 'caller'
+  /** By address. */
+  | 'anonymous'
+  | 'exchange'
+  | 'refreshAddress'
+  /** By session, and by address. */
+  | 'sessionRefresh'
+  /** Counted by the route itself, because it alone knows whether there is a session. */
+  | 'own'
+  | 'exempt'
+
+/** A header that an operation reads or sends, for the description. */
+export interface HeaderDescription {
+  name: string
+  description: string
+  schema: Record<string, unknown>
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Required on every route; the service does not start without (auth/guard.ts). */
+    access?: Access
+    limit?: LimitPolicy
+    /** On a public route: a foreign page may not send the request. */
+    sameSiteOnly?: boolean
+    /** A 401 takes away a session cookie that no longer serves. */
+    clearsStaleCookie?: boolean
+    /** Problems that this operation can answer besides those that its access, limit and body imply. */
+    problems?: readonly ProblemCode[]
+    requestHeaders?: readonly HeaderDescription[]
+    /** By status. */
+    responseHeaders?: Record<number, readonly HeaderDescription[]>
+    /** By status, in the description; the default is the phrase of the status. */
+    responseDescriptions?: Record<number, string>
+    parameters?: Record<string, Record<string, unknown>>
+    /** A body where one is expected: then a request without is 415 or 400. */
+    exampleBody?: unknown
+    /** Left out of the OpenAPI description. */
+    undocumented?: boolean
+  }
+  interface FastifySchema {
+    operationId?: string
+    summary?: string
+    description?: string
+    tags?: readonly string[]
+  }
+  interface FastifyRequest {
+    /** The caller, once the guard has let it through; null on public routes. */
+    principal: Principal | null
+    /** Address that limits count by: IPv6 by /64. */
+    clientAddress: string
+  }
+}

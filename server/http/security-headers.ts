@@ -1,0 +1,27 @@
+import type { Config } from '../config.ts'
+import type { App } from './route.ts'
+
+const apiPolicy = "default-src 'none'; frame-ancestors 'none'"
+export const webAppPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+  "connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+
+const oneYearSeconds = 31_536_000
+
+/** Headers of every answer (section 10 of the contract); what serves a page replaces the policy with its own. */
+export function registerSecurityHeaders(app: App, config: Config): void {
+  const headers: Record<string, string> = {
+    'content-security-policy': apiPolicy,
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cross-origin-resource-policy': 'same-origin',
+    'cache-control': 'no-store',
+  }
+  if (!config.development)
+    headers['strict-transport-security'] = `max-age=${oneYearSeconds}; includeSubDomains`
+  const vary = ['Cookie', 'Authorization', ...(config.corsOrigins.length > 0 ? ['Origin'] : [])].join(', ')
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers(headers)
+    if (request.raw.url?.startsWith('/v1/')) reply.header('vary', vary)
+  })
+}

@@ -1,0 +1,46 @@
+import {
+  addClient,
+  addUser,
+  allowPermissions,
+  denyPermissions,
+  dropOldClientSecrets,
+  grantRoles,
+  revokeRoles,
+  rotateClientSecret,
+  setAccountEnabled,
+  setPassword,
+} from './auth/accounts.ts'
+import { createRefreshFamily, rotateRefreshToken } from './auth/refresh-store.ts'
+import { createSession, endSession, refreshSession, touchSession } from './auth/session-store.ts'
+import { reserveLoginTry, returnLoginTry } from './auth/throttle-store.ts'
+import type { DatabasePort } from './db/port.ts'
+import { approveOrder, createOrder } from './orders/orders.ts'
+import { seedDemo } from './seed.ts'
+
+/** Every write operation of the service by name: `db.write` takes its types from here. */
+export const operations = {
+  createOrder,
+  approveOrder,
+  createSession,
+  refreshSession,
+  endSession,
+  touchSession,
+  createRefreshFamily,
+  rotateRefreshToken,
+  reserveLoginTry,
+  returnLoginTry,
+  addUser,
+  setPassword,
+  setAccountEnabled,
+  grantRoles,
+  revokeRoles,
+  addClient,
+  rotateClientSecret,
+  dropOldClientSecrets,
+  allowPermissions,
+  denyPermissions,
+  seedDemo,
+}
+
+export type Operations = typeof operations
+export type AppDatabase = DatabasePort<Operations>

@@ -1,0 +1,44 @@
+const uuidHexDigits = 32
+const uuidLength = 36
+const shortestSearchHexDigits = 4
+/** How many hex digits stand before each dash of a uuid. */
+const dashesAfterHexDigits = [8, 12, 16, 20]
+
+/** The ids of a range, both ends included; as uuids and as lower-case texts they sort alike. */
+export type IdRange = { low: string; high: string }
+
+/**
+ * The ids that a bare value may be the beginning of, or `null` when it can be none: 4 hex digits or more, each dash
+ * of a uuid given or left out. `text` is folded.
+ */
+export function idsBySearch(text: string): IdRange | null {
+  let hex = ''
+  let previous = ''
+  for (const character of text) {
+    if (/[0-9a-f]/.test(character) && hex.length < uuidHexDigits) hex += character
+    else if (character !== '-' || previous === '-' || !dashesAfterHexDigits.includes(hex.length)) return null
+    previous = character
+  }
+  return hex.length >= shortestSearchHexDigits ? idRange(hex) : null
+}
+
+/**
+ * The ids that are this text (folded), or that begin with it; `null` when no uuid does. A range, as PostgreSQL
+ * compares a uuid with no other text, and as LIKE does not find its way in the index of the key.
+ */
+export function idsByText(text: string, isPrefix: boolean): IdRange | null {
+  if (!isPrefix && text.length < uuidLength) return null
+  const hex = text.replaceAll('-', '')
+  if (!/^[0-9a-f]{0,32}$/.test(hex)) return null
+  const range = idRange(hex)
+  return range.low.startsWith(text) ? range : null
+}
+
+function idRange(hex: string): IdRange {
+  return { low: uuid(hex.padEnd(uuidHexDigits, '0')), high: uuid(hex.padEnd(uuidHexDigits, 'f')) }
+}
+
+function uuid(hex: string): string {
+  const starts = [0, ...dashesAfterHexDigits]
+  return starts.map((start, index) => hex.slice(start, starts[index + 1])).join('-')
+}

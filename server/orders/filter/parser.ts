@@ -1,0 +1,242 @@
+import { excerpt, FilterError } from './fault.ts'
+import {
+  type Field,
+  type FieldName,
+  fieldNames,
+  findField,
+  type NumberFieldName,
+  type NumberRange,
+  type Operator,
+  type TextFieldName,
+} from './fields.ts'
+import { checkCharacters, readToken, type Token } from './lexer.ts'
+
+/**
+ * What a filter text means, typed and free of positions. Equal meanings of grouping are one shape: `and` never
+ * stands directly in `and`, nor `or` in `or`, and both have two operands or more.
+ */
+export type Filter =
+  | { kind: 'and'; operands: Filter[] }
+  | { kind: 'or'; operands: Filter[] }
+  | { kind: 'not'; operand: Filter }
+  /** A bare value: the customer contains it, or the id starts with it. Stars in it are literal. */
+  | { kind: 'search'; text: string }
+  | { kind: 'hasValue'; field: FieldName }
+  | { kind: 'text'; field: TextFieldName; operator: Operator; pattern: TextPattern }
+  | { kind: 'id'; operator: '=' | '!=' | ':'; pattern: TextPattern }
+  | { kind: 'number'; field: NumberFieldName; operator: Exclude<Operator, ':'>; range: NumberRange }
+
+/** A text as it was written, not folded; the wildcards are always false but with = and !=. */
+export type TextPattern = { text: string; anyBefore: boolean; anyAfter: boolean }
+
+export const maximumRestrictions = 25
+export const maximumNesting = 6
+
+/** The text being read: one token of look-ahead, and nothing is ever read twice. */
+type Cursor = { text: string; token: Token; depth: number; restrictions: number }
+
+const termStarts = ['a value', 'a field name', 'NOT', '-', '(']
+const afterFactor = ['white space', 'AND', 'OR']
+const keywords = ['AND', 'OR', 'NOT']
+
+/**
+ * Reads the filter language of the orders list (a profile of Google AIP-160; the grammar is in the contract, section
+ * 3). `null` for a text of white space only. Throws a FilterError, and nothing else, for any text that is not a
+ * filter, at its first fault: length, then characters, then syntax and values from left to right. The work is linear
+ * in the length of the text, and it recurses for parentheses only, which are limited.
+ */
+export function parseFilter(text: string): Filter | null {
+  checkCharacters(text)
+  const cursor: Cursor = { text, token: readToken(text, 0, false), depth: 0, restrictions: 0 }
+  if (cursor.token.kind === 'end') return null
+  const filter = parseExpression(cursor)
+  if (cursor.token.kind === 'close') throw fault(cursor.token, 'This `)` closes no `(`.', [...afterFactor])
+  return filter
+}
+
+function advance(cursor: Cursor): void {
+  const { position, length, kind } = cursor.token
+  cursor.token = readToken(cursor.text, position + length, kind === 'operator')
+}
+
+function fault(token: Token, detail: string, expected: readonly string[]): FilterError {
+  return new FilterError(token.position, token.length, detail, expected)
+}
+
+/** Factors up to `)` or the end; AND between two of them says no more than the white space does. */
+function parseExpression(cursor: Cursor): Filter {
+  const factors = [parseFactor(cursor)]
+  while (cursor.token.kind !== 'end' && cursor.token.kind !== 'close') {
+    requireNewFactor(cursor)
+    if (isKeyword(cursor.token, 'AND')) readKeyword(cursor)
+    factors.push(parseFactor(cursor))
+  }
+  return combined('and', factors)
+}
+
+function parseFactor(cursor: Cursor): Filter {
+  const terms = [parseTerm(cursor)]
+  while (isKeyword(cursor.token, 'OR') && cursor.token.spaceBefore) {
+    readKeyword(cursor)
+    terms.push(parseTerm(cursor))
+  }
+  return combined('or', terms)
+}
+
+function combined(kind: 'and' | 'or', operands: Filter[]): Filter {
+  const flat = operands.flatMap((operand) => (operand.kind === kind ? operand.operands : [operand]))
+  const [only] = flat
+  return flat.length === 1 && only !== undefined ? only : { kind, operands: flat }
+}
+
+function requireNewFactor(cursor: Cursor): void {
+  const { token } = cursor
+  if (token.kind === 'operator') throw misplacedOperator(token)
+  if (!token.spaceBefore) throw fault(token, 'White space is missing before this.', afterFactor)
+}
+
+function misplacedOperator(token: Token): FilterError {
+  return fault(token, `There is no field name before this \`${token.text}\`.`, termStarts)
+}
+
+function isKeyword(token: Token, keyword: string): boolean {
+  return token.kind === 'word' && token.text === keyword
+}
+
+function isAnyKeyword(token: Token): boolean {
+  return keywords.some((keyword) => isKeyword(token, keyword))
+}
+
+/** Moves past AND, OR or NOT, which white space must follow: `NOT(a)` is a fault. */
+function readKeyword(cursor: Cursor): void {
+  const keyword = cursor.token.text
+  advance(cursor)
+  const { token } = cursor
+  if (token.kind === 'end' || token.spaceBefore) return
+  throw fault(token, `\`${keyword}\` stands between white space; in quotes it is a text.`, ['white space'])
+}
+
+function parseTerm(cursor: Cursor): Filter {
+  const { token } = cursor
+  if (isKeyword(token, 'NOT')) {
+    readKeyword(cursor)
+    return { kind: 'not', operand: parseOperand(cursor, true) }
+  }
+  if (token.kind === 'minus') {
+    advance(cursor)
+    if (cursor.token.kind !== 'end' && cursor.token.spaceBefore) {
+      const detail = '`-` stands directly before what it excludes; in quotes it is a text.'
+      throw fault(token, detail, ['a value', 'a field name', '('])
+    }
+    return { kind: 'not', operand: parseOperand(cursor, true) }
+  }
+  return parseOperand(cursor, false)
+}
+
+/** What NOT and `-` apply to: a restriction, or an expression in parentheses. */
+function parseOperand(cursor: Cursor, isNegated: boolean): Filter {
+  const { token } = cursor
+  const expected = isNegated ? ['a value', 'a field name', '('] : termStarts
+  switch (token.kind) {
+    case 'open':
+      return parseParentheses(cursor)
+    case 'string':
+      return parseQuotedSearch(cursor)
+    case 'word':
+      if (!isAnyKeyword(token)) return parseRestriction(cursor)
+      throw fault(token, `\`${token.text}\` cannot stand here; in quotes it is a text.`, expected)
+    case 'operator':
+      throw misplacedOperator(token)
+    case 'end':
+      throw fault(token, 'The filter ends too early.', expected)
+    case 'minus':
+      throw fault(token, 'Only one NOT or `-` stands before a restriction.', expected)
+    case 'close':
+      throw fault(token, 'There is nothing before this `)`.', expected)
+  }
+}
+
+function parseParentheses(cursor: Cursor): Filter {
+  if (cursor.depth === maximumNesting) {
+    throw fault(cursor.token, `Parentheses nest at most ${maximumNesting} deep.`, ['a value', 'a field name'])
+  }
+  cursor.depth += 1
+  advance(cursor)
+  const inner = parseExpression(cursor)
+  if (cursor.token.kind === 'end') throw fault(cursor.token, 'A `(` is not closed.', [')', ...afterFactor])
+  cursor.depth -= 1
+  advance(cursor)
+  return inner
+}
+
+function countRestriction(cursor: Cursor): void {
+  cursor.restrictions += 1
+  if (cursor.restrictions <= maximumRestrictions) return
+  throw fault(cursor.token, `A filter has at most ${maximumRestrictions} restrictions.`, [])
+}
+
+function parseQuotedSearch(cursor: Cursor): Filter {
+  countRestriction(cursor)
+  const { token } = cursor
+  advance(cursor)
+  if (cursor.token.kind !== 'operator') return { kind: 'search', text: token.text }
+  throw fault(token, 'A field name stands without quotes.', fieldNames)
+}
+
+/** A word alone is a search, and before an operator the name of a field. */
+function parseRestriction(cursor: Cursor): Filter {
+  countRestriction(cursor)
+  const name = cursor.token
+  advance(cursor)
+  if (cursor.token.kind !== 'operator') return { kind: 'search', text: name.text }
+  const field = findField(name.text)
+  if (field === undefined) {
+    const detail = `There is no field \`${excerpt(name.text)}\`. The fields are ${fieldNames.join(', ')}.`
+    throw fault(name, detail, fieldNames)
+  }
+  const operator = field.operators.find((candidate) => candidate === cursor.token.text)
+  if (operator === undefined) {
+    const detail = `\`${field.name}\` takes no \`${cursor.token.text}\`. ${field.rule}`
+    throw fault(cursor.token, detail, field.operators)
+  }
+  advance(cursor)
+  return parseComparison(cursor, field, operator)
+}
+
+function parseComparison(cursor: Cursor, field: Field, operator: Operator): Filter {
+  const value = cursor.token
+  const expected = field.kind === 'number' ? field.expected : ['a value']
+  if (value.kind !== 'word' && value.kind !== 'string') {
+    const detail = value.kind === 'end' ? 'The filter ends before the value.' : 'A value is missing here.'
+    throw fault(value, `${detail} ${field.rule}`, expected)
+  }
+  if (isAnyKeyword(value)) {
+    throw fault(value, `\`${value.text}\` is no value here; in quotes it is a text.`, expected)
+  }
+  const comparison = comparisonOf(field, operator, value)
+  if (comparison === null) throw fault(value, field.rule, expected)
+  advance(cursor)
+  return comparison
+}
+
+function comparisonOf(field: Field, operator: Operator, value: Token): Filter | null {
+  const isBareStar = value.kind === 'word' && value.length === 1 && value.starFirst
+  if (operator === ':' && isBareStar) return { kind: 'hasValue', field: field.name }
+  if (field.kind === 'number') {
+    const range = field.read(value.text)
+    if (range === null) return null
+    return { kind: 'number', field: field.name, operator: operator === ':' ? '=' : operator, range }
+  }
+  const pattern = patternOf(value, operator === '=' || operator === '!=')
+  if (field.kind === 'text') return { kind: 'text', field: field.name, operator, pattern }
+  // The operators of `id` in fields.ts are these three.
+  return { kind: 'id', operator: operator === '!=' || operator === ':' ? operator : '=', pattern }
+}
+
+function patternOf(value: Token, hasWildcards: boolean): TextPattern {
+  if (!hasWildcards) return { text: value.text, anyBefore: false, anyAfter: false }
+  const start = value.starFirst ? 1 : 0
+  const end = value.starLast ? value.text.length - 1 : value.text.length
+  // The one star of `*` is both; slice() then gives the empty text.
+  return { text: value.text.slice(start, end), anyBefore: value.starFirst, anyAfter: value.starLast }
+}

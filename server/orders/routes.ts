@@ -1,0 +1,285 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Clock, formatInstant, parseTimeZone } from '../clock.ts'
+import type { Config } from '../config.ts'
+import { noContent } from '../http/fields.ts'
+import { idempotencyKeyHeader, readIdempotency, replayedHeader, sendAnswer } from '../http/idempotency.ts'
+import { linkHeader, pageLinks } from '../http/paging.ts'
+import { acceptedVersions, matchesNone, versionTag } from '../http/preconditions.ts'
+import { Problem } from '../http/problems.ts'
+import type { App, HeaderDescription } from '../http/route.ts'
+import { newOrderId, sha256 } from '../ids.ts'
+import type { AppDatabase } from '../operations.ts'
+import { findPage } from './list.ts'
+import type { Order } from './order.ts'
+import {
+  CreateOrderCommand,
+  CreateOrderResponse,
+  ListOrdersQuery,
+  OrderResponse,
+  PaginatedListOfOrderSummary,
+} from './schemas.ts'
+import { findOrder, type OrderSummary, parseOrderId } from './store.ts'
+
+export interface OrderParts {
+  config: Config
+  db: AppDatabase
+  clock: Clock
+}
+
+const tags = ['Orders']
+const cacheControl = 'private, no-cache'
+
+const idParameter = {
+  id: {
+    description: 'Id of the order, in any case. A malformed id is answered like an unknown one.',
+    schema: { type: 'string', format: 'uuid' },
+    example: '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57',
+  },
+}
+const timeZoneHeader: HeaderDescription = {
+  name: 'Time-Zone',
+  description: 'IANA time zone of the audit stamp; else the user’s own, else the default of the service.',
+  schema: { type: 'string', example: 'Europe/Berlin' },
+}
+const etagHeader: HeaderDescription = {
+  name: 'ETag',
+  description: 'Row version as a strong entity tag.',
+  schema: { type: 'string', example: '"1"' },
+}
+const ifNoneMatchHeader: HeaderDescription = {
+  name: 'If-None-Match',
+  description: 'Entity tags that the caller has; a match is answered 304.',
+  schema: { type: 'string', example: '"1"' },
+}
+
+export function registerOrders(app: App, parts: OrderParts): void {
+  registerCreate(app, parts)
+  registerList(app, parts)
+  registerGet(app, parts)
+  registerApprove(app, parts)
+}
+
+function registerCreate(app: App, { config, db, clock }: OrderParts): void {
+  app.route({
+    method: 'POST',
+    url: '/v1/orders',
+    config: {
+      access: 'Orders.Create',
+      problems: [
+        'invalid-time-zone',
+        'invalid-idempotency-key',
+        'idempotency-key-reused',
+        'idempotency-in-progress',
+      ],
+      requestHeaders: [timeZoneHeader, idempotencyKeyHeader],
+      responseHeaders: {
+        201: [
+          { name: 'Location', description: 'Path of the new order.', schema: { type: 'string' } },
+          etagHeader,
+          replayedHeader,
+        ],
+      },
+    },
+    schema: {
+      operationId: 'createOrder',
+      summary: 'Create an order',
+      description:
+        'The order is pending. With an Idempotency-Key a repeated request never makes a second one.',
+      tags,
+      body: CreateOrderCommand,
+      response: { 201: CreateOrderResponse },
+    },
+    handler: async (request, reply) => {
+      const { customer, total } = request.body
+      const now = clock()
+      const zone = readTimeZone(request)
+      const values = [customer, total, zone ?? null, request.headers['if-match'] ?? null]
+      const answer = await db.write('createOrder', {
+        order: {
+          id: newOrderId(now),
+          customer,
+          totalE4: total,
+          createdAt: now,
+          createdAtTimeZone: zone ?? auditZone(request, config),
+          createdBy: callerName(request),
+        },
+        idempotency: readIdempotency(request, '/v1/orders', values, now),
+      })
+      return sendAnswer(reply.header('cache-control', cacheControl), answer)
+    },
+  })
+}
+
+function registerList(app: App, { db }: OrderParts): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/orders',
+    config: {
+      access: 'Orders.Read',
+      problems: ['invalid-filter', 'filter-too-expensive', 'result-too-large'],
+      requestHeaders: [ifNoneMatchHeader],
+      responseHeaders: { 200: [linkHeader, { ...etagHeader, description: 'Weak entity tag of the page.' }] },
+    },
+    schema: {
+      operationId: 'listOrders',
+      summary: 'List orders',
+      description: 'Paged, sorted and filtered. Totals are exact.',
+      tags,
+      querystring: ListOrdersQuery,
+      response: { 200: PaginatedListOfOrderSummary },
+    },
+    onSend: async (request, reply, payload) => revalidate(request, reply, payload),
+    handler: async (request, reply) => {
+      const { query } = request
+      const page = await findPage(db, query)
+      if (query.paginated !== false) reply.header('link', pageLinks(request.url, page))
+      reply.header('cache-control', cacheControl)
+      return { ...page, items: page.items.map(toSummaryResponse) }
+    },
+  })
+}
+
+/** A page has no version of its own: its tag is a hash of what would be sent. */
+function revalidate(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
+  if (reply.statusCode !== 200 || typeof payload !== 'string') return payload
+  const etag = `W/"${sha256(payload)}"`
+  reply.header('etag', etag)
+  if (matchesNone(request.headers['if-none-match'], etag)) return payload
+  reply.code(304).removeHeader('content-type').removeHeader('content-length')
+  return null
+}
+
+function registerGet(app: App, { db }: OrderParts): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/orders/:id',
+    config: {
+      access: 'Orders.Read',
+      problems: ['order-not-found'],
+      parameters: idParameter,
+      requestHeaders: [ifNoneMatchHeader],
+      responseHeaders: { 200: [etagHeader] },
+    },
+    schema: {
+      operationId: 'getOrder',
+      summary: 'Read an order with its audit trail',
+      tags,
+      response: { 200: OrderResponse, 304: noContent },
+    },
+    handler: async (request, reply) => {
+      const order = await findOrder(db.read, requireOrderId(request))
+      if (order === undefined) throw new Problem('order-not-found')
+      const etag = versionTag(order.version)
+      reply.header('etag', etag).header('cache-control', cacheControl)
+      if (matchesNone(request.headers['if-none-match'], etag)) return toOrderResponse(order)
+      return reply.code(304).send(undefined)
+    },
+  })
+}
+
+function registerApprove(app: App, { config, db, clock }: OrderParts): void {
+  app.route({
+    method: 'PATCH',
+    url: '/v1/orders/:id/approve',
+    config: {
+      access: 'Orders.Approve',
+      problems: [
+        'order-not-found',
+        'order-not-pending',
+        'concurrency-conflict',
+        'precondition-failed',
+        'invalid-time-zone',
+        'invalid-idempotency-key',
+        'idempotency-key-reused',
+        'idempotency-in-progress',
+      ],
+      parameters: idParameter,
+      requestHeaders: [
+        {
+          name: 'If-Match',
+          description: 'Approve only this version (or `*`).',
+          schema: { type: 'string', example: '"1"' },
+        },
+        timeZoneHeader,
+        idempotencyKeyHeader,
+      ],
+      responseHeaders: { 204: [etagHeader, replayedHeader] },
+    },
+    schema: {
+      operationId: 'approveOrder',
+      summary: 'Approve a pending order',
+      description:
+        'Exactly one of any number of simultaneous approvals succeeds; a second one is refused with 409.',
+      tags,
+      response: { 204: noContent },
+    },
+    handler: async (request, reply) => {
+      const now = clock()
+      const zone = readTimeZone(request)
+      const ifMatch = request.headers['if-match']
+      const path = `/v1/orders/${paramId(request).toLowerCase()}/approve`
+      const idempotency = readIdempotency(request, path, [zone ?? null, ifMatch ?? null], now)
+      const answer = await db.write('approveOrder', {
+        id: requireOrderId(request),
+        acceptedVersions: acceptedVersions(ifMatch),
+        nowMilliseconds: now,
+        timeZone: zone ?? auditZone(request, config),
+        modifiedBy: callerName(request),
+        idempotency,
+      })
+      return sendAnswer(reply.header('cache-control', cacheControl), answer)
+    },
+  })
+}
+
+function paramId(request: FastifyRequest): string {
+  return (request.params as { id: string }).id
+}
+
+function requireOrderId(request: FastifyRequest): string {
+  const id = parseOrderId(paramId(request))
+  if (id === undefined) throw new Problem('order-not-found')
+  return id
+}
+
+/** The zone that the request names, if it names one. Throws `invalid-time-zone`. */
+function readTimeZone(request: FastifyRequest): string | undefined {
+  const given = request.headers['time-zone']
+  if (given === undefined) return undefined
+  const zone = typeof given === 'string' ? parseTimeZone(given) : undefined
+  if (zone !== undefined) return zone
+  const detail = 'Time-Zone must be an IANA name such as Europe/Berlin.'
+  throw new Problem('invalid-time-zone', {
+    detail,
+    errors: [{ header: 'Time-Zone', code: 'unknown', detail }],
+  })
+}
+
+function auditZone(request: FastifyRequest, config: Config): string {
+  return request.principal?.timeZone ?? config.defaultTimeZone
+}
+
+function callerName(request: FastifyRequest): string {
+  if (request.principal === null) throw new Problem('authentication-required')
+  return request.principal.userName
+}
+
+function toOrderResponse(order: Order) {
+  return {
+    id: order.id,
+    customer: order.customer,
+    total: order.totalE4 / 10_000,
+    status: order.status,
+    createdAtUtc: formatInstant(order.createdAt),
+    createdAtTimeZone: order.createdAtTimeZone,
+    updatedAtUtc: order.updatedAt === null ? null : formatInstant(order.updatedAt),
+    updatedAtTimeZone: order.updatedAtTimeZone,
+    createdBy: order.createdBy,
+    modifiedBy: order.modifiedBy,
+  }
+}
+
+function toSummaryResponse(order: OrderSummary) {
+  const { id, customer, totalE4, status, createdAt } = order
+  return { id, customer, total: totalE4 / 10_000, status, createdAtUtc: formatInstant(createdAt) }
+}

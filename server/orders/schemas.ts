@@ -1,0 +1,216 @@
+import { Type } from 'typebox'
+import { bodyOf, codePoints, Fault, type Field, instantSchema, named, queryOf } from '../http/fields.ts'
+import { pageNumberField, pageSchema, pageSizeField, paginatedField } from '../http/paging.ts'
+import { orderDirection, orderStatus, totalLimitE4 } from './order.ts'
+import { type SortKey, sortKeyNames } from './store.ts'
+
+const customerLimit = 200
+
+/** Trimmed, 1 to 200 code points, no control characters; then NFC. */
+export const customerField: Field<string> = {
+  schema: Type.String({
+    pattern:
+      '^\\s*[^\\s\\u0000-\\u001f\\u007f-\\u009f](?:[^\\u0000-\\u001f\\u007f-\\u009f]{0,198}[^\\s\\u0000-\\u001f\\u007f-\\u009f])?\\s*$',
+    description:
+      'Who ordered. White space at both ends is trimmed; then 1 to 200 characters (Unicode code points), no control characters. Stored in normalisation form C.',
+    examples: ['Müller & Söhne GmbH'],
+  }),
+  read(value) {
+    if (typeof value !== 'string') return new Fault('type', 'must be a string.')
+    if (!value.isWellFormed()) return new Fault('encoding', 'must be well-formed Unicode.')
+    const trimmed = value.trim()
+    if (trimmed === '') return new Fault('length', 'must not be blank.')
+    if (codePoints(trimmed) > customerLimit) {
+      return new Fault('length', `must have at most ${customerLimit} characters.`)
+    }
+    if (/\p{Cc}/u.test(trimmed)) return new Fault('characters', 'must not hold control characters.')
+    return trimmed.normalize('NFC')
+  },
+}
+
+const totalPattern = /^-?(?:0|[1-9]\d*)(?:\.(\d+))?$/
+
+/** Integer ten-thousandths of the decimal that was sent, exactly; never rounded. */
+export const totalField: Field<number> = {
+  schema: Type.Unsafe<number>({
+    type: ['number', 'string'],
+    format: 'double',
+    exclusiveMinimum: 0,
+    maximum: 99_999_999_999.9999,
+    multipleOf: 0.0001,
+    pattern: '^(?!0(?:\\.0{1,4})?$)(?:0|[1-9]\\d{0,10})(?:\\.\\d{1,4})?$',
+    description:
+      'Amount, greater than 0, at most 99,999,999,999.9999, with at most 4 decimal places; a JSON number or a decimal string. More places are refused, never rounded. A number is judged by the shortest decimal form of the double.',
+    examples: [1250.5],
+  }),
+  read(value) {
+    if (typeof value !== 'number' && typeof value !== 'string') {
+      return new Fault('type', 'must be a number or a decimal string.')
+    }
+    return typeof value === 'number' ? readTotalNumber(value) : readTotalText(value)
+  },
+}
+
+/** JavaScript prints a double as the shortest decimal that parses to it, beyond 1e21 and below 1e-6 with exponent. */
+function readTotalNumber(value: number): number | Fault {
+  if (value > totalLimitE4 / 10_000) return tooLarge
+  if (value <= 0) return notPositive
+  const text = String(value)
+  return text.includes('e') ? tooPrecise : readTotalText(text)
+}
+
+function readTotalText(text: string): number | Fault {
+  const match = text.length <= 1_000 ? totalPattern.exec(text) : null
+  if (match === null) {
+    return new Fault(
+      'format',
+      'must be a plain decimal such as 12 or 12.50, without exponent, plus or spaces.',
+    )
+  }
+  const [whole = ''] = text.split('.')
+  const fraction = match[1] ?? ''
+  if (text.startsWith('-') || /^[0.]+$/.test(text)) return notPositive
+  if (whole.length > 11) return tooLarge
+  if (fraction.length > 4) return tooPrecise
+  return Number(whole) * 10_000 + Number(fraction.padEnd(4, '0'))
+}
+
+const notPositive = new Fault('minimum', 'must be greater than 0.')
+const tooLarge = new Fault('maximum', 'must be at most 99,999,999,999.9999.')
+const tooPrecise = new Fault('decimals', 'must have at most 4 decimal places.')
+
+export const CreateOrderCommand = bodyOf('CreateOrderCommand', 'A new order.', {
+  customer: customerField,
+  total: totalField,
+})
+
+const id = Type.String({
+  format: 'uuid',
+  description: 'UUIDv7, lower case.',
+  examples: ['019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57'],
+})
+
+export const CreateOrderResponse = named('CreateOrderResponse', Type.Object({ id }))
+
+const EOrderStatus = named(
+  'EOrderStatus',
+  Type.Unsafe<number>({
+    type: 'integer',
+    enum: Object.values(orderStatus),
+    'x-enum-varnames': Object.keys(orderStatus),
+    description: 'Pending = 0, Approved = 1. Values are only ever appended.',
+    examples: [orderStatus.Pending],
+  }),
+)
+
+const customer = Type.String({ description: 'Who ordered.', examples: ['Müller & Söhne GmbH'] })
+const total = Type.Unsafe<number>({
+  type: ['number', 'string'],
+  format: 'double',
+  pattern: '^-?(?:0|[1-9]\\d*)(?:\\.\\d+)?$',
+  description: 'Amount with up to 4 decimal places; always sent as a JSON number.',
+  examples: [1250.5],
+})
+const createdAtUtc = instantSchema({
+  description: 'When it was created.',
+  examples: ['2026-11-20T09:30:00.000Z'],
+})
+const nullableText = (description: string, example: string) =>
+  Type.Unsafe<string | null>({ type: ['string', 'null'], description, examples: [example] })
+
+export const OrderResponse = named(
+  'Order',
+  Type.Object({
+    id,
+    customer,
+    total,
+    status: EOrderStatus,
+    createdAtUtc,
+    createdAtTimeZone: nullableText('IANA time zone of the creation.', 'Europe/Berlin'),
+    updatedAtUtc: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      format: 'date-time',
+      description: 'When it was last modified; null until then.',
+      examples: ['2026-11-20T10:00:00.000Z'],
+    }),
+    updatedAtTimeZone: nullableText('IANA time zone of the last change; null until then.', 'Europe/Berlin'),
+    createdBy: nullableText('User name of the creator.', 'operator'),
+    modifiedBy: nullableText('User name of who changed it last; null until then.', 'admin'),
+  }),
+)
+
+const OrderSummary = named(
+  'OrderSummary',
+  Type.Object({ id, customer, total, status: EOrderStatus, createdAtUtc }),
+)
+
+export const PaginatedListOfOrderSummary = pageSchema('PaginatedListOfOrderSummary', OrderSummary)
+
+const orderByField: Field<SortKey> = {
+  schema: Type.String({
+    pattern: anyCasePattern(sortKeyNames),
+    default: 'createdAtUtc',
+    description: `Field to sort by, in any case: ${sortKeyNames.join(', ')}. Nulls come last; ties are broken by id.`,
+    examples: ['createdAtUtc'],
+  }),
+  read(value) {
+    const wanted = String(value).toLowerCase()
+    const found = sortKeyNames.find((name) => name.toLowerCase() === wanted)
+    return found ?? new Fault('enum', `must be one of ${sortKeyNames.join(', ')}.`)
+  },
+}
+
+const directionNames = Object.keys(orderDirection) as (keyof typeof orderDirection)[]
+
+const EOrderDirection = named(
+  'EOrderDirection',
+  Type.Unsafe<string>({
+    type: ['string', 'integer'],
+    pattern: `${anyCasePattern(directionNames).slice(0, -2)}|0|1)$`,
+    minimum: 0,
+    maximum: 1,
+    description:
+      'Asc = 0, Desc = 1; the name in any case, or the digit. Without it: Desc, or Asc when orderBy is given.',
+    examples: ['Desc'],
+  }),
+)
+
+const orderField: Field<'asc' | 'desc'> = {
+  schema: EOrderDirection,
+  read(value) {
+    const wanted = String(value).toLowerCase()
+    const found = directionNames.find(
+      (name) => name.toLowerCase() === wanted || String(orderDirection[name]) === wanted,
+    )
+    if (found === undefined) return new Fault('enum', 'must be Asc (0) or Desc (1).')
+    return found === 'Asc' ? 'asc' : 'desc'
+  },
+}
+
+/** The text itself; it is parsed by the filter language, whose faults have positions. */
+const filterField: Field<string> = {
+  schema: Type.String({
+    maxLength: 1_000,
+    description:
+      'A profile of Google AIP-160: plain words search the customer and the start of the id; `field op value` with = != < <= > >= and : (contains); AND, OR, NOT, -, parentheses. Fields are the ten of Order. See docs/filter.md.',
+    examples: ['status=Pending AND total>=1000'],
+  }),
+  read: (value) => String(value),
+}
+
+export const ListOrdersQuery = queryOf({
+  pageNumber: pageNumberField,
+  pageSize: pageSizeField,
+  orderBy: orderByField,
+  order: orderField,
+  filter: filterField,
+  paginated: paginatedField,
+})
+
+/** `^(?:[Aa][Ss][Cc]|...)$`: JSON Schema has no flag for it. */
+function anyCasePattern(names: readonly string[]): string {
+  const any = names.map((name) =>
+    name.replaceAll(/[A-Za-z]/g, (letter) => `[${letter.toUpperCase()}${letter.toLowerCase()}]`),
+  )
+  return `^(?:${any.join('|')})$`
+}

@@ -1,0 +1,160 @@
+import { type ExpressionBuilder, type Kysely, type Selectable, sql, type Transaction } from 'kysely'
+import type { Database, OrdersTable } from '../db/tables.ts'
+import { compileFilter } from './filter/compile.ts'
+import type { Filter } from './filter/parser.ts'
+import { foldText } from './fold.ts'
+import { type Order, type OrderStatus, orderStatus } from './order.ts'
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/** The stored form of an order id, or undefined for what is no UUID (then there is no such order). */
+export function parseOrderId(text: string): string | undefined {
+  const id = text.toLowerCase()
+  return uuidPattern.test(id) ? id : undefined
+}
+
+export interface NewOrder {
+  id: string
+  customer: string
+  totalE4: number
+  createdAt: number
+  createdAtTimeZone: string
+  createdBy: string
+}
+
+export async function insertOrder(trx: Transaction<Database>, order: NewOrder): Promise<void> {
+  await trx
+    .insertInto('orders')
+    .values({
+      id: order.id,
+      customer: order.customer,
+      customer_folded: foldText(order.customer),
+      total_e4: order.totalE4,
+      status: orderStatus.Pending,
+      created_at: order.createdAt,
+      created_at_time_zone: order.createdAtTimeZone,
+      created_by: order.createdBy,
+      updated_at: null,
+      updated_at_time_zone: null,
+      modified_by: null,
+      version: 1,
+    })
+    .execute()
+}
+
+export async function findOrder(db: Kysely<Database>, id: string): Promise<Order | undefined> {
+  const row = await db.selectFrom('orders').selectAll().where('id', '=', id).executeTakeFirst()
+  return row && toOrder(row)
+}
+
+function toOrder(row: Selectable<OrdersTable>): Order {
+  return {
+    id: row.id,
+    customer: row.customer,
+    totalE4: row.total_e4,
+    status: row.status as OrderStatus,
+    createdAt: row.created_at,
+    createdAtTimeZone: row.created_at_time_zone,
+    updatedAt: row.updated_at,
+    updatedAtTimeZone: row.updated_at_time_zone,
+    createdBy: row.created_by,
+    modifiedBy: row.modified_by,
+    version: row.version,
+  }
+}
+
+/** One conditional UPDATE on id, state and, if versions are given, version. Returns the new version, if it changed. */
+export async function transitionOrder(
+  trx: Transaction<Database>,
+  transition: { from: readonly OrderStatus[]; to: OrderStatus },
+  change: {
+    id: string
+    acceptedVersions: number[] | null
+    nowMilliseconds: number
+    timeZone: string
+    modifiedBy: string
+  },
+): Promise<number | undefined> {
+  const { acceptedVersions } = change
+  if (acceptedVersions?.length === 0) return undefined
+  const updated = await trx
+    .updateTable('orders')
+    .set((eb) => ({
+      status: transition.to,
+      version: eb('version', '+', 1),
+      updated_at: change.nowMilliseconds,
+      updated_at_time_zone: change.timeZone,
+      modified_by: change.modifiedBy,
+    }))
+    .where('id', '=', change.id)
+    .where('status', 'in', transition.from)
+    .$if(acceptedVersions !== null, (query) => query.where('version', 'in', acceptedVersions ?? []))
+    .returning('version')
+    .executeTakeFirst()
+  return updated?.version
+}
+
+/** Sort keys of a listing; text by its folded form. Nullable ones sort their nulls last both ways. */
+const sortKeys = {
+  createdAtUtc: { column: sql.ref('created_at'), nullable: false },
+  updatedAtUtc: { column: sql.ref('updated_at'), nullable: true },
+  customer: { column: sql.ref('customer_folded'), nullable: false },
+  total: { column: sql.ref('total_e4'), nullable: false },
+  status: { column: sql.ref('status'), nullable: false },
+  createdBy: { column: sql`lower(created_by)`, nullable: true },
+  id: { column: sql.ref('id'), nullable: false },
+} as const
+
+export type SortKey = keyof typeof sortKeys
+export const sortKeyNames = Object.keys(sortKeys) as SortKey[]
+
+export interface ListOrders {
+  filter: Filter | null
+  sortKey: SortKey
+  direction: 'asc' | 'desc'
+}
+
+export type OrderSummary = Pick<Order, 'id' | 'customer' | 'totalE4' | 'status' | 'createdAt'>
+
+export async function countOrders(snapshot: Transaction<Database>, filter: Filter | null): Promise<number> {
+  const { count } = await snapshot
+    .selectFrom('orders')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .$if(filter !== null, (query) => query.where((eb) => withinTimeAnd(eb, filter)))
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+/** Ties are broken by id in the same direction, so that pages neither overlap nor miss an order. */
+export async function listOrders(
+  snapshot: Transaction<Database>,
+  { filter, sortKey, direction }: ListOrders,
+  { offset, limit }: { offset: number; limit: number },
+): Promise<OrderSummary[]> {
+  const { column, nullable } = sortKeys[sortKey]
+  const rows = await snapshot
+    .selectFrom('orders')
+    .select(['id', 'customer', 'total_e4', 'status', 'created_at'])
+    .where((eb) => withinTimeAnd(eb, filter))
+    .orderBy(column, (order) => {
+      const directed = direction === 'asc' ? order.asc() : order.desc()
+      return nullable ? directed.nullsLast() : directed
+    })
+    .orderBy('id', direction)
+    .limit(limit)
+    .offset(offset)
+    .execute()
+  return rows.map((row) => ({
+    id: row.id,
+    customer: row.customer,
+    totalE4: row.total_e4,
+    status: row.status as OrderStatus,
+    createdAt: row.created_at,
+  }))
+}
+
+/** `within_time()` stops the query once its time is up (see `readWithin`). */
+function withinTimeAnd(eb: ExpressionBuilder<Database, 'orders'>, filter: Filter | null) {
+  const withinTime = sql<boolean>`within_time() = 1`
+  return filter === null ? withinTime : eb.and([withinTime, compileFilter(filter, eb)])
+}

@@ -1,0 +1,296 @@
+import assert from 'node:assert/strict'
+import { after, describe, it } from 'node:test'
+import Sqlite from 'better-sqlite3'
+import fc from 'fast-check'
+import { Kysely, SqliteDialect } from 'kysely'
+import type { Database } from '../../server/db/tables.ts'
+import { compileFilter } from '../../server/orders/filter/compile.ts'
+import { FilterError } from '../../server/orders/filter/fault.ts'
+import { fieldNames, type NumberRange, type Operator } from '../../server/orders/filter/fields.ts'
+import {
+  type Filter,
+  maximumNesting,
+  maximumRestrictions,
+  parseFilter,
+} from '../../server/orders/filter/parser.ts'
+import { printFilter } from '../support/print-filter.ts'
+
+const db = new Kysely<Database>({ dialect: new SqliteDialect({ database: new Sqlite(':memory:') }) })
+after(() => db.destroy())
+
+/** Pieces of the language, so that random texts get far into the parser. */
+const pieces = [
+  ...[
+    'AND',
+    'OR',
+    'NOT',
+    '-',
+    '(',
+    ')',
+    ' ',
+    '  ',
+    '\t',
+    '"',
+    "'",
+    '\\',
+    '*',
+    ';',
+    '!',
+    '\0',
+    '\ud83d',
+    '😀',
+    'ß',
+  ],
+  ...[
+    '=',
+    '!=',
+    '<',
+    '<=',
+    '>',
+    '>=',
+    ':',
+    'a',
+    '019a0000',
+    '5',
+    '12.50',
+    '2026-01-01',
+    '2026-01-01T00:00:00Z',
+  ],
+  ...['Pending', 'total = 5', 'createdBy:*', '"a b"', 'customer = *x*', '(a OR b)', 'NOT a', ...fieldNames],
+]
+const almostFilter = fc
+  .array(fc.oneof(fc.constantFrom(...pieces), fc.string({ unit: 'binary', maxLength: 2 })), { maxLength: 40 })
+  .map((parts) => parts.join(''))
+const anyText = fc.oneof(
+  almostFilter,
+  almostFilter,
+  fc.string({ unit: 'binary', maxLength: 1100 }),
+  fc
+    .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 50 })
+    .map((units) => String.fromCharCode(...units)),
+)
+
+type Outcome = { kind: 'fault'; error: FilterError } | { kind: 'filter'; filter: Filter | null }
+
+function outcomeOf(text: string): Outcome {
+  try {
+    return { kind: 'filter', filter: parseFilter(text) }
+  } catch (error) {
+    assert.ok(error instanceof FilterError, `${error}`)
+    return { kind: 'fault', error }
+  }
+}
+
+function sqlOf(filter: Filter): { sql: string; parameters: readonly unknown[] } {
+  return db
+    .selectFrom('orders')
+    .select('orders.id')
+    .where((eb) => compileFilter(filter, eb))
+    .compile()
+}
+
+const withoutControls = fc.string({ unit: 'grapheme', maxLength: 8 })
+const awkwardText = fc.oneof(
+  withoutControls,
+  fc.string({
+    unit: fc.constantFrom('*', '\\', '"', "'", '%', '_', '(', ' ', '-', ';', '=', 'a'),
+    maxLength: 6,
+  }),
+  fc.constantFrom('AND', 'OR', 'NOT', 'a', 'and'),
+)
+const operators: readonly Operator[] = ['=', '!=', '<', '<=', '>', '>=', ':']
+const comparisons = ['=', '!=', '<', '<=', '>', '>='] as const
+
+const literalPattern = awkwardText.map((text) => ({ text, anyBefore: false, anyAfter: false }))
+const wildPattern = fc.oneof(
+  literalPattern,
+  fc.constant({ text: '', anyBefore: true, anyAfter: true }),
+  fc
+    .record({ text: awkwardText, anyBefore: fc.boolean(), anyAfter: fc.boolean() })
+    .filter(({ text }) => text !== ''),
+)
+const single = (numbers: fc.Arbitrary<number>) => numbers.map((low): NumberRange => ({ low, high: low + 1 }))
+const empty = (numbers: fc.Arbitrary<number>) => numbers.map((low): NumberRange => ({ low, high: low }))
+const anyTotal = fc.oneof(fc.maxSafeInteger(), fc.integer({ min: -20_000, max: 20_000 }))
+const anyInstant = fc.integer({ min: -62_167_219_199_999, max: 253_402_300_799_999 })
+const anyDay = fc
+  .integer({ min: -719_528, max: 2_932_896 })
+  .map((day): NumberRange => ({ low: day * 86_400_000, high: (day + 1) * 86_400_000 }))
+
+const leaf: fc.Arbitrary<Filter> = fc.oneof(
+  awkwardText.map((text): Filter => ({ kind: 'search', text })),
+  fc.constantFrom(...fieldNames).map((field): Filter => ({ kind: 'hasValue', field })),
+  fc.record({ kind: fc.constant('id'), operator: fc.constantFrom('=', '!='), pattern: wildPattern }),
+  fc.record({ kind: fc.constant('id'), operator: fc.constant(':'), pattern: literalPattern }),
+  fc.record({
+    kind: fc.constant('text'),
+    field: fc.constantFrom('customer', 'createdBy', 'modifiedBy', 'createdAtTimeZone', 'updatedAtTimeZone'),
+    operator: fc.constantFrom('=', '!='),
+    pattern: wildPattern,
+  }),
+  fc.record({
+    kind: fc.constant('text'),
+    field: fc.constantFrom('customer', 'createdBy'),
+    operator: fc.constantFrom(...operators),
+    pattern: literalPattern,
+  }),
+  fc.record({
+    kind: fc.constant('number'),
+    field: fc.constant('total'),
+    operator: fc.constantFrom(...comparisons),
+    range: fc.oneof(single(anyTotal), empty(anyTotal), fc.constantFrom(2 ** 53, -(2 ** 53)).map(emptyAt)),
+  }),
+  fc.record({
+    kind: fc.constant('number'),
+    field: fc.constant('status'),
+    operator: fc.constantFrom('=', '!='),
+    range: single(fc.constantFrom(0, 1)),
+  }),
+  fc.record({
+    kind: fc.constant('number'),
+    field: fc.constantFrom('createdAtUtc', 'updatedAtUtc'),
+    operator: fc.constantFrom(...comparisons),
+    range: fc.oneof(single(anyInstant), empty(anyInstant), anyDay),
+  }),
+)
+
+function emptyAt(end: number): NumberRange {
+  return { low: end, high: end }
+}
+
+/** `kind` over operands that are not themselves of that kind, as the parser gives it. */
+function grouped(kind: 'and' | 'or', operand: fc.Arbitrary<Filter>): fc.Arbitrary<Filter> {
+  const others = operand.filter((filter) => filter.kind !== kind)
+  return fc.array(others, { minLength: 2, maxLength: 4 }).map((operands): Filter => ({ kind, operands }))
+}
+
+function filterOfDepth(depth: number): fc.Arbitrary<Filter> {
+  const operand = depth <= 1 ? leaf : filterOfDepth(depth - 1)
+  return fc.oneof(
+    leaf,
+    grouped('and', operand),
+    grouped('or', operand),
+    operand.map((inner): Filter => ({ kind: 'not', operand: inner })),
+  )
+}
+
+function restrictionsIn(filter: Filter): number {
+  switch (filter.kind) {
+    case 'and':
+    case 'or':
+      return sum(filter.operands.map(restrictionsIn))
+    case 'not':
+      return restrictionsIn(filter.operand)
+    default:
+      return 1
+  }
+}
+
+function sum(numbers: number[]): number {
+  return numbers.reduce((left, right) => left + right, 0)
+}
+
+const anyFilter = filterOfDepth(4).filter(
+  (filter) => restrictionsIn(filter) <= maximumRestrictions && printFilter(filter).length <= 1000,
+)
+
+describe('any text at all', () => {
+  it('is a filter or a FilterError that lies inside of it', () => {
+    const property = fc.property(anyText, (text) => {
+      const outcome = outcomeOf(text)
+      const { position, length } = outcome.kind === 'fault' ? outcome.error : { position: 0, length: 0 }
+      assert.ok(position >= 0 && length >= 0 && position + length <= text.length)
+      assert.ok(length > 0 || outcome.kind === 'filter' || position === text.length)
+    })
+    fc.assert(property, { numRuns: 5000 })
+  })
+
+  it('reaches the database as bound values only, whole characters without NUL', () => {
+    const property = fc.property(almostFilter, (text) => {
+      const outcome = outcomeOf(text)
+      const filter = outcome.kind === 'filter' ? outcome.filter : null
+      const { sql, parameters } = sqlOf(filter ?? { kind: 'search', text: '' })
+      assert.match(sql, /^[a-z0-9_ ".,()?=<>!\\']+$/)
+      assert.equal(sql.split('?').length - 1, parameters.length)
+      assert.deepEqual(sql.match(/'[^']*'/g)?.filter((literal) => literal !== "'\\'") ?? [], [])
+      for (const parameter of parameters) {
+        assert.ok(typeof parameter === 'number' || !/[\0\p{Cs}]/u.test(`${parameter}`))
+      }
+    })
+    fc.assert(property, { numRuns: 3000 })
+  })
+})
+
+describe('any filter', () => {
+  it('is what its printed text means', () => {
+    const property = fc.property(anyFilter, (filter) => {
+      assert.deepEqual(parseFilter(printFilter(filter)), structuredClone(filter))
+    })
+    fc.assert(property, { numRuns: 3000 })
+  })
+
+  it('has SQL of its own shape, whatever its values are', () => {
+    const property = fc.property(awkwardText, awkwardText, (left, right) => {
+      const shapes = [left, right].map((text) => {
+        const pattern = { text, anyBefore: false, anyAfter: false }
+        return sqlOf({ kind: 'text', field: 'createdBy', operator: ':', pattern }).sql
+      })
+      assert.equal(shapes[0], shapes[1])
+    })
+    fc.assert(property)
+  })
+})
+
+/** A text that counts how many of its characters are read, one by one or by slices. */
+function countingText(text: string): { text: string; readCount: () => number } {
+  let reads = 0
+  const counting = {
+    length: text.length,
+    charCodeAt: (at: number) => {
+      reads += 1
+      return text.charCodeAt(at)
+    },
+    slice: (from: number, to: number) => {
+      reads += Math.max(0, to - from)
+      return text.slice(from, to)
+    },
+  }
+  return { text: counting as unknown as string, readCount: () => reads }
+}
+
+describe('the work', () => {
+  const deep = maximumNesting
+  const shapes: Record<string, (length: number) => string> = {
+    'one word': (length) => 'a'.repeat(length),
+    'white space': (length) => ' '.repeat(length),
+    'white space before a fault': (length) => `${' '.repeat(length - 1)})`,
+    'a quoted text of escapes': (length) => `"${'\\"'.repeat(length / 2 - 1)}"`,
+    'an unterminated text of escapes': (length) => `"${'\\"'.repeat(length / 2 - 1)}`,
+    'stars and escaped stars': (length) => `customer=${'*\\*'.repeat((length - 9) / 3)}`,
+    'a number of digits': (length) => `total=${'1'.repeat((length - 7) / 2)}.${'0'.repeat((length - 7) / 2)}`,
+    'a time of a long fraction': (length) => `createdAtUtc=2026-01-01T00:00:00.${'0'.repeat(length - 34)}Z`,
+    'many words': (length) => 'a '.repeat(length / 2),
+    'many comparisons': (length) => 'total >= 12.50 OR '.repeat(length / 18),
+    'nested parentheses': (length) =>
+      `${'('.repeat(deep)}${'a'.repeat(length - 2 * deep)}${')'.repeat(deep)}`,
+    'too many parentheses': (length) => '('.repeat(length),
+    minuses: (length) => '-'.repeat(length),
+    'operators without a value': (length) => `total${'='.repeat(length - 5)}`,
+    'an unknown field': (length) => `${'x'.repeat(length - 2)}=1`,
+  }
+  for (const [title, shape] of Object.entries(shapes)) {
+    it(`is linear in the length for ${title}`, () => {
+      for (const length of [50, 100, 200, 400, 800, 1000]) {
+        const { text, readCount } = countingText(shape(length))
+        outcomeOf(text)
+        assert.ok(readCount() <= 6 * length + 20, `${readCount()} reads for ${length} characters`)
+      }
+    })
+  }
+
+  it('ends at the limit of the length, however long the text is', () => {
+    const { text, readCount } = countingText('a'.repeat(1_000_000))
+    assert.equal(outcomeOf(text).kind, 'fault')
+    assert.ok(readCount() <= 3000)
+  })
+})
