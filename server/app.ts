@@ -88,8 +88,7 @@ function createServer({ config, log }: AppParts, publicUrl: () => string): App {
   const app = fastify({
     loggerInstance: log,
     // One line per request is ours (http/request-log.ts).
-    logController: new LogController({ disableRequestLogging: true }),
-    requestIdLogLabel: 'requestId',
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: requestId,
     requestIdHeader: false,
     bodyLimit: bodyLimitBytes,

@@ -1,0 +1,118 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import Sqlite from 'better-sqlite3'
+
+const main = new URL('../../server/main.ts', import.meta.url).pathname
+
+/** A password that keeps every rule. */
+export const goodPassword = 'tuba lantern ocelot 7'
+
+export interface Result {
+  status: number | null
+  stdout: string
+  stderr: string
+}
+
+export interface CommandLine {
+  folder: string
+  databaseFile: string
+  /** Runs the real command in the folder; `input` is the whole of its standard input. */
+  run(args: string, input?: string, env?: Record<string, string>): Promise<Result>
+  /** Runs it with --json and returns the value; fails when the command does. */
+  json<T>(args: string, input?: string): Promise<T>
+  /** The database itself, for setting up and looking. */
+  sql<T>(query: (database: Sqlite.Database) => T): T
+}
+
+/** An empty folder with a database address of its own, gone after the test. */
+export function commandLine(t: Pick<TestContext, 'after'>): CommandLine {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-cli-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const databaseFile = join(folder, 'test.db')
+  const run: CommandLine['run'] = (args, input = '', env = { DATABASE_URL: `file:${databaseFile}` }) =>
+    runCommand(args, input, folder, env)
+  return {
+    folder,
+    databaseFile,
+    run,
+    async json(args, input) {
+      const { status, stdout, stderr } = await run(`${args} --json`, input)
+      if (status !== 0) throw new Error(`${args}: exit status ${status}: ${stderr}`)
+      return JSON.parse(stdout)
+    },
+    sql(query) {
+      const database = new Sqlite(databaseFile)
+      try {
+        return query(database)
+      } finally {
+        database.close()
+      }
+    },
+  }
+}
+
+/** `args` are split at spaces. Nothing of this process's environment reaches the command but PATH. */
+export function runCommand(
+  args: string,
+  input: string,
+  folder: string,
+  env: Record<string, string> = {},
+): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [main, ...args.split(' ').filter((word) => word !== '')], {
+      cwd: folder,
+      env: { PATH: process.env.PATH ?? '', ...env },
+      timeout: 20_000,
+    })
+    let stdout = ''
+    let stderr = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      stdout += text
+    })
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text
+    })
+    // A command that needs no input may end before it is written.
+    child.stdin.on('error', () => undefined)
+    child.stdin.end(input)
+    child.on('error', reject)
+    child.on('close', (status) => resolve({ status, stdout, stderr }))
+  })
+}
+
+/** What a command that was refused left: nothing on standard output, one line on standard error. */
+export function refusal(line: string): Result {
+  return { status: 1, stdout: '', stderr: `countersign: ${line}\n` }
+}
+
+/** Gives the account one live session and one live refresh family. */
+export function insertCredentials(database: Sqlite.Database, principalId: number): void {
+  const end = 9_999_999_999_999
+  database
+    .prepare('insert into sessions values (?, ?, ?, ?, 0, 0, ?, null)')
+    .run(`session-${principalId}`, principalId, '[]', `binding-${principalId}`, end)
+  database
+    .prepare('insert into session_ids values (?, ?, null)')
+    .run(`id-${principalId}`, `session-${principalId}`)
+  database
+    .prepare('insert into refresh_families values (?, ?, 0, ?, null)')
+    .run(`family-${principalId}`, principalId, end)
+}
+
+/** What is left of the account's credentials, and when they last changed. */
+export function readCredentials(database: Sqlite.Database, principalId: number) {
+  const count = (sql: string) => database.prepare(sql).pluck().get(principalId) as number
+  return {
+    sessions: count('select count(*) from sessions where principal_id = ?'),
+    sessionIds: count(
+      'select count(*) from session_ids join sessions on sessions.id = session_id where principal_id = ?',
+    ),
+    liveFamilies: count(
+      'select count(*) from refresh_families where principal_id = ? and revoked_at is null',
+    ),
+    changedAt: count('select credentials_changed_at from principals where id = ?'),
+  }
+}

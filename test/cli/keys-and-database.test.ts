@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import { createPrivateKey } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import Sqlite from 'better-sqlite3'
+import { calculateJwkThumbprint, exportJWK } from 'jose'
+import { commandLine, goodPassword, refusal } from './command-line.ts'
+
+describe('key generate', () => {
+  it('writes an RSA key in PKCS#8 that only its owner may read, and never over a file', async (t) => {
+    const cli = commandLine(t)
+    const file = join(cli.folder, 'signing.pem')
+    const made = await cli.run(`key generate --bits 2048 --out ${file}`)
+    const pem = readFileSync(file, 'utf8')
+    const key = createPrivateKey(pem)
+    const kid = await calculateJwkThumbprint(await exportJWK(key))
+    assert.deepEqual(made, {
+      status: 0,
+      stdout: `Wrote an RSA key of 2048 bits to ${file} (kid ${kid}).\n`,
+      stderr: '',
+    })
+    assert.match(pem, /^-----BEGIN PRIVATE KEY-----\n/)
+    assert.equal(key.asymmetricKeyDetails?.modulusLength, 2048)
+    assert.equal(statSync(file).mode & 0o777, 0o600)
+    assert.deepEqual(
+      await cli.run(`key generate --bits 2048 --out ${file}`),
+      refusal(`${file} exists already; it is left as it is`),
+    )
+    assert.equal(readFileSync(file, 'utf8'), pem)
+    assert.equal(existsSync(cli.databaseFile), false)
+  })
+
+  it('prints the key alone when no file is named', async (t) => {
+    const cli = commandLine(t)
+    const [plain, json, antiforgery] = await Promise.all([
+      cli.run('key generate --bits 2048'),
+      cli.json<{ privateKey: string; bits: number }>('key generate'),
+      cli.run('key generate --antiforgery'),
+    ])
+    assert.equal(createPrivateKey(plain.stdout).asymmetricKeyType, 'rsa')
+    assert.equal(createPrivateKey(json.privateKey).asymmetricKeyDetails?.modulusLength, 3072)
+    assert.equal(json.bits, 3072)
+    assert.match(antiforgery.stdout, /^[A-Za-z0-9+/]{43}=\n$/)
+  })
+
+  it('writes an antiforgery key of 32 bytes that only its owner may read', async (t) => {
+    const cli = commandLine(t)
+    const file = join(cli.folder, 'antiforgery.key')
+    assert.deepEqual(await cli.json(`key generate --antiforgery --out ${file}`), { file })
+    assert.equal(Buffer.from(readFileSync(file, 'utf8'), 'base64').length, 32)
+    assert.equal(statSync(file).mode & 0o777, 0o600)
+  })
+
+  it('refuses a short key and a folder that does not exist', async (t) => {
+    const cli = commandLine(t)
+    assert.deepEqual(
+      await Promise.all([
+        cli.run('key generate --bits 1024'),
+        cli.run('key generate --antiforgery --out no/key'),
+      ]),
+      [
+        refusal('--bits takes a multiple of 8 from 2048 to 8192'),
+        refusal('no/key: no such file or directory'),
+      ],
+    )
+  })
+})
+
+describe('migrate', () => {
+  it('applies what is missing once', async (t) => {
+    const cli = commandLine(t)
+    const { applied } = await cli.json<{ applied: string[] }>('migrate')
+    assert.equal(applied[0], '0001-initial')
+    assert.deepEqual(await cli.run('migrate'), {
+      status: 0,
+      stdout: 'The database is up to date.\n',
+      stderr: '',
+    })
+  })
+
+  it('refuses a database of a newer version, as every command does', async (t) => {
+    const cli = commandLine(t)
+    await cli.run('migrate')
+    cli.sql((database) => database.exec("insert into schema_migrations values ('9999-later', '')"))
+    const newer = refusal(
+      'DATABASE_URL: the database belongs to a newer version of Countersign (it has 9999-later)',
+    )
+    const results = await Promise.all([cli.run('migrate'), cli.run('user list'), cli.run('backup copy.db')])
+    assert.deepEqual(results, [newer, newer, newer])
+  })
+
+  it('refuses what cannot be a database in one line', async (t) => {
+    const cli = commandLine(t)
+    writeFileSync(
+      join(cli.folder, 'text'),
+      'this is no database, but long enough to be read as one '.repeat(40),
+    )
+    const run = (url: string) => cli.run('user list', '', { DATABASE_URL: url })
+    const results = await Promise.all([
+      run(`file:${cli.folder}`),
+      run('file:text'),
+      run('file:'),
+      run('mysql://x'),
+    ])
+    assert.deepEqual(results, [
+      refusal(`DATABASE_URL: ${cli.folder} is not a file`),
+      refusal('DATABASE_URL: text cannot be used: SQLite answered SQLITE_NOTADB'),
+      refusal('DATABASE_URL: file: must be followed by the path of a file'),
+      refusal('DATABASE_URL: only file:... (embedded SQLite) is supported by this version'),
+    ])
+  })
+})
+
+describe('backup', () => {
+  it('copies everything to a new file that only its owner may read', async (t) => {
+    const cli = commandLine(t)
+    await cli.run('user add jo@example.com --role Viewer', goodPassword)
+    const file = join(cli.folder, 'copy.db')
+    const { bytes } = await cli.json<{ bytes: number }>(`backup ${file}`)
+    assert.equal(statSync(file).size, bytes)
+    assert.equal(statSync(file).mode & 0o777, 0o600)
+    const copy = new Sqlite(file)
+    t.after(() => copy.close())
+    assert.equal(copy.pragma('integrity_check', { simple: true }), 'ok')
+    assert.deepEqual(copy.prepare('select name from principals').pluck().all(), ['jo'])
+    assert.deepEqual(await cli.run(`backup ${file}`), refusal(`${file} exists already; it is left as it is`))
+  })
+
+  it('refuses a database that does not exist instead of making an empty one', async (t) => {
+    const cli = commandLine(t)
+    assert.deepEqual(
+      await cli.run('backup copy.db'),
+      refusal(`DATABASE_URL: there is no database at ${cli.databaseFile}`),
+    )
+    assert.equal(existsSync(cli.databaseFile), false)
+  })
+
+  it('refuses a folder that does not exist', async (t) => {
+    const cli = commandLine(t)
+    await cli.run('migrate')
+    assert.deepEqual(await cli.run('backup no/copy.db'), refusal('there is no folder no'))
+  })
+})
+
+describe('the database of a command', () => {
+  it('is that of .env unless the environment names one, and --dev or production by default', async (t) => {
+    const cli = commandLine(t)
+    mkdirSync(join(cli.folder, 'env'))
+    await Promise.all([cli.run('migrate --dev', '', {}), cli.run('migrate', '', {})])
+    assert.equal(existsSync(join(cli.folder, 'data/development.db')), true)
+    assert.equal(existsSync(join(cli.folder, 'data/countersign.db')), true)
+    writeFileSync(join(cli.folder, '.env'), 'DATABASE_URL=file:./env/file.db\n')
+    await Promise.all([cli.run('migrate', '', {}), cli.run('migrate')])
+    assert.equal(existsSync(join(cli.folder, 'env/file.db')), true)
+    assert.equal(existsSync(cli.databaseFile), true)
+  })
+})

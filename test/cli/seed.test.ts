@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import { listClients, listUsers } from '../../server/auth/account-lists.ts'
+import { hasDemoAccounts } from '../../server/auth/account-store.ts'
+import { Passwords } from '../../server/auth/passwords.ts'
+import { openDatabase } from '../../server/db/open.ts'
+import { problemCodec } from '../../server/http/problems.ts'
+import type { AppDatabase, Operations } from '../../server/operations.ts'
+import { demoAccounts, demoClient, isUnseeded, prepareDemo } from '../../server/seed.ts'
+import { commandLine, goodPassword } from './command-line.ts'
+
+const nowMilliseconds = 1_800_000_000_000
+const periodMilliseconds = 90 * 86_400_000
+const passwords = new Passwords()
+
+async function open(t: TestContext, databaseFile: string): Promise<AppDatabase> {
+  const db = await openDatabase<Operations>({
+    databaseUrl: `file:${databaseFile}`,
+    writerEntry: new URL('../../server/writer.ts', import.meta.url),
+    refusals: problemCodec,
+  })
+  t.after(() => db.close())
+  return db
+}
+
+describe('seedDemo', () => {
+  it('fills an empty database once, also when two start at once', async (t) => {
+    const db = await open(t, commandLine(t).databaseFile)
+    assert.equal(await isUnseeded(db.read), true)
+    const input = await prepareDemo({ nowMilliseconds, passwords, demoOrders: true })
+    const both = await Promise.all([db.write('seedDemo', input), db.write('seedDemo', input)])
+    assert.deepEqual(both, [{ seeded: true }, { seeded: false }])
+    assert.equal(await isUnseeded(db.read), false)
+    assert.equal(await hasDemoAccounts(db.read), true)
+    assert.deepEqual(
+      (await listUsers(db.read)).map(({ userName, email, roles, demo }) => ({
+        userName,
+        email,
+        roles,
+        demo,
+      })),
+      [
+        { userName: 'admin', email: 'admin@example.com', roles: ['Admin'], demo: true },
+        { userName: 'operator', email: 'operator@example.com', roles: ['Operator'], demo: true },
+        { userName: 'viewer', email: 'viewer@example.com', roles: ['Viewer'], demo: true },
+      ],
+    )
+    assert.partialDeepStrictEqual(await listClients(db.read), [
+      { clientId: 'demo-service', roles: ['Operator'], secrets: 1, demo: true },
+    ])
+    const users = await db.read.selectFrom('users').select('password_hash').orderBy('principal_id').execute()
+    const verified = users.map((user, index) =>
+      passwords.verify(user.password_hash, demoAccounts[index]?.password ?? ''),
+    )
+    assert.deepEqual(await Promise.all(verified), [true, true, true])
+    assert.equal((await db.read.selectFrom('orders').select('id').execute()).length, 250)
+  })
+
+  it('makes believable orders of the last 90 days, the same every time', async () => {
+    const { orders } = await prepareDemo({ nowMilliseconds, passwords, demoOrders: true })
+    const again = await prepareDemo({ nowMilliseconds, passwords, demoOrders: true })
+    const withoutIds = (list: typeof orders) => list.map((order) => ({ ...order, id: '' }))
+    assert.deepEqual(withoutIds(orders), withoutIds(again.orders))
+    const approved = orders.filter((order) => order.status === 1)
+    assert.equal(approved.length > 140 && approved.length < 160, true, `${approved.length} approved`)
+    const start = nowMilliseconds - periodMilliseconds
+    assert.deepEqual(
+      orders.filter((order) => order.created_at < start || order.created_at >= nowMilliseconds),
+      [],
+    )
+    assert.deepEqual(
+      approved.filter((order) => {
+        const updatedAt = order.updated_at ?? 0
+        return updatedAt <= order.created_at || updatedAt > nowMilliseconds || order.modified_by !== 'admin'
+      }),
+      [],
+    )
+    const decimals = new Set(orders.map((order) => /0*$/.exec(String(order.total_e4).slice(-4))?.[0].length))
+    assert.deepEqual([...decimals].sort(), [0, 1, 2, 3, 4])
+    assert.deepEqual(
+      new Set(orders.map((order) => order.created_by)),
+      new Set(['operator', 'admin', 'demo-service']),
+    )
+    assert.equal(new Set(orders.map((order) => order.customer)).size > 70, true)
+  })
+
+  it('leaves the orders out on request, and any other database alone', async (t) => {
+    const db = await open(t, commandLine(t).databaseFile)
+    const input = await prepareDemo({ nowMilliseconds, passwords, demoOrders: false })
+    assert.deepEqual(input.orders, [])
+    const user = { userName: 'jo', email: 'jo@example.com', passwordHash: 'x', timeZone: null, roles: [] }
+    await db.write('addUser', { ...user, nowMilliseconds })
+    assert.deepEqual(await db.write('seedDemo', input), { seeded: false })
+    assert.equal(await hasDemoAccounts(db.read), false)
+  })
+})
+
+describe('the mark of a demo account', () => {
+  it('goes with a new password or secret, and the published secret with it', async (t) => {
+    const cli = commandLine(t)
+    const db = await open(t, cli.databaseFile)
+    await db.write('seedDemo', await prepareDemo({ nowMilliseconds, passwords, demoOrders: false }))
+    await cli.run('user set-password admin', goodPassword)
+    const { clientSecret } = await cli.json<{ clientSecret: string }>('client rotate-secret demo-service')
+    assert.notEqual(clientSecret, demoClient.clientSecret)
+    assert.partialDeepStrictEqual(await listClients(db.read), [
+      { clientId: 'demo-service', secrets: 1, demo: false },
+    ])
+    assert.deepEqual(
+      (await listUsers(db.read)).map(({ demo }) => demo),
+      [false, true, true],
+    )
+  })
+})

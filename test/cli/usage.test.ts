@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { describe, it } from 'node:test'
+import { commands } from '../../server/cli/catalogue.ts'
+import { commandLine } from './command-line.ts'
+
+describe('--help', () => {
+  it('shows usage and an example of every command, on standard output', async (t) => {
+    const cli = commandLine(t)
+    const names = [...commands.keys()]
+    const results = await Promise.all(names.map((name) => cli.run(`${name} --help`)))
+    assert.deepEqual(
+      results.map(({ status, stderr }) => ({ status, stderr })),
+      names.map(() => ({ status: 0, stderr: '' })),
+    )
+    assert.deepEqual(
+      results.filter(
+        ({ stdout }, index) => !stdout.startsWith(`Usage: node server/main.ts ${names[index]} `),
+      ),
+      [],
+    )
+    assert.deepEqual(
+      results.filter(({ stdout }) => !/\nExamples?:\n {2}node server\/main\.ts /.test(stdout)),
+      [],
+    )
+    assert.equal(existsSync(cli.databaseFile), false)
+  })
+
+  it('lists the commands, all or of one group', async (t) => {
+    const cli = commandLine(t)
+    const [all, word, short, group] = await Promise.all([
+      cli.run('--help'),
+      cli.run('help'),
+      cli.run('-h'),
+      cli.run('user --help'),
+    ])
+    assert.equal(all.status, 0)
+    assert.deepEqual(
+      [...commands.keys()].filter((name) => !all.stdout.includes(`\n  ${name} `)),
+      [],
+    )
+    assert.deepEqual([word, short], [all, all])
+    assert.equal(group.status, 0)
+    assert.match(group.stdout, /\n {2}user set-password {2}give a user a new password\n/)
+    assert.doesNotMatch(group.stdout, /client add/)
+  })
+})
+
+describe('a wrong command line', () => {
+  it('is answered with the commands when there is none', async (t) => {
+    const cli = commandLine(t)
+    const [nothing, help, group, groupHelp] = await Promise.all([
+      cli.run(''),
+      cli.run('--help'),
+      cli.run('user'),
+      cli.run('user --help'),
+    ])
+    assert.deepEqual(nothing, { status: 2, stdout: '', stderr: help.stdout })
+    assert.deepEqual(group, { status: 2, stdout: '', stderr: groupHelp.stdout })
+  })
+
+  it('is explained in one line, with exit status 2 and no value of it repeated', async (t) => {
+    const cli = commandLine(t)
+    const roleOption = "option '--role' argument is ambiguous"
+    const cases: [args: string, message: string, help: string][] = [
+      ['users', "no command 'users'", ''],
+      ['user remove jo', "no command 'user remove'", 'user '],
+      ['user', 'user: a command is missing', 'user '],
+      ['', 'a command comes first', ''],
+      ['user list --frob=hunter2', "user list: unknown option '--frob'", 'user list '],
+      [
+        'user add jo@example.com --password hunter2',
+        "user add: unknown option '--password': a password is read from a prompt or from standard input",
+        'user add ',
+      ],
+      [
+        'user set-password jo hunter2',
+        'user set-password: too many arguments: 1 expected at most, 2 given (a password or secret is never an argument)',
+        'user set-password ',
+      ],
+      ['user add', 'user add: the email is missing', 'user add '],
+      ['user add jo', 'user add: the email is missing', 'user add '],
+      ['user add a@b.c --email d@e.f', 'user add: the email is given twice', 'user add '],
+      ['user add --email a@b.c --email d@e.f', "user add: option '--email' is given twice", 'user add '],
+      ['user add a@b.c --role --time-zone UTC', `user add: ${roleOption}`, 'user add '],
+      ['user disable', 'user disable: the user is missing: give an email or a user name', 'user disable '],
+      ['user grant jo', 'user grant: a role is missing', 'user grant '],
+      ['client add', 'client add: the client id is missing', 'client add '],
+      ['role allow Viewer', 'role allow: a permission is missing', 'role allow '],
+      ['backup', 'backup: the file is missing', 'backup '],
+      ['key generate --bits many', 'key generate: --bits takes a number, such as 3072', 'key generate '],
+      ['serve --no-demo-orders', 'serve: --no-demo-orders goes with --dev', 'serve '],
+    ]
+    const results = await Promise.all(cases.map(([args]) => cli.run(`--json ${args}`)))
+    const expected = cases.map(([, message, help]) => ({
+      status: 2,
+      stdout: '',
+      stderr: { error: { code: 'usage', message: `${message} (see: node server/main.ts ${help}--help)` } },
+    }))
+    assert.deepEqual(
+      results.map((result) => ({ ...result, stderr: JSON.parse(result.stderr) })),
+      expected,
+    )
+    const [plain] = await Promise.all([cli.run('user list --frob=hunter2')])
+    assert.deepEqual(plain, {
+      status: 2,
+      stdout: '',
+      stderr: "countersign: user list: unknown option '--frob' (see: node server/main.ts user list --help)\n",
+    })
+    assert.equal(existsSync(cli.databaseFile), false)
+  })
+})

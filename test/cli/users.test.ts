@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { verify } from '@node-rs/argon2'
+import { commandLine, goodPassword, refusal } from './command-line.ts'
+
+const passwordHashOf = 'select password_hash from users where email = ?'
+
+describe('user add', () => {
+  it('adds a user that the list shows, with the password from standard input less one newline', async (t) => {
+    const cli = commandLine(t)
+    const added = await cli.run('user add Jo.Doe+x@Example.com --role operator,Viewer', `${goodPassword}\n`)
+    assert.deepEqual(added, {
+      status: 0,
+      stdout: 'Added user jo.doe-x (jo.doe+x@example.com), id 1, roles Operator, Viewer.\n',
+      stderr: '',
+    })
+    const [user] = await cli.json<Record<string, unknown>[]>('user list')
+    assert.partialDeepStrictEqual(user, {
+      id: 1,
+      userName: 'jo.doe-x',
+      email: 'jo.doe+x@example.com',
+      roles: ['Operator', 'Viewer'],
+      timeZone: null,
+      enabled: true,
+      demo: false,
+    })
+    const hash = cli.sql((database) => database.prepare(passwordHashOf).pluck().get('jo.doe+x@example.com'))
+    assert.match(String(hash), /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+    assert.equal(await verify(String(hash), goodPassword), true)
+  })
+
+  it('takes every part as an option, and keeps spaces at the ends of a password', async (t) => {
+    const cli = commandLine(t)
+    const added = await cli.json(
+      'user add --email al@example.com --user-name Al --role Admin --role Viewer --time-zone europe/berlin',
+      ` ${goodPassword} \r\n`,
+    )
+    assert.deepEqual(added, {
+      id: 1,
+      userName: 'Al',
+      email: 'al@example.com',
+      roles: ['Admin', 'Viewer'],
+      timeZone: 'Europe/Berlin',
+      enabled: true,
+    })
+    const hash = cli.sql((database) => database.prepare(passwordHashOf).pluck().get('al@example.com'))
+    assert.equal(await verify(String(hash), ` ${goodPassword} `), true)
+  })
+
+  it('refuses names and emails that are taken in any case, and leaves nothing behind', async (t) => {
+    const cli = commandLine(t)
+    await cli.run('user add jo@example.com --role Viewer', goodPassword)
+    await cli.run('client add billing --role Viewer')
+    const taken = 'is taken by a user or a client'
+    assert.deepEqual(
+      await Promise.all([
+        cli.run('user add JO --email other@example.com --role Viewer', goodPassword),
+        cli.run('user add Billing --email other@example.com --role Viewer', goodPassword),
+        cli.run('user add JO@EXAMPLE.com --user-name other --role Viewer', goodPassword),
+        cli.run('client add Jo --role Viewer'),
+      ]),
+      [
+        refusal(`the name JO ${taken}`),
+        refusal(`the name Billing ${taken}`),
+        refusal('another user has this email'),
+        refusal(`the name Jo ${taken}`),
+      ],
+    )
+    const names = cli.sql((database) => database.prepare('select name from principals').pluck().all())
+    assert.deepEqual(names, ['jo', 'billing'])
+    const roles = cli.sql((database) =>
+      database.prepare('select count(*) from principal_roles').pluck().get(),
+    )
+    assert.equal(roles, 2)
+  })
+
+  it('lets exactly one of several simultaneous commands have a name', async (t) => {
+    const cli = commandLine(t)
+    await cli.run('migrate')
+    const results = await Promise.all(
+      [1, 2, 3, 4].map((n) => cli.run(`user add jo --email jo${n}@example.com --role Viewer`, goodPassword)),
+    )
+    assert.deepEqual(results.map((result) => result.status).sort(), [0, 1, 1, 1])
+    assert.equal((await cli.json<unknown[]>('user list')).length, 1)
+  })
+
+  it('refuses values that break a rule, naming it', async (t) => {
+    const cli = commandLine(t)
+    const userName =
+      'a user name begins with a letter and has at most 64 letters, digits and . _ - (give --user-name)'
+    const email = 'an email has 3 to 254 characters with one @ between them, and no spaces'
+    const zone = 'a time zone is an IANA name such as Europe/Berlin'
+    const cases: [string, string][] = [
+      ['user add 7@example.com', userName],
+      ['user add 1jo --email jo@example.com', userName],
+      [`user add jo@example.com --user-name ${'a'.repeat(65)}`, userName],
+      ['user add jo@@example.com', email],
+      ['user add @example.com', email],
+      [`user add ${'a'.repeat(243)}@example.com`, email],
+      ['user add jo@example.com --time-zone +01:00', zone],
+      ['user add jo@example.com --time-zone Mars/Olympus', zone],
+      [
+        'user add jo@example.com --role Boss,Viewer',
+        'there is no role Boss; the roles are Admin, Operator, Viewer',
+      ],
+    ]
+    const results = await Promise.all(cases.map(([args]) => cli.run(args, goodPassword)))
+    assert.deepEqual(
+      results,
+      cases.map(([, line]) => refusal(line)),
+    )
+  })
+
+  it('refuses a missing or poor password without repeating it', async (t) => {
+    const cli = commandLine(t)
+    const results = await Promise.all(
+      ['', '\n', 'hunter2hunter2', 'jo@example.com 2026', `${goodPassword}\n${goodPassword}\n`].map((input) =>
+        cli.run('user add jo@example.com --role Viewer', input),
+      ),
+    )
+    const none = 'no password was given: outside a terminal it is read from standard input'
+    assert.deepEqual(results, [
+      refusal(none),
+      refusal(none),
+      refusal('the password has fewer than 15 characters'),
+      refusal('the password is made of names and common words only'),
+      refusal('the password contains a control character or a line break'),
+    ])
+    assert.deepEqual(await cli.json('user list'), [])
+  })
+})
+
+describe('user set-password, disable, enable, grant and revoke', () => {
+  it('change the user that an email or a user name in any case names', async (t) => {
+    const cli = commandLine(t)
+    await cli.run('user add jo@example.com --role Viewer', goodPassword)
+    assert.deepEqual(await cli.json('user set-password JO@example.com', 'zebra umbrella 44 kites'), {
+      userName: 'jo',
+    })
+    const hash = cli.sql((database) => database.prepare(passwordHashOf).pluck().get('jo@example.com'))
+    assert.equal(await verify(String(hash), 'zebra umbrella 44 kites'), true)
+    assert.deepEqual(await cli.json('user disable --user-name JO'), {
+      userName: 'jo',
+      enabled: false,
+      changed: true,
+    })
+    assert.deepEqual(await cli.json('user disable jo'), { userName: 'jo', enabled: false, changed: false })
+    assert.match(
+      (await cli.run('user list')).stdout,
+      /^1 {3}jo {9}jo@example\.com {2}Viewer {2}- {10}disabled$/m,
+    )
+    assert.deepEqual(await cli.json('user enable --email jo@example.com'), {
+      userName: 'jo',
+      enabled: true,
+      changed: true,
+    })
+    assert.deepEqual(await cli.json('user grant jo admin --role Operator,Viewer'), {
+      userName: 'jo',
+      changed: ['Admin', 'Operator'],
+      roles: ['Admin', 'Operator', 'Viewer'],
+    })
+    assert.deepEqual(await cli.json('user revoke --email jo@example.com Admin Viewer'), {
+      userName: 'jo',
+      changed: ['Admin', 'Viewer'],
+      roles: ['Operator'],
+    })
+    assert.deepEqual(await cli.run('user revoke jo Admin'), {
+      status: 0,
+      stdout: 'Nothing to change: jo has Operator.\n',
+      stderr: '',
+    })
+  })
+
+  it('refuse users that do not exist, and clients, before a password is read', async (t) => {
+    const cli = commandLine(t)
+    await cli.run('client add billing --role Viewer')
+    const results = await Promise.all([
+      cli.run('user set-password nobody@example.com'),
+      cli.run('user set-password billing', goodPassword),
+      cli.run('user disable nobody'),
+      cli.run('user enable nobody'),
+      cli.run('user grant nobody Viewer'),
+      cli.run('user revoke billing Viewer'),
+      cli.run('user disable nobody --json'),
+    ])
+    const json = { error: { code: 'no-such-user', message: 'there is no user nobody' } }
+    assert.deepEqual(results, [
+      refusal('there is no user nobody@example.com'),
+      refusal('there is no user billing'),
+      refusal('there is no user nobody'),
+      refusal('there is no user nobody'),
+      refusal('there is no user nobody'),
+      refusal('there is no user billing'),
+      { status: 1, stdout: '', stderr: `${JSON.stringify(json)}\n` },
+    ])
+  })
+})

@@ -1,0 +1,85 @@
+/** An answer as a test looks at it; `body` is parsed JSON, or undefined for an empty one. */
+export interface Answer {
+  status: number
+  headers: Headers
+  setCookies: string[]
+  text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  body: any
+}
+
+/** A caller over real HTTP: keeps cookies as a browser of this origin would, sends what it is told otherwise. */
+export class Client {
+  readonly baseUrl: string
+  readonly cookies = new Map<string, string>()
+  readonly headers: Record<string, string> = {}
+
+  constructor(baseUrl: string) {
+    this.baseUrl = baseUrl
+  }
+
+  withBearer(token: string): this {
+    this.headers.authorization = `Bearer ${token}`
+    return this
+  }
+
+  /** From now on every request carries a fresh antiforgery token. */
+  async fetchAntiforgeryToken(): Promise<string> {
+    const { body } = await this.get('/v1/auth/csrf')
+    this.headers['x-xsrf-token'] = body.token
+    return body.token
+  }
+
+  get(path: string, headers: Record<string, string> = {}): Promise<Answer> {
+    return this.send('GET', path, undefined, headers)
+  }
+
+  post(path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    return this.send('POST', path, body, headers)
+  }
+
+  patch(path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    return this.send('PATCH', path, body, headers)
+  }
+
+  /** A string body is sent as it is, anything else as JSON; both as application/json unless told otherwise. */
+  async send(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const response = await fetch(`${this.baseUrl}${path}`, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(cookie === '' ? {} : { cookie }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...this.headers,
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    const setCookies = response.headers.getSetCookie()
+    for (const line of setCookies) this.#keep(line)
+    return { status: response.status, headers: response.headers, setCookies, text, body: parse(text) }
+  }
+
+  #keep(line: string): void {
+    const [pair = ''] = line.split(';')
+    const separator = pair.indexOf('=')
+    const name = pair.slice(0, separator)
+    if (/max-age=0/i.test(line)) this.cookies.delete(name)
+    else this.cookies.set(name, pair.slice(separator + 1))
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return text === '' ? undefined : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { buildApp } from '../../server/app.ts'
+import { loadSigningKeys, type SigningKeys } from '../../server/auth/keys.ts'
+import { Passwords } from '../../server/auth/passwords.ts'
+import { type Config, readConfig } from '../../server/config.ts'
+import { openDatabase } from '../../server/db/open.ts'
+import { problemCodec } from '../../server/http/problems.ts'
+import type { App } from '../../server/http/route.ts'
+import type { AppDatabase, Operations } from '../../server/operations.ts'
+import { demoAccounts, demoClient, prepareDemo, type SeedDemoInput } from '../../server/seed.ts'
+import { Client } from './client.ts'
+
+export const publicUrl = 'https://orders.example.com'
+const writerEntry = new URL('../../server/writer.ts', import.meta.url)
+
+/** Made once for a test process: neither keys nor password hashes are what most tests are about. */
+let sharedKeys: Promise<SigningKeys> | undefined
+let sharedSeed: Promise<SeedDemoInput> | undefined
+
+export interface ServiceOptions {
+  /** Settings as in the environment, over production defaults with the request limits off. */
+  env?: Record<string, string>
+  development?: boolean
+  /** Puts the 250 demo orders in. */
+  orders?: boolean
+  keys?: SigningKeys
+}
+
+/** The real app with production options on a database file of its own, listening on loopback. */
+export interface Service {
+  app: App
+  db: AppDatabase
+  config: Config
+  baseUrl: string
+  databaseUrl: string
+  keys: SigningKeys
+  antiforgeryKey: Buffer
+  readiness: { draining: boolean }
+  /** Every log line so far, parsed. */
+  logLines: Record<string, unknown>[]
+  /** The service's clock: real time plus what `advance` added. */
+  now(): number
+  advance(milliseconds: number): void
+  /** A caller without credentials; see client.ts. */
+  client(): Client
+  /** A caller with a bearer token of a demo account, or of the demo service. */
+  bearer(account: 'admin' | 'operator' | 'viewer' | 'demo-service'): Promise<Client>
+  /** A caller with a session cookie and its antiforgery token. */
+  session(account: 'admin' | 'operator' | 'viewer'): Promise<Client>
+  close(): Promise<void>
+}
+
+export function passwordOf(userName: 'admin' | 'operator' | 'viewer'): { email: string; password: string } {
+  const account = demoAccounts.find((candidate) => candidate.userName === userName)
+  if (account === undefined) throw new Error(userName)
+  return { email: account.email, password: account.password }
+}
+
+export async function startService(options: ServiceOptions = {}): Promise<Service> {
+  const folder = await mkdtemp(join(tmpdir(), 'countersign-test-'))
+  const databaseUrl = `file:${join(folder, 'test.db')}`
+  const development = options.development ?? false
+  const env = {
+    PUBLIC_URL: publicUrl,
+    DATABASE_URL: databaseUrl,
+    ANTIFORGERY_KEY: randomBytes(32).toString('base64'),
+    SIGNING_KEY_FILES: 'given-below.pem',
+    RATE_LIMIT_FACTOR: '0',
+    ...options.env,
+  }
+  const config = readConfig(env, { development })
+  const keys = options.keys ?? (await (sharedKeys ??= loadSigningKeys([], config.signingAlgorithm)))
+  const db = await openDatabase<Operations>({ databaseUrl, writerEntry, refusals: problemCodec })
+  sharedSeed ??= prepareDemo({ nowMilliseconds: Date.now(), passwords: new Passwords(), demoOrders: true })
+  const seed = await sharedSeed
+  await db.write('seedDemo', options.orders ? seed : { ...seed, orders: [] })
+
+  let offset = 0
+  const now = () => Date.now() + offset
+  const logLines: Record<string, unknown>[] = []
+  const log = pino(
+    { level: config.logLevel === 'info' ? 'trace' : config.logLevel },
+    { write: (line: string) => void logLines.push(JSON.parse(line)) },
+  )
+  const readiness = { draining: false }
+  const antiforgeryKey = config.antiforgeryKey ?? randomBytes(32)
+  const app = await buildApp({ config, db, clock: now, log, keys, antiforgeryKey, readiness })
+  const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 })
+  const client = () => new Client(baseUrl)
+  return {
+    app,
+    db,
+    config,
+    baseUrl,
+    databaseUrl,
+    keys,
+    antiforgeryKey,
+    readiness,
+    logLines,
+    now,
+    advance: (milliseconds) => {
+      offset += milliseconds
+    },
+    client,
+    async bearer(account) {
+      const body =
+        account === 'demo-service'
+          ? { clientId: demoClient.clientId, clientSecret: demoClient.clientSecret }
+          : passwordOf(account)
+      const path = account === 'demo-service' ? '/v1/auth/clients/token' : '/v1/auth/token'
+      const answer = await client().post(path, body)
+      return client().withBearer(answer.body.accessToken)
+    },
+    async session(account) {
+      const caller = client()
+      await caller.post('/v1/auth/session', passwordOf(account))
+      await caller.fetchAntiforgeryToken()
+      return caller
+    },
+    async close() {
+      await app.close()
+      await db.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
