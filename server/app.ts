@@ -14,14 +14,19 @@ import type { Config } from './config.ts'
 import { registerApiBrowser } from './http/api-browser.ts'
 import { registerBodies } from './http/body.ts'
 import { registerCors } from './http/cors.ts'
-import { answerParserError, registerErrors } from './http/errors.ts'
+import { answerExpectation, answerFrameworkError, answerParserError, registerErrors } from './http/errors.ts'
 import { compileReader, type FieldsTypeProvider, parseQuery } from './http/fields.ts'
 import { type Readiness, registerDraining, registerHealth } from './http/health.ts'
 import { registerJwks } from './http/jwks.ts'
 import { registerNotFound } from './http/not-found.ts'
 import { collectRoutes } from './http/openapi.ts'
 import { RequestLimits } from './http/rate-limit.ts'
-import { parserHeaderLimitBytes, registerRequestContext, requestId } from './http/request-context.ts'
+import {
+  originForm,
+  parserHeaderLimitBytes,
+  registerRequestContext,
+  requestId,
+} from './http/request-context.ts'
 import { registerRequestLog } from './http/request-log.ts'
 import type { App } from './http/route.ts'
 import { registerSecurityHeaders } from './http/security-headers.ts'
@@ -96,7 +101,8 @@ function createServer({ config, log }: AppParts, publicUrl: () => string): App {
     // The whole request within 30 s, its headers within 10 s; an idle connection is kept for 65 s.
     requestTimeout: 30_000,
     keepAliveTimeout: 65_000,
-    http: { maxHeaderSize: parserHeaderLimitBytes, headersTimeout: 10_000 },
+    http: { maxHeaderSize: parserHeaderLimitBytes, headersTimeout: 10_000, requireHostHeader: false },
+    rewriteUrl: originForm,
     routerOptions: {
       ignoreTrailingSlash: true,
       caseSensitive: true,
@@ -106,8 +112,10 @@ function createServer({ config, log }: AppParts, publicUrl: () => string): App {
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: true,
+    frameworkErrors: (error, request, reply) => answerFrameworkError(error, request, reply, publicUrl()),
     clientErrorHandler: (error, socket) => answerParserError(error, socket, publicUrl()),
   }).withTypeProvider<FieldsTypeProvider>()
+  app.server.on('checkExpectation', (_request, response) => answerExpectation(response, publicUrl()))
   app.setValidatorCompiler(compileReader)
   return app
 }

@@ -31,7 +31,7 @@ const passwordMaximum = 256
 /** Fewer different characters, or runs such as `abc`, `321`, `qwert` and `aaa`, than this are guessed at once. */
 const varietyMinimum = 5
 
-/** Letters and digits that a password must have besides names and the commonest words. */
+/** Letters and digits that a password must have besides names, the commonest words, and digits at its ends. */
 const remainderMinimum = 6
 
 /**
@@ -53,7 +53,8 @@ export function passwordFault(password: string, names: readonly string[]): strin
   const compact = compactForms(folded.join(''))
   if (compact.some(isCommon)) return 'is on the list of common passwords'
   const pieces = [...commonPieces, ...names.flatMap(nameParts)]
-  if (compact.some((form) => hasLittleBesides(form, pieces))) return 'is made of names and common words only'
+  if (compact.some((form) => hasLittleBesides(form, pieces)))
+    return 'is little more than names and common words'
   return undefined
 }
 
@@ -104,10 +105,14 @@ const lookalikes: Record<string, string> = {
   '!': 'i',
 }
 
-/** Letters and digits only: as written, and with lookalikes read as the letters that they stand for. */
+/**
+ * Letters and digits only: as written; with lookalikes read as the letters that they stand for; and the same without
+ * the digits and signs at both ends, which are what people add to a common password.
+ */
 function compactForms(folded: string): string[] {
-  const read = folded.replace(/[013457@$!]/g, (character) => lookalikes[character] ?? character)
-  return [folded, read].map((text) => text.replace(/[^\p{L}\p{N}]/gu, ''))
+  const read = (text: string) => text.replace(/[013457@$!]/g, (sign) => lookalikes[sign] ?? sign)
+  const bare = folded.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '')
+  return [folded, read(folded), read(bare)].map((text) => text.replace(/[^\p{L}\p{N}]/gu, ''))
 }
 
 function isCommon(compact: string): boolean {

@@ -13,10 +13,8 @@ export type Refusal =
   | { refused: 'unknown-role'; unknown: string[]; known: string[] }
 
 /** A user is named by user name (any case) or email, a service by its clientId (any case). */
-export type AccountReference =
-  | { kind: 'user'; email: string }
-  | { kind: 'user'; name: string }
-  | { kind: 'client'; name: string }
+export type AccountReference = UserReference | { kind: 'client'; name: string }
+export type UserReference = { kind: 'user'; email: string } | { kind: 'user'; name: string }
 
 /** Names are compared without case; they are ASCII, so no locale has a say. */
 function foldName(name: string): string {
@@ -83,7 +81,7 @@ export async function addClient(
 /** Replaces the password, clears the mark of the demo accounts and ends every credential of the user. */
 export async function setPassword(
   trx: Transaction<Database>,
-  input: { account: AccountReference; passwordHash: string; nowMilliseconds: number },
+  input: { account: UserReference; passwordHash: string; nowMilliseconds: number },
 ): Promise<{ name: string } | Refusal> {
   const account = await findAccount(trx, input.account)
   if (account === undefined) return noSuchAccount(input.account)

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import { Problem } from '../http/problems.ts'
 import type { LimitName, RequestLimits } from '../http/rate-limit.ts'
-import { assertSizes } from '../http/request-context.ts'
+import { assertWellFormed } from '../http/request-context.ts'
 import type { App } from '../http/route.ts'
 import type { Antiforgery } from './antiforgery.ts'
 import { type Authenticator, type Credential, carriesSessionCookie } from './authenticate.ts'
@@ -28,7 +28,7 @@ export function registerGuard(app: App, parts: GuardParts): void {
     if (config?.access === undefined) throw new Error(`${String(method)} ${url} does not declare its access`)
   })
   app.addHook('onRequest', async (request, reply) => {
-    await countIfRefused(request, reply, parts.limits, () => assertSizes(request.raw))
+    await countIfRefused(request, reply, parts.limits, () => assertWellFormed(request.raw))
     if (request.is404) return
     const { access, limit } = request.routeOptions.config
     if (access === undefined) throw new Error('a route without access')

@@ -1,6 +1,6 @@
 import { listUsers } from '../auth/account-lists.ts'
 import { canonicalTimeZone, isAccountName, normalizeEmail } from '../auth/account-rules.ts'
-import { type AccountReference, findAccount, noSuchAccount } from '../auth/accounts.ts'
+import { findAccount, noSuchAccount, type UserReference } from '../auth/accounts.ts'
 import { Passwords } from '../auth/passwords.ts'
 import { formatInstant, systemClock } from '../clock.ts'
 import { changeEnabled, changeRoles } from './accounts.ts'
@@ -144,7 +144,7 @@ export function runRevokeUser(invocation: Invocation): Promise<Outcome> {
 }
 
 /** One user by --email, --user-name or the first argument; `rest` are the arguments after it. */
-function namedUser(invocation: Invocation): { account: AccountReference; rest: string[] } {
+function namedUser(invocation: Invocation): { account: UserReference; rest: string[] } {
   const { email, 'user-name': userName } = invocation.texts
   if (email !== undefined && userName !== undefined) {
     throw new UsageError('--email and --user-name both name the user: give one')
@@ -158,11 +158,11 @@ function namedUser(invocation: Invocation): { account: AccountReference; rest: s
   return { account: userReference(name, email !== undefined), rest }
 }
 
-function userReference(name: string, isEmail: boolean): AccountReference {
+function userReference(name: string, isEmail: boolean): UserReference {
   return isEmail || name.includes('@') ? { kind: 'user', email: name } : { kind: 'user', name }
 }
 
-function describe(account: AccountReference): string {
+function describe(account: UserReference): string {
   return 'email' in account ? account.email : account.name
 }
 

@@ -1,10 +1,14 @@
-import { STATUS_CODES } from 'node:http'
+import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { DatabaseUnavailable, QueryTooSlow } from '../db/errors.ts'
 import { newOpaqueId } from '../ids.ts'
 import { catalogue, Problem, type ProblemCode, retryAfter } from './problems.ts'
+import { urlLimitBytes } from './request-context.ts'
 import type { App } from './route.ts'
+
+/** A path longer than this is cut in `instance`. */
+const instanceLimit = 1_024
 
 const frameworkCodes: Record<string, ProblemCode> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'body-too-large',
@@ -25,6 +29,17 @@ export function registerErrors(app: App, publicUrl: () => string): void {
     }
     return sendProblem(problem, request, reply, publicUrl())
   })
+}
+
+/** What fails before routing, such as a path with a broken escape, passes no hook and no error handler. */
+export function answerFrameworkError(
+  error: Error,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  publicUrl: string,
+): void {
+  reply.header('x-request-id', request.id).header('cache-control', 'no-store')
+  sendProblem(toProblem(error), request, reply, publicUrl)
 }
 
 function toProblem(error: Error): Problem {
@@ -51,7 +66,11 @@ export function sendProblem(
     .headers(problem.headers)
     .header('content-type', 'application/problem+json')
     .serializer((body: unknown) => body as string)
-    .send(JSON.stringify(problemBody(problem, publicUrl, pathOf(request.raw.url), request.id)))
+    .send(
+      JSON.stringify(
+        problemBody(problem, publicUrl, pathOf(request.raw.url).slice(0, instanceLimit), request.id),
+      ),
+    )
 }
 
 /** RFC 6750 §3: a credential that was not sent gets no error code, one that was not valid does. */
@@ -76,7 +95,7 @@ function problemBody(problem: Problem, publicUrl: string, instance: string, requ
   }
 }
 
-/** The path alone: a query may hold what does not belong into an error report. */
+/** The path alone: a query may hold what does not belong into an error report or a log. */
 export function pathOf(url: string | undefined): string {
   const [path = '/'] = (url ?? '/').split('?')
   return path
@@ -95,21 +114,34 @@ export function answerParserError(error: NodeJS.ErrnoException, socket: Socket, 
     return
   }
   const code = startsWithLongUrl(error) ? 'uri-too-long' : (parserCodes[error.code ?? ''] ?? 'bad-request')
-  const problem = new Problem(code)
-  const body = JSON.stringify(problemBody(problem, publicUrl, '/', newOpaqueId()))
-  const head = [
-    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
-    'Content-Type: application/problem+json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Cache-Control: no-store',
-    'Connection: close',
-  ]
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
+  const { status, headers, body } = bareAnswer(code, publicUrl)
+  const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fields.join('\r\n')}\r\n\r\n${body}`)
 }
 
-/** True when the parser gave up inside the request line. */
+/** For Node's `checkExpectation` event: any Expect but 100-continue, which never becomes a request either. */
+export function answerExpectation(response: ServerResponse, publicUrl: string): void {
+  const { status, headers, body } = bareAnswer('expectation-failed', publicUrl)
+  response.writeHead(status, headers).end(body)
+}
+
+function bareAnswer(code: ProblemCode, publicUrl: string) {
+  const problem = new Problem(code)
+  const requestId = newOpaqueId()
+  const body = JSON.stringify(problemBody(problem, publicUrl, '/', requestId))
+  const headers = {
+    'Content-Type': 'application/problem+json',
+    'Content-Length': String(Buffer.byteLength(body)),
+    'Cache-Control': 'no-store',
+    'X-Request-Id': requestId,
+    Connection: 'close',
+  }
+  return { status: problem.status, headers, body }
+}
+
+/** True when the parser gave up inside the request line, as far as the last packet shows it. */
 function startsWithLongUrl(error: NodeJS.ErrnoException & { rawPacket?: Buffer }): boolean {
   if (error.code !== 'HPE_HEADER_OVERFLOW' || error.rawPacket === undefined) return false
-  const start = error.rawPacket.subarray(0, 16).toString('latin1')
-  return /^[A-Z]+ [/*h]/.test(start) && !error.rawPacket.includes('\n')
+  const start = error.rawPacket.subarray(0, urlLimitBytes).toString('latin1')
+  return /^[A-Z]+ [/h][^\n]*$/.test(start)
 }

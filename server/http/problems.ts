@@ -128,6 +128,11 @@ export const catalogue = {
     title: 'The body is not JSON in UTF-8',
     remedy: 'Send `Content-Type: application/json` and no `Content-Encoding`.',
   },
+  'expectation-failed': {
+    status: 417,
+    title: 'The expectation is not met',
+    remedy: 'Leave the Expect header out, or send `Expect: 100-continue`.',
+  },
   'misdirected-request': {
     status: 421,
     title: 'This server does not serve that host',

@@ -12,8 +12,11 @@ const traceparentPattern = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
 
 export const urlLimitBytes = 8 * 1024
 export const headerBlockLimitBytes = 16 * 1024
-/** The parser's own limit lies above ours, so that ours can tell a long URL (414) from long headers (431). */
-export const parserHeaderLimitBytes = 64 * 1024
+/**
+ * The parser's own limit lies above ours, so that ours can tell a long URL (414) from long headers (431), and below
+ * the size of a first packet, so that what it refuses can still be told apart there.
+ */
+export const parserHeaderLimitBytes = 32 * 1024
 
 /** `X-Request-Id` is taken over if it is well-formed, else one is made. */
 export function requestId(raw: IncomingMessage): string {
@@ -49,19 +52,38 @@ export function registerRequestContext(app: App, config: Config): void {
   })
   if (config.development && !config.allowRemoteDemo) {
     app.addHook('onRequest', async (request) => {
-      if (!isLoopbackHost(hostnameOf(request.raw.headers.host))) throw new Problem('misdirected-request')
+      const { host } = request.raw.headers
+      if (host !== undefined && !isLoopbackHost(hostnameOf(host))) throw new Problem('misdirected-request')
     })
   }
 }
 
-/** Throws 414 or 431; the header block is counted as it stood on the wire. */
-export function assertSizes(raw: IncomingMessage): void {
+/** Throws 414, 431, or 400 for a request without exactly one Host (RFC 9112 §3.2). */
+export function assertWellFormed(raw: IncomingMessage): void {
   if ((raw.url?.length ?? 0) > urlLimitBytes) throw new Problem('uri-too-long')
+  const { rawHeaders } = raw
   let bytes = 0
-  for (const text of raw.rawHeaders) bytes += text.length + 2
+  let hosts = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? ''
+    bytes += name.length + (rawHeaders[index + 1]?.length ?? 0) + 4
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1
+  }
   if (bytes > headerBlockLimitBytes) throw new Problem('headers-too-large')
+  if (hosts > 1 || (hosts === 0 && raw.httpVersion !== '1.0')) {
+    throw new Problem('bad-request', { detail: 'A request has exactly one Host header.' })
+  }
 }
 
-function hostnameOf(host: string | undefined): string {
-  return (host ?? '').replace(/:\d*$/, '').toLowerCase()
+/** The absolute form of a request target means its path (RFC 9112 §3.2.2). */
+export function originForm(raw: IncomingMessage): string {
+  const url = raw.url ?? '/'
+  if (url.startsWith('/')) return url
+  const path = /^https?:\/\/[^/?#]*([/?].*)?$/i.exec(url)
+  if (path === null) return url
+  return path[1]?.startsWith('/') ? path[1] : `/${path[1] ?? ''}`
+}
+
+function hostnameOf(host: string): string {
+  return host.replace(/:\d*$/, '').toLowerCase()
 }

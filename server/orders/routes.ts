@@ -126,7 +126,7 @@ function registerList(app: App, { db }: OrderParts): void {
       description: 'Paged, sorted and filtered. Totals are exact.',
       tags,
       querystring: ListOrdersQuery,
-      response: { 200: PaginatedListOfOrderSummary },
+      response: { 200: PaginatedListOfOrderSummary, 304: noContent },
     },
     onSend: async (request, reply, payload) => revalidate(request, reply, payload),
     handler: async (request, reply) => {

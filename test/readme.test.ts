@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { execFile, spawnSync } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { after, before, describe, it } from 'node:test'
+import { promisify } from 'node:util'
+import { type RunningServer, startServer } from './support/process.ts'
+
+const tools = ['bash', 'curl'].every((tool) => spawnSync(tool, ['--version']).status === 0)
+
+describe('README', () => {
+  let server: RunningServer
+  before(async () => {
+    server = await startServer(['--dev'])
+  })
+  after(() => server.stop())
+
+  it('walks through all three flows as it says', { skip: !tools && 'bash and curl are not here' }, async () => {
+    const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8')
+    const walk = /<!-- walk:.*-->\n```sh\n([\s\S]*?)```/.exec(readme)?.[1]
+    assert.ok(walk)
+    const env = { ...process.env, BASE: server.baseUrl }
+    const { stdout, stderr } = await promisify(execFile)('bash', ['-eu', '-c', walk], { env })
+    const [pair = '', user = '', approved = '', refused = '', order = '', list = ''] = stdout.split('\n')
+    assert.deepEqual(Object.keys(JSON.parse(pair)), ['accessToken', 'accessTokenExpiresAt', 'refreshToken'])
+    assert.equal(JSON.parse(user).userName, 'admin')
+    assert.equal(approved, '204')
+    assert.equal(JSON.parse(refused).code, 'order-not-pending')
+    const { customer, total, createdBy, modifiedBy, createdAtTimeZone } = JSON.parse(order)
+    assert.deepEqual(
+      { customer, total, createdBy, modifiedBy, createdAtTimeZone },
+      {
+        customer: 'Acme',
+        total: 1250.5,
+        createdBy: 'operator',
+        modifiedBy: 'admin',
+        createdAtTimeZone: 'Europe/Berlin',
+      },
+    )
+    assert.equal(JSON.parse(list).items[0].id, JSON.parse(order).id)
+    assert.equal(stderr, '')
+  })
+})

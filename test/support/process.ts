@@ -1,0 +1,60 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const main = fileURLToPath(new URL('../../server/main.ts', import.meta.url))
+
+export interface RunningServer {
+  process: ChildProcess
+  baseUrl: string
+  databaseUrl: string
+  /** Everything the process has printed so far. */
+  output(): string
+  /** Ends the process with a signal (SIGTERM unless told otherwise), waits for it, and removes its folder. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>
+}
+
+/** A real `node server/main.ts serve` on a free port, with a database file of its own unless `env` names one. */
+export async function startServer(
+  options: string[],
+  env: Record<string, string> = {},
+): Promise<RunningServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'countersign-process-'))
+  const databaseUrl = env.DATABASE_URL ?? `file:${join(folder, 'test.db')}`
+  const child = spawn(process.execPath, [main, 'serve', ...options], {
+    cwd: folder,
+    env: { ...process.env, PORT: '0', ...env, DATABASE_URL: databaseUrl },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  child.stderr.on('data', (chunk) => {
+    output += chunk
+  })
+  const baseUrl = await new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', (chunk) => {
+      output += chunk
+      const port = /listening at http:\/\/[^"]*?:(\d+)/.exec(output)?.[1]
+      if (port !== undefined) resolve(`http://localhost:${port}`)
+    })
+    child.once('exit', (code) => reject(new Error(`the server ended with ${code}:\n${output}`)))
+  })
+  return {
+    process: child,
+    baseUrl,
+    databaseUrl,
+    output: () => output,
+    async stop(signal = 'SIGTERM') {
+      const ended = child.exitCode !== null || child.signalCode !== null
+      if (!ended) {
+        const exit = once(child, 'exit')
+        child.kill(signal)
+        await exit
+      }
+      await rm(folder, { recursive: true, force: true })
+      return child.exitCode
+    },
+  }
+}
