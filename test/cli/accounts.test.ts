@@ -89,8 +89,14 @@ describe('what ends the credentials of an account at once, and of no other', () 
   })
 
   it('not: enabling, an added role, a denied permission', async (t) => {
-    const { db, credentials } = await accounts(t)
-    await db.write('setAccountEnabled', { account: jo, enabled: true, nowMilliseconds: changedAt })
+    const { db, credentials, sql } = await accounts(t)
+    sql((database) => database.exec('update principals set enabled = 0 where id = 1'))
+    const enabled = await db.write('setAccountEnabled', {
+      account: jo,
+      enabled: true,
+      nowMilliseconds: changedAt,
+    })
+    assert.deepEqual(enabled, { name: 'jo', changed: true })
     await db.write('grantRoles', { account: jo, roles: ['Operator'], nowMilliseconds: changedAt })
     await db.write('denyPermissions', { role: 'Viewer', permissions: ['Orders.Read'] })
     assert.deepEqual(credentials(1), untouched)
@@ -134,7 +140,11 @@ describe('a refusal', () => {
         await db.write('addUser', { ...user, userName: 'BILLING', email: 'new@example.com' }),
         await db.write('addUser', { ...user, userName: 'new', email: 'new@example.com', roles: ['Boss'] }),
         await db.write('grantRoles', { account: billing, roles: ['Boss'], nowMilliseconds: changedAt }),
-        await db.write('setPassword', { account: billing, passwordHash: 'x', nowMilliseconds: changedAt }),
+        await db.write('setPassword', {
+          account: { kind: 'user', name: 'billing' },
+          passwordHash: 'x',
+          nowMilliseconds: changedAt,
+        }),
         await db.write('dropOldClientSecrets', { clientId: 'jo', nowMilliseconds: changedAt }),
         await db.write('allowPermissions', { role: 'Boss', permissions: ['Orders.Read'] }),
       ].map((result) => 'refused' in result && result.refused),
@@ -143,7 +153,7 @@ describe('a refusal', () => {
         'name-taken',
         'unknown-role',
         'unknown-role',
-        'no-such-account',
+        'no-such-user',
         'no-such-client',
         'unknown-role',
       ],

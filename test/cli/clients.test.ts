@@ -16,7 +16,7 @@ function storedHashes(cli: CommandLine): unknown[] {
   )
 }
 
-describe('client add', () => {
+describe('client add', { concurrency: 4 }, () => {
   it('prints the id and a secret of 256 bits once, and stores its hash only', async (t) => {
     const cli = commandLine(t)
     const added = await cli.run('client add billing --role Operator')
@@ -60,6 +60,7 @@ describe('client rotate-secret and drop-old-secret', () => {
     const first = await rotate('client add billing --role Operator')
     const second = await rotate('client rotate-secret BILLING')
     assert.deepEqual(storedHashes(cli), [first, second])
+    assert.match((await cli.run('client list')).stdout, /^1 {3}billing {4}Operator {2}2 {8}enabled$/m)
     const third = await rotate('client rotate-secret billing')
     assert.deepEqual(storedHashes(cli), [second, third])
     assert.deepEqual(await cli.json('client drop-old-secret billing'), { clientId: 'billing', dropped: 1 })
@@ -70,7 +71,7 @@ describe('client rotate-secret and drop-old-secret', () => {
   })
 })
 
-describe('client disable, enable, grant and revoke', () => {
+describe('client disable, enable, grant and revoke', { concurrency: 4 }, () => {
   it('change the client', async (t) => {
     const cli = commandLine(t)
     await cli.run('client add billing --role Operator')
@@ -112,7 +113,7 @@ describe('client disable, enable, grant and revoke', () => {
   })
 })
 
-describe('role list, allow and deny', () => {
+describe('role list, allow and deny', { concurrency: 4 }, () => {
   it('show and change what the roles hold', async (t) => {
     const cli = commandLine(t)
     assert.deepEqual(await cli.run('role list'), {
@@ -129,14 +130,14 @@ describe('role list, allow and deny', () => {
       changed: ['Orders.Approve'],
       permissions: ['Orders.Approve', 'Orders.Create', 'Orders.Read'],
     })
-    assert.deepEqual(await cli.json('role deny Viewer Orders.Read,Orders.Create'), {
-      role: 'Viewer',
-      changed: ['Orders.Read'],
-      permissions: [],
+    assert.deepEqual(await cli.json('role deny Operator Orders.Read,Orders.Create'), {
+      role: 'Operator',
+      changed: ['Orders.Create', 'Orders.Read'],
+      permissions: ['Orders.Approve'],
     })
-    assert.deepEqual(await cli.run('role deny Viewer Orders.Read'), {
+    assert.deepEqual(await cli.run('role deny Operator Orders.Read'), {
       status: 0,
-      stdout: 'Nothing to change: Viewer has no permissions.\n',
+      stdout: 'Nothing to change: Operator has Orders.Approve.\n',
       stderr: '',
     })
   })

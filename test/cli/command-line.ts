@@ -7,6 +7,9 @@ import Sqlite from 'better-sqlite3'
 
 const main = new URL('../../server/main.ts', import.meta.url).pathname
 
+/** Halves the time that a command takes to start. */
+const compileCache = join(tmpdir(), 'countersign-test-compile-cache')
+
 /** A password that keeps every rule. */
 export const goodPassword = 'tuba lantern ocelot 7'
 
@@ -54,7 +57,7 @@ export function commandLine(t: Pick<TestContext, 'after'>): CommandLine {
   }
 }
 
-/** `args` are split at spaces. Nothing of this process's environment reaches the command but PATH. */
+/** `args` are split at spaces. Nothing of this process's environment reaches the command. */
 export function runCommand(
   args: string,
   input: string,
@@ -64,7 +67,7 @@ export function runCommand(
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [main, ...args.split(' ').filter((word) => word !== '')], {
       cwd: folder,
-      env: { PATH: process.env.PATH ?? '', ...env },
+      env: { NODE_COMPILE_CACHE: compileCache, ...env },
       timeout: 20_000,
     })
     let stdout = ''

@@ -67,7 +67,7 @@ describe('key generate', () => {
   })
 })
 
-describe('migrate', () => {
+describe('migrate', { concurrency: 4 }, () => {
   it('applies what is missing once', async (t) => {
     const cli = commandLine(t)
     const { applied } = await cli.json<{ applied: string[] }>('migrate')
@@ -112,7 +112,7 @@ describe('migrate', () => {
   })
 })
 
-describe('backup', () => {
+describe('backup', { concurrency: 4 }, () => {
   it('copies everything to a new file that only its owner may read', async (t) => {
     const cli = commandLine(t)
     await cli.run('user add jo@example.com --role Viewer', goodPassword)

@@ -80,7 +80,7 @@ describe('a new password', () => {
       'Welcome2Password!',
       'P@ssw0rd12345678',
     ]
-    assert.deepEqual(faults(poor), all(poor, 'is made of names and common words only'))
+    assert.deepEqual(faults(poor), all(poor, 'is little more than names and common words'))
   })
 
   it('is never one of the published ones', () => {

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { commands } from '../../server/cli/catalogue.ts'
+import { describeFailure } from '../../server/cli/failures.ts'
+import { ConfigurationError } from '../../server/config.ts'
 import { commandLine } from './command-line.ts'
 
 describe('--help', () => {
@@ -46,7 +48,7 @@ describe('--help', () => {
   })
 })
 
-describe('a wrong command line', () => {
+describe('a wrong command line', { concurrency: 4 }, () => {
   it('is answered with the commands when there is none', async (t) => {
     const cli = commandLine(t)
     const [nothing, help, group, groupHelp] = await Promise.all([
@@ -108,5 +110,29 @@ describe('a wrong command line', () => {
       stderr: "countersign: user list: unknown option '--frob' (see: node server/main.ts user list --help)\n",
     })
     assert.equal(existsSync(cli.databaseFile), false)
+  })
+})
+
+describe('a configuration with faults', () => {
+  it('keeps serve from starting, and names each of them', async (t) => {
+    const { status, stdout, stderr } = await commandLine(t).run('serve', '', { PORT: 'x' })
+    assert.equal(status, 1)
+    assert.equal(stdout, '')
+    const lines = stderr.split('\n').map((line) => line.slice(0, line.indexOf(':')))
+    assert.deepEqual(lines.slice(0, 5), [
+      'Countersign cannot start',
+      '  - PORT',
+      '  - PUBLIC_URL',
+      '  - SIGNING_KEY_FILES',
+      '  - ANTIFORGERY_KEY or ANTIFORGERY_KEY_FILE',
+    ])
+  })
+
+  it('is refused with one line for each', () => {
+    const { message, exitStatus } = describeFailure(
+      new ConfigurationError(['PORT: must be x', 'HOST: must be y']),
+    )
+    assert.equal(message, 'Countersign cannot start:\n  - PORT: must be x\n  - HOST: must be y')
+    assert.equal(exitStatus, 1)
   })
 })

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { Client } from '../support/client.ts'
-import { type Service, startService } from '../support/service.ts'
+import { newUser, signIn } from '../support/accounts.ts'
+import type { Answer, Client } from '../support/client.ts'
+import { setTimeZone, storedState } from '../support/orders.ts'
+import { assertProblem } from '../support/problem.ts'
+import { exchange, request } from '../support/raw.ts'
+import { passwordOf, type Service, startService } from '../support/service.ts'
+
+const uuidv7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 describe('createOrder', () => {
   let service: Service
@@ -12,13 +19,445 @@ describe('createOrder', () => {
   })
   after(() => service.close())
 
-  it('stores a pending order and answers 201 with its id, address and version', async () => {
-    const answer = await operator.post('/v1/orders', { customer: 'Acme', total: 12.5 })
-    assert.equal(answer.status, 201)
-    assert.deepEqual(Object.keys(answer.body), ['id'])
-    assert.equal(answer.headers.get('location'), `/v1/orders/${answer.body.id}`)
-    assert.equal(answer.headers.get('etag'), '"1"')
-    const order = await operator.get(`/v1/orders/${answer.body.id}`)
-    assert.equal(order.body.status, 0)
+  const create = (body: unknown, headers?: Record<string, string>) =>
+    operator.post('/v1/orders', body, headers)
+  const stored = async (created: Answer) => {
+    assert.equal(created.status, 201, created.text)
+    return operator.get(`/v1/orders/${created.body.id}`)
+  }
+  const withTotal = (literal: string) => create(`{"customer":"Acme","total":${literal}}`)
+
+  describe('succeeds', () => {
+    it('stores a pending order and answers 201 with its id, address and version', async () => {
+      const answer = await create({ customer: 'Acme', total: 12.5 })
+      assert.equal(answer.status, 201)
+      assert.deepEqual(Object.keys(answer.body), ['id'])
+      assert.match(answer.body.id, uuidv7)
+      assert.equal(answer.headers.get('location'), `/v1/orders/${answer.body.id}`)
+      assert.equal(answer.headers.get('etag'), '"1"')
+      assert.match(answer.headers.get('content-type') ?? '', /^application\/json/)
+      assert.equal(answer.headers.get('idempotency-replayed'), null)
+      const order = await operator.get(answer.headers.get('location') ?? '')
+      assert.equal(order.body.status, 0)
+    })
+
+    it('stamps creator, time zone and instant, and leaves the stamps of modification null', async () => {
+      const earliest = service.now()
+      const created = await create({ customer: 'Acme', total: 12.5 })
+      const latest = service.now()
+      const { createdAtUtc, ...rest } = (await stored(created)).body
+      assert.deepEqual(rest, {
+        id: created.body.id,
+        customer: 'Acme',
+        total: 12.5,
+        status: 0,
+        createdAtTimeZone: 'UTC',
+        updatedAtUtc: null,
+        updatedAtTimeZone: null,
+        createdBy: 'operator',
+        modifiedBy: null,
+      })
+      assert.match(createdAtUtc, instant)
+      const createdAt = Date.parse(createdAtUtc)
+      assert.ok(earliest <= createdAt && createdAt <= latest, createdAtUtc)
+    })
+
+    it('makes ids that carry the instant of creation', async () => {
+      const { body } = await stored(await create({ customer: 'Acme', total: 1 }))
+      const milliseconds = Number.parseInt(body.id.replace('-', '').slice(0, 12), 16)
+      assert.equal(new Date(milliseconds).toISOString(), body.createdAtUtc)
+    })
+
+    // Literal as sent, number as sent back.
+    const totals: [sent: string, returned: string][] = [
+      ['12.5', '12.5'],
+      ['"12.5"', '12.5'],
+      ['12.50', '12.5'],
+      ['"12.50"', '12.5'],
+      ['"1.0000"', '1'],
+      ['1.00000', '1'],
+      ['1e2', '100'],
+      ['1.5E+1', '15'],
+      ['1e-4', '0.0001'],
+      ['0.0001', '0.0001'],
+      ['"0.0001"', '0.0001'],
+      ['99999999999.9999', '99999999999.9999'],
+      ['"99999999999.9999"', '99999999999.9999'],
+      // Parses to the same double as the line above.
+      ['99999999999.9999001', '99999999999.9999'],
+      ['9.95e10', '99500000000'],
+      ['0.1000000000000000055511151231257827', '0.1'],
+    ]
+    for (const [sent, returned] of totals) {
+      it(`takes the total ${sent} and gives back the number ${returned}`, async () => {
+        const { text } = await stored(await withTotal(sent))
+        assert.equal(/"total":([^,}]*)/.exec(text)?.[1], returned)
+      })
+    }
+
+    const customers: [what: string, sent: string, kept: string][] = [
+      ['is trimmed of spaces', '  Acme & Co  ', 'Acme & Co'],
+      ['is trimmed of every white space, line breaks included', '\u3000\t\u00a0Acme\u2003\r\n', 'Acme'],
+      ['keeps its inner spaces', 'A  \u00a0 B', 'A  \u00a0 B'],
+      ['is composed', 'Mu\u0308ller', 'M\u00fcller'],
+      ['keeps compatibility forms', '\ufb01 \uff21 \u2460', '\ufb01 \uff21 \u2460'],
+      ['keeps letter case', 'aCmE İ ß', 'aCmE İ ß'],
+      ['may be one character', 'x', 'x'],
+      ['may be one astral character', '😀', '😀'],
+      ['may have 200 code points outside the basic plane', '😀'.repeat(200), '😀'.repeat(200)],
+      ['may have 200 code points after trimming', `${' '.repeat(50)}${'y'.repeat(200)} `, 'y'.repeat(200)],
+      ['is measured before it is composed', 'e\u0301'.repeat(100), '\u00e9'.repeat(100)],
+      ['may grow beyond 200 by normalisation', '\u0958'.repeat(200), '\u0915\u093c'.repeat(200)],
+      [
+        'may hold joiners and marks of direction',
+        'a\u200db\u200f\u2066c\u2069',
+        'a\u200db\u200f\u2066c\u2069',
+      ],
+      ['may hold quotes, markup and SQL', `'; drop table orders --<b>"\\`, `'; drop table orders --<b>"\\`],
+      ['may be a word of the protocol', 'constructor __proto__', 'constructor __proto__'],
+    ]
+    for (const [what, sent, kept] of customers) {
+      it(`a customer ${what}`, async () => {
+        const { body } = await stored(await create({ customer: sent, total: 1 }))
+        assert.equal(body.customer, kept)
+      })
+    }
+
+    it('ignores members that it does not know, those of an order among them', async () => {
+      const foreign = {
+        id: '00000000-0000-4000-8000-000000000000',
+        status: 1,
+        createdBy: 'mallory',
+        createdAtUtc: '2000-01-01T00:00:00.000Z',
+        createdAtTimeZone: 'Asia/Tokyo',
+        updatedAtUtc: '2000-01-01T00:00:00.000Z',
+        modifiedBy: 'mallory',
+        version: 9,
+        Customer: 'Other',
+        nested: { total: 2 },
+      }
+      const created = await create({ customer: 'Acme', total: 1, ...foreign })
+      const { body, headers } = await stored(created)
+      assert.notEqual(body.id, foreign.id)
+      assert.equal(body.customer, 'Acme')
+      assert.equal(body.status, 0)
+      assert.equal(body.createdBy, 'operator')
+      assert.equal(body.createdAtTimeZone, 'UTC')
+      assert.notEqual(body.createdAtUtc, foreign.createdAtUtc)
+      assert.equal(body.updatedAtUtc, null)
+      assert.equal(body.modifiedBy, null)
+      assert.equal(headers.get('etag'), '"1"')
+    })
+
+    it('takes the last of duplicate members', async () => {
+      const created = await create('{"customer":"A","total":true,"customer":"B","total":2}')
+      const { body } = await stored(created)
+      assert.deepEqual([body.customer, body.total], ['B', 2])
+    })
+
+    it('takes a path with a trailing slash, and ignores query parameters', async () => {
+      const created = await operator.post('/v1/orders/?customer=X&total=9&total=8', {
+        customer: 'Acme',
+        total: 1,
+      })
+      const { body } = await stored(created)
+      assert.deepEqual([body.customer, body.total], ['Acme', 1])
+    })
+
+    for (const type of [
+      'application/json; charset=utf-8',
+      'Application/JSON;charset="UTF-8"',
+      'application/vnd.example+json',
+    ]) {
+      it(`takes a body of type ${type}`, async () => {
+        const answer = await create('{"customer":"Acme","total":1}', { 'content-type': type })
+        assert.equal(answer.status, 201)
+      })
+    }
+
+    it('takes a body of exactly 64 KiB', async () => {
+      const answer = await create(bodyOfBytes(64 * 1024))
+      assert.equal(answer.status, 201)
+    })
+
+    for (const account of ['admin', 'operator', 'demo-service'] as const) {
+      it(`names the bearer ${account} as creator`, async () => {
+        const caller = await service.bearer(account)
+        const { body } = await stored(await caller.post('/v1/orders', { customer: 'Acme', total: 1 }))
+        assert.equal(body.createdBy, account)
+      })
+    }
+
+    it('names the user of a session as creator', async () => {
+      const browser = await service.session('admin')
+      const { body } = await stored(await browser.post('/v1/orders', { customer: 'Acme', total: 1 }))
+      assert.equal(body.createdBy, 'admin')
+    })
+  })
+
+  describe('takes the time zone of the audit stamp', () => {
+    const zones: [sent: string, kept: string][] = [
+      ['Europe/Berlin', 'Europe/Berlin'],
+      ['europe/BERLIN', 'Europe/Berlin'],
+      ['America/Argentina/Buenos_Aires', 'America/Argentina/Buenos_Aires'],
+      ['Etc/GMT+5', 'Etc/GMT+5'],
+      ['UTC', 'UTC'],
+      ['US/Eastern', 'US/Eastern'],
+    ]
+    for (const [sent, kept] of zones) {
+      it(`from the Time-Zone header: ${sent}`, async () => {
+        const { body } = await stored(await create({ customer: 'A', total: 1 }, { 'time-zone': sent }))
+        assert.equal(body.createdAtTimeZone, kept)
+      })
+    }
+
+    describe('without the header', () => {
+      let elsewhere: Service
+      before(async () => {
+        elsewhere = await startService({ env: { DEFAULT_TIME_ZONE: 'Asia/Tokyo' } })
+        setTimeZone(elsewhere, passwordOf('admin').email, 'America/New_York')
+      })
+      after(() => elsewhere.close())
+      const zoneOf = async (caller: Client, headers?: Record<string, string>) => {
+        const created = await caller.post('/v1/orders', { customer: 'A', total: 1 }, headers)
+        return (await caller.get(`/v1/orders/${created.body.id}`)).body.createdAtTimeZone
+      }
+
+      it('from the user’s stored zone, by bearer and by session alike', async () => {
+        assert.equal(await zoneOf(await elsewhere.bearer('admin')), 'America/New_York')
+        assert.equal(await zoneOf(await elsewhere.session('admin')), 'America/New_York')
+      })
+
+      it('from the header before the user’s stored zone', async () => {
+        const admin = await elsewhere.bearer('admin')
+        assert.equal(await zoneOf(admin, { 'time-zone': 'Europe/Paris' }), 'Europe/Paris')
+      })
+
+      it('from the configured default for users without a zone, and for services', async () => {
+        assert.equal(await zoneOf(await elsewhere.bearer('operator')), 'Asia/Tokyo')
+        assert.equal(await zoneOf(await elsewhere.bearer('demo-service')), 'Asia/Tokyo')
+      })
+    })
+  })
+
+  describe('rejects input', () => {
+    const totals = [
+      ...['true', 'false', 'null', '[]', '[1]', '{}', '""', '" "', '" 1"', '"1 "', '"1\\n"', '"+1"', '"01"'],
+      ...['"00"', '"00.5"', '"-01"', '"1."', '".5"', '"1e2"', '"1E2"', '"1,5"', '"1_000"', '"0x10"', '"１"'],
+      ...['"NaN"', '"Infinity"', '"null"', '"true"', '"1.2.3"', '"--1"', '"- 1"', '"1 000"'],
+      ...[
+        '-1',
+        '"-1"',
+        '-0.0001',
+        '0',
+        '-0',
+        '0.0',
+        '"0"',
+        '"-0"',
+        '"0.0"',
+        '"0.0000"',
+        '"0.00000"',
+        '1e-400',
+      ],
+      ...['1e-5', '0.00001', '"0.00001"', '1.00001', '"1.00001"', '"1.00000"', '5e-324', '1e-7'],
+      ...[
+        '0.30000000000000004',
+        '12345.67891',
+        '99999999999.99991',
+        '"99999999999.99990"',
+        '99999999999.99999',
+      ],
+      ...['100000000000', '"100000000000"', '1e11', '1e21', '1e400', '-1e400', '1.7976931348623157e308'],
+      ...['9'.repeat(400), `"${'9'.repeat(400)}"`, `"0.${'0'.repeat(400)}1"`, `"${'1'.repeat(60_000)}"`],
+    ]
+    for (const literal of totals) {
+      it(`refuses the total ${literal.slice(0, 30)} (${literal.length} characters)`, async () => {
+        const answer = await withTotal(literal)
+        assertProblem(answer, 400, 'validation-failed')
+        assert.deepEqual(pointers(answer), ['#/total'])
+      })
+    }
+
+    const customers: [what: string, literal: string][] = [
+      ['null', 'null'],
+      ['a number', '1'],
+      ['a boolean', 'true'],
+      ['an array', '["Acme"]'],
+      ['an object', '{"length":1}'],
+      ['an empty text', '""'],
+      ['blank', '"   "'],
+      ['blank by other white space', '"\\u3000\\u00a0\\t\\n\\ufeff"'],
+      ['201 characters', JSON.stringify('x'.repeat(201))],
+      ['201 code points outside the basic plane', JSON.stringify('😀'.repeat(201))],
+      ['201 code points that would compose to fewer', JSON.stringify(`x${'e\u0301'.repeat(100)}`)],
+      ['a NUL', '"A\\u0000b"'],
+      ['a NUL at its end', '"Ab\\u0000"'],
+      ['a line break', '"A\\nb"'],
+      ['a tab', '"A\\tb"'],
+      ['an escape', '"A\\u001bb"'],
+      ['DEL', '"A\\u007fb"'],
+      ['a next-line control at its end', '"Ab\\u0085"'],
+      ['the last C1 control', '"A\\u009fb"'],
+      ['a high surrogate alone', '"A\\ud83db"'],
+      ['a high surrogate at its end', '"Ab\\ud83d"'],
+      ['a low surrogate alone', '"\\ude00Ab"'],
+      ['surrogates in the wrong order', '"A\\ude00\\ud83db"'],
+    ]
+    for (const [what, literal] of customers) {
+      it(`refuses a customer that is or holds ${what}`, async () => {
+        const answer = await create(`{"customer":${literal},"total":1}`)
+        assertProblem(answer, 400, 'validation-failed')
+        assert.deepEqual(pointers(answer), ['#/customer'])
+      })
+    }
+
+    it('names every faulty and every missing field at once', async () => {
+      const faulty = await create({ customer: '', total: '01' })
+      assertProblem(faulty, 400, 'validation-failed')
+      assert.deepEqual(pointers(faulty), ['#/customer', '#/total'])
+      const missing = await create({ Customer: 'A', TOTAL: 1 })
+      assertProblem(missing, 400, 'validation-failed')
+      assert.deepEqual(pointers(missing), ['#/customer', '#/total'])
+    })
+
+    it('says of every faulty field which rule it broke', async () => {
+      const { body } = await create({ customer: '', total: '01' })
+      for (const error of body.errors) {
+        assert.deepEqual(Object.keys(error).sort(), ['code', 'detail', 'pointer'])
+        assert.match(error.detail, /^(customer|total) must /)
+      }
+    })
+
+    for (const literal of ['[]', '[{"customer":"A","total":1}]', '"text"', '1', 'true', 'null']) {
+      it(`refuses the body ${literal}`, async () => {
+        assertProblem(await create(literal), 400, 'validation-failed')
+      })
+    }
+
+    const malformed: [what: string, body: string][] = [
+      ['cut short', '{"customer":"A","total":1'],
+      ['with a trailing comma', '{"customer":"A","total":1,}'],
+      ['with single quotes', "{'customer':'A','total':1}"],
+      ['followed by more', '{"customer":"A","total":1} x'],
+      ['with a leading zero', '{"customer":"A","total":01}'],
+      ['with a leading plus', '{"customer":"A","total":+1}'],
+      ['with NaN', '{"customer":"A","total":NaN}'],
+      ['with a raw control character', '{"customer":"A\u0001","total":1}'],
+      ['with the key __proto__', '{"customer":"A","total":1,"__proto__":{"status":1}}'],
+      ['with the key constructor', '{"customer":"A","total":1,"constructor":1}'],
+      ['with such a key deep inside', '{"customer":"A","total":1,"x":[{"y":{"__proto__":1}}]}'],
+      ['with such a key in escapes', '{"customer":"A","total":1,"\\u005f_proto__":1}'],
+      ['that is empty', ' '],
+    ]
+    for (const [what, body] of malformed) {
+      it(`refuses JSON ${what}`, async () => {
+        assertProblem(await create(body), 400, 'malformed-json')
+      })
+    }
+
+    it('refuses invalid UTF-8', async () => {
+      const body = Buffer.from('{"customer":"A\xc3(","total":1}', 'latin1')
+      const lines = ['Content-Type: application/json', `Content-Length: ${body.length}`]
+      const head = request('POST', '/v1/orders', [
+        `Authorization: ${operator.headers.authorization}`,
+        ...lines,
+      ])
+      const answer = await exchange(service.baseUrl, head, body)
+      assertProblem({ ...answer, setCookies: [] }, 400, 'malformed-json')
+    })
+
+    for (const headers of [
+      { 'content-type': 'text/plain' },
+      { 'content-type': 'application/x-www-form-urlencoded' },
+      { 'content-type': 'application/json; charset=iso-8859-1' },
+      { 'content-type': 'application/jsonp' },
+      { 'content-encoding': 'gzip' },
+    ]) {
+      it(`refuses a body sent with ${JSON.stringify(headers)}`, async () => {
+        const answer = await create('{"customer":"A","total":1}', headers)
+        assertProblem(answer, 415, 'unsupported-media-type')
+      })
+    }
+
+    it('refuses a request without a body', async () => {
+      assertProblem(await create(undefined), 415, 'unsupported-media-type')
+    })
+
+    it('refuses a body of one byte more than 64 KiB', async () => {
+      assertProblem(await create(bodyOfBytes(64 * 1024 + 1)), 413, 'body-too-large')
+    })
+
+    for (const zone of [
+      ...['Mars/Olympus', '+01:00', '-05', 'UTC+1', 'Z', '', 'Europe', 'Europe/Berlin/', '../UTC', 'Local'],
+      ...['Europe/Berlin, Europe/Paris', 'Europe/Berlin;x', `Europe/${'x'.repeat(300)}`, 'Europe/K\u00f6ln'],
+    ]) {
+      it(`refuses the time zone ${zone.slice(0, 30)}`, async () => {
+        const answer = await create({ customer: 'A', total: 1 }, { 'time-zone': zone })
+        assertProblem(answer, 400, 'invalid-time-zone')
+        assert.deepEqual(
+          answer.body.errors.map((error: { header: string }) => error.header),
+          ['Time-Zone'],
+        )
+      })
+    }
+  })
+
+  describe('requires access', () => {
+    it('is 401 without a credential, whatever the body', async () => {
+      for (const body of [{ customer: 'A', total: 1 }, '{']) {
+        const answer = await service.client().post('/v1/orders', body)
+        assertProblem(answer, 401, 'authentication-required')
+        assert.match(answer.headers.get('www-authenticate') ?? '', /^Bearer realm="countersign"/)
+      }
+    })
+
+    it('is 403 naming the permission without Orders.Create, before the body is judged', async () => {
+      const viewer = await service.bearer('viewer')
+      for (const headers of [{}, { 'content-type': 'text/plain' }, { 'time-zone': 'Mars' }]) {
+        const answer = await viewer.post('/v1/orders', '{', headers)
+        assertProblem(answer, 403, 'permission-denied')
+        assert.equal(answer.body.permission, 'Orders.Create')
+      }
+    })
+
+    it('is 403 for a session without its antiforgery token', async () => {
+      const browser = await signIn(service, await newUser(service, { roles: ['Operator'] }))
+      delete browser.headers['x-xsrf-token']
+      const answer = await browser.post('/v1/orders', { customer: 'A', total: 1 })
+      assertProblem(answer, 403, 'csrf-token-missing')
+    })
+  })
+
+  describe('leaves no trace on failure', () => {
+    it('a refused request writes neither an order nor an idempotency key', async () => {
+      const stateBefore = await storedState(service)
+      const viewer = await service.bearer('viewer')
+      const key = { 'idempotency-key': 'no-trace' }
+      const refused = [
+        await create({ customer: '', total: 1 }, key),
+        await create({ customer: 'A', total: 0 }, key),
+        await create('{', key),
+        await create({ customer: 'A', total: 1 }, { ...key, 'content-type': 'text/plain' }),
+        await create({ customer: 'A', total: 1 }, { ...key, 'time-zone': 'Mars' }),
+        await create({ customer: 'A', total: 1 }, { 'idempotency-key': '"' }),
+        await viewer.post('/v1/orders', { customer: 'A', total: 1 }, key),
+        await service.client().post('/v1/orders', { customer: 'A', total: 1 }, key),
+      ]
+      assert.deepEqual(
+        refused.map(({ status }) => status),
+        [400, 400, 400, 415, 400, 400, 403, 401],
+      )
+      assert.deepEqual(await storedState(service), stateBefore)
+    })
   })
 })
+
+/** A valid body padded to this length by a member that is ignored. */
+function bodyOfBytes(bytes: number): string {
+  const start = '{"customer":"Acme","total":1,"padding":"'
+  return `${start}${'x'.repeat(bytes - start.length - 2)}"}`
+}
+
+function pointers({ body }: Answer): string[] {
+  return body.errors.map((error: { pointer: string }) => error.pointer)
+}

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { newUser, signIn, type TestUser } from '../support/accounts.ts'
+import type { Answer, Client } from '../support/client.ts'
+import { startInstance } from '../support/instance.ts'
+import { assertProblem } from '../support/problem.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const path = '/v1/auth/csrf'
+const sessionCookie = '__Host-Http-session'
+const csrfCookie = '__Host-Http-csrf'
+
+describe('getCsrfToken', () => {
+  let service: Service
+  let user: TestUser
+  before(async () => {
+    service = await startService()
+  })
+  beforeEach(async () => {
+    user = await newUser(service)
+  })
+  after(() => service.close())
+
+  const create = (caller: Client, token: string) =>
+    caller.post('/v1/orders', { customer: 'Acme', total: 1 }, { 'x-xsrf-token': token })
+  const login = (browser: Client) => browser.post('/v1/auth/session', user.credentials)
+
+  describe('succeeds', () => {
+    it('before login: the token, and a random cookie HttpOnly, Secure, Strict, without Domain or Max-Age', async () => {
+      const answer = await service.client().get(path)
+      assert.equal(answer.status, 200)
+      assert.deepEqual(Object.keys(answer.body), ['token'])
+      assert.equal(answer.headers.get('cache-control'), 'no-store')
+      assert.equal(answer.setCookies.length, 1)
+      const [pair = '', ...attributes] = (answer.setCookies[0] ?? '').split('; ')
+      assert.match(pair, /^__Host-Http-csrf=[A-Za-z0-9_-]{43}$/)
+      assert.deepEqual(attributes.sort(), ['HttpOnly', 'Path=/', 'SameSite=Strict', 'Secure'])
+      const other = await service.client().get(path)
+      assert.notDeepEqual(other.setCookies, answer.setCookies)
+    })
+
+    it('before login: keeping a well-formed cookie', async () => {
+      const browser = service.client()
+      const first = await browser.get(path)
+      const again = await browser.get(path)
+      assert.deepEqual(again.setCookies, [])
+      assert.notEqual(again.body.token, first.body.token)
+    })
+
+    it('with a nonce and HMAC-SHA256: neither the binding nor the key can be read from it', async () => {
+      const browser = service.client()
+      const { body } = await browser.get(path)
+      assert.match(body.token, /^[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}$/)
+      assert.ok(!body.token.includes(browser.cookies.get(csrfCookie) ?? ''))
+    })
+
+    it('with a valid session: no cookie, and tokens that all serve at once', async () => {
+      const browser = service.client()
+      await login(browser)
+      const answers = [await browser.get(path), await browser.get(path)]
+      const tokens = answers.map((answer: Answer) => answer.body.token)
+      assert.deepEqual(answers.flatMap((answer: Answer) => answer.setCookies), [])
+      assert.equal(new Set(tokens).size, 2)
+      for (const token of tokens) assert.equal((await create(browser, token)).status, 201)
+    })
+
+    it('with a valid session: its binding, whatever antiforgery cookie comes along', async () => {
+      const browser = service.client()
+      await login(browser)
+      browser.cookies.set(csrfCookie, 'B'.repeat(43))
+      const answer = await browser.get(path)
+      assert.deepEqual(answer.setCookies, [])
+      assert.equal((await create(browser, answer.body.token)).status, 201)
+    })
+
+    it('telling a cookie caller when its session ends', async () => {
+      const browser = await signIn(service, user)
+      const { headers } = await browser.get(path)
+      assert.ok(headers.has('session-idle-expires') && headers.has('session-expires'))
+      const anonymous = (await service.client().get(path)).headers
+      assert.ok(!anonymous.has('session-idle-expires') && !anonymous.has('session-expires'))
+    })
+
+    it('the same on every instance: a token of one serves at another', async () => {
+      const other = await startInstance(service)
+      const browser = service.client()
+      const { body } = await browser.get(path)
+      await login(browser)
+      const elsewhere = other.client()
+      elsewhere.cookies.set(sessionCookie, browser.cookies.get(sessionCookie) ?? '')
+      assert.equal((await create(elsewhere, body.token)).status, 201)
+      await other.close()
+    })
+  })
+
+  describe('rejects input', () => {
+    for (const value of ['', 'short', `${'A'.repeat(42)}!`, 'A'.repeat(44)]) {
+      it(`the malformed cookie ${JSON.stringify(value)} is replaced`, async () => {
+        const browser = service.client()
+        browser.cookies.set(csrfCookie, value)
+        assert.equal((await browser.get(path)).setCookies.length, 1)
+        assert.match(browser.cookies.get(csrfCookie) ?? '', /^[A-Za-z0-9_-]{43}$/)
+        assert.notEqual(browser.cookies.get(csrfCookie), value)
+      })
+    }
+
+    it('other methods: 405', async () => {
+      assertProblem(await service.client().post(path), 405, 'method-not-allowed')
+    })
+  })
+
+  describe('requires access', () => {
+    it('of nobody: Authorization is ignored, valid or not', async () => {
+      const bearer = await service.bearer('viewer')
+      assert.equal((await bearer.get(path)).setCookies.length, 1)
+      assert.equal((await service.client().withBearer('nonsense').get(path)).status, 200)
+    })
+
+    it('of nobody: a session beside a bad bearer still counts', async () => {
+      const browser = await signIn(service, user)
+      const answer = await browser.get(path, { authorization: 'Bearer nonsense' })
+      assert.deepEqual(answer.setCookies, [])
+      assert.equal((await create(browser, answer.body.token)).status, 201)
+    })
+  })
+
+  describe('conflicts', () => {
+    it('an expired session is none: the call sets a cookie, and login takes its binding over', async () => {
+      const browser = await signIn(service, user)
+      service.advance(30 * 60_000)
+      const answer = await browser.get(path)
+      assert.equal(answer.setCookies.length, 1)
+      assert.ok(!answer.headers.has('session-expires'))
+      await login(browser)
+      assert.equal((await create(browser, answer.body.token)).status, 201)
+    })
+  })
+
+  describe('leaves no trace on failure', () => {
+    it('stores nothing: tokens are stateless', async () => {
+      const counts = async () => {
+        const sessions = await service.db.read.selectFrom('sessions').selectAll().execute()
+        const ids = await service.db.read.selectFrom('session_ids').selectAll().execute()
+        return [sessions, ids]
+      }
+      const before = await counts()
+      for (let turn = 0; turn < 20; turn += 1) await service.client().get(path)
+      assert.deepEqual(await counts(), before)
+    })
+  })
+})

@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import {
+  newClient,
+  newUser,
+  serviceToken,
+  signIn,
+  storedCredentials,
+  type TestUser,
+  tokenPair,
+} from '../support/accounts.ts'
+import type { Client } from '../support/client.ts'
+import { assertProblem } from '../support/problem.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const path = '/v1/auth/me'
+const sessionCookie = '__Host-Http-session'
+const minute = 60_000
+
+describe('getCurrentUser', () => {
+  let service: Service
+  let user: TestUser
+  let browser: Client
+  before(async () => {
+    service = await startService()
+  })
+  beforeEach(async () => {
+    user = await newUser(service, { roles: ['Viewer', 'Admin'] })
+    browser = await signIn(service, user)
+  })
+  after(() => service.close())
+
+  async function bearerOf(someone: TestUser): Promise<Client> {
+    return service.client().withBearer((await tokenPair(service, someone)).accessToken)
+  }
+
+  async function lastSeenAt(): Promise<number> {
+    const row = await service.db.read
+      .selectFrom('sessions')
+      .select('last_seen_at')
+      .where('principal_id', '=', user.id)
+      .executeTakeFirstOrThrow()
+    return row.last_seen_at
+  }
+
+  /** The last use is written beside the answer, not before it. */
+  async function seenAfter(moment: number): Promise<void> {
+    while ((await lastSeenAt()) <= moment) await setImmediate()
+  }
+
+  describe('succeeds', () => {
+    it('with exactly the fields of CurrentUserResponse, the same for cookie and bearer', async () => {
+      const { id, userName } = user
+      for (const caller of [browser, await bearerOf(user)]) {
+        const answer = await caller.get(path)
+        assert.equal(answer.status, 200)
+        assert.deepEqual(answer.body, { id, userName, roles: ['Admin', 'Viewer'] })
+        assert.equal(answer.headers.get('cache-control'), 'no-store')
+        assert.equal(answer.headers.get('vary'), 'Cookie, Authorization')
+      }
+    })
+
+    it('for a service as for a user whose userName is its clientId', async () => {
+      const client = await newClient(service, ['Operator'])
+      const answer = await service
+        .client()
+        .withBearer(await serviceToken(service, client))
+        .get(path)
+      assert.deepEqual(answer.body, { id: client.id, userName: client.clientId, roles: ['Operator'] })
+    })
+
+    it('for an account without roles', async () => {
+      const nobody = await newUser(service, { roles: [] })
+      const answer = await (await bearerOf(nobody)).get(path)
+      assert.deepEqual(answer.body.roles, [])
+    })
+
+    it('telling a cookie caller when its session ends, and a bearer caller nothing of the kind', async () => {
+      const mine = (await browser.get(path)).headers
+      assert.ok(mine.has('session-idle-expires') && mine.has('session-expires'))
+      const theirs = (await (await bearerOf(user)).get(path)).headers
+      assert.ok(!theirs.has('session-idle-expires') && !theirs.has('session-expires'))
+    })
+
+    it('from any site: a safe request is never cross-site', async () => {
+      const answer = await browser.get(path, { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' })
+      assert.equal(answer.status, 200)
+    })
+
+    it('sliding the idle end: the session lives 30 minutes from its last use', async () => {
+      const begin = await lastSeenAt()
+      service.advance(29 * minute)
+      const earliest = service.now()
+      const { headers } = await browser.get(path)
+      const idleEnd = Date.parse(headers.get('session-idle-expires') ?? '')
+      assert.ok(idleEnd >= earliest + 30 * minute && idleEnd <= service.now() + 30 * minute)
+      await seenAfter(begin)
+      service.advance(29 * minute + 55_000)
+      assert.equal((await browser.get(path)).status, 200)
+    })
+
+    it('writing the last use at most once a minute', async () => {
+      const begin = await lastSeenAt()
+      service.advance(50_000)
+      await browser.get(path)
+      const { headers } = await browser.get(path)
+      assert.equal(Date.parse(headers.get('session-idle-expires') ?? ''), begin + 30 * minute)
+      assert.equal(await lastSeenAt(), begin)
+      service.advance(10_000)
+      await browser.get(path)
+      await seenAfter(begin)
+      assert.ok((await lastSeenAt()) >= begin + minute)
+    })
+
+    it('writing nothing else', async () => {
+      const before = await storedCredentials(service)
+      await browser.get(path)
+      await (await bearerOf(await newUser(service))).get(path)
+      const ofThisUser = (text: string) => text.includes(before.slice(0, 200))
+      assert.ok(ofThisUser(await storedCredentials(service)))
+    })
+  })
+
+  describe('rejects input', () => {
+    it('other methods: 405 naming those that there are', async () => {
+      const answer = await browser.post(path)
+      assertProblem(answer, 405, 'method-not-allowed')
+      assert.deepEqual((answer.headers.get('allow') ?? '').split(', ').sort(), ['GET', 'HEAD', 'OPTIONS'])
+    })
+
+    it('but HEAD is GET without a body', async () => {
+      const answer = await browser.send('HEAD', path)
+      assert.equal(answer.status, 200)
+      assert.equal(answer.text, '')
+    })
+  })
+
+  describe('requires access', () => {
+    it('without a credential: 401 with a challenge that names no error', async () => {
+      const answer = await service.client().get(path)
+      assertProblem(answer, 401, 'authentication-required')
+      assert.equal(answer.headers.get('www-authenticate'), 'Bearer realm="countersign"')
+    })
+
+    for (const id of ['', 'short', 'A'.repeat(43), '../../etc/passwd']) {
+      it(`with the unknown session ${JSON.stringify(id)}: 401`, async () => {
+        const answer = await service.client().get(path, { cookie: `${sessionCookie}=${id}` })
+        assertProblem(answer, 401, 'authentication-required')
+        assert.equal(answer.headers.get('www-authenticate'), 'Bearer realm="countersign"')
+        assert.deepEqual(answer.setCookies, [])
+      })
+    }
+
+    it('with a bad bearer: 401 with error="invalid_token"', async () => {
+      const answer = await service.client().withBearer('nonsense').get(path)
+      assertProblem(answer, 401, 'authentication-required')
+      const challenge = 'Bearer realm="countersign", error="invalid_token"'
+      assert.equal(answer.headers.get('www-authenticate'), challenge)
+    })
+
+    it('after 30 minutes without use: 401', async () => {
+      service.advance(30 * minute)
+      assertProblem(await browser.get(path), 401, 'authentication-required')
+    })
+
+    it('not yet after 29:55 without use', async () => {
+      service.advance(29 * minute + 55_000)
+      assert.equal((await browser.get(path)).status, 200)
+    })
+
+    it('8 hours after the login, however much the session is used: 401', async () => {
+      for (let turn = 0; turn < 19; turn += 1) {
+        const begin = await lastSeenAt()
+        service.advance(25 * minute)
+        assert.equal((await browser.get(path)).status, 200)
+        await seenAfter(begin)
+      }
+      service.advance(5 * minute)
+      assertProblem(await browser.get(path), 401, 'authentication-required')
+    })
+
+    it('with the lifetimes that are configured', async () => {
+      const env = { SESSION_IDLE_TTL_SECONDS: '10', SESSION_ABSOLUTE_TTL_SECONDS: '15' }
+      const brief = await startService({ env })
+      const caller = await brief.session('viewer')
+      brief.advance(9_000)
+      assert.equal((await caller.get(path)).status, 200)
+      brief.advance(6_000)
+      assertProblem(await caller.get(path), 401, 'authentication-required')
+      await brief.close()
+    })
+  })
+
+  describe('conflicts', () => {
+    it('of cookie and bearer: the bearer decides', async () => {
+      const other = await newUser(service)
+      const answer = await browser.get(path, (await bearerOf(other)).headers)
+      assert.equal(answer.body.userName, other.userName)
+      assert.ok(!answer.headers.has('session-expires'))
+    })
+
+    for (const authorization of ['Bearer nonsense', 'Bearer', 'Bearer ', 'bearer a.b.c', 'BEARER x y']) {
+      it(`of a valid cookie and ${JSON.stringify(authorization)}: 401, never falling back`, async () => {
+        const answer = await browser.get(path, { authorization })
+        assertProblem(answer, 401, 'authentication-required')
+        assert.match(answer.headers.get('www-authenticate') ?? '', /error="invalid_token"$/)
+      })
+    }
+
+    for (const authorization of ['Basic dXNlcjpwYXNz', 'Bearerx abc', 'DPoP abc', '']) {
+      it(`of a valid cookie and ${JSON.stringify(authorization)}: no Bearer, counts as absent`, async () => {
+        assert.equal((await browser.get(path, { authorization })).body.userName, user.userName)
+      })
+    }
+  })
+
+  describe('leaves no trace on failure', () => {
+    it('a refused bearer does not count as use of the session beside it', async () => {
+      const begin = await lastSeenAt()
+      service.advance(5 * minute)
+      await browser.get(path, { authorization: 'Bearer nonsense' })
+      await service.db.write('endSession', { idHash: 'none, but written after whatever came before' })
+      assert.equal(await lastSeenAt(), begin)
+    })
+  })
+})

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import { decodeJwt } from 'jose'
+import { liveCredentials, newUser, storedCredentials, type TestUser } from '../support/accounts.ts'
+import { assertProblem, visibleParts } from '../support/problem.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const path = '/v1/auth/token'
+const day = 86_400_000
+
+describe('issueToken', () => {
+  let service: Service
+  let user: TestUser
+  before(async () => {
+    service = await startService()
+    user = await newUser(service)
+  })
+  after(() => service.close())
+
+  describe('succeeds', () => {
+    it('with exactly the fields of TokenPair, and no cookie', async () => {
+      const answer = await service.client().post(path, user.credentials)
+      assert.equal(answer.status, 200)
+      const names = ['accessToken', 'accessTokenExpiresAt', 'refreshToken']
+      assert.deepEqual(Object.keys(answer.body).sort(), names)
+      assert.deepEqual(answer.setCookies, [])
+      assert.equal(answer.headers.get('cache-control'), 'no-store')
+      assert.ok(!answer.headers.has('session-expires'))
+    })
+
+    it('with an access token of 15 minutes that is accepted until its end', async () => {
+      const earliest = Math.floor(service.now() / 1000) * 1000
+      const { body } = await service.client().post(path, user.credentials)
+      const end = Date.parse(body.accessTokenExpiresAt)
+      assert.ok(end >= earliest + 15 * 60_000 && end <= service.now() + 15 * 60_000, `${end - earliest}`)
+      assert.equal(decodeJwt(body.accessToken).exp, end / 1000)
+      assert.match(body.accessTokenExpiresAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/)
+      const caller = service.client().withBearer(body.accessToken)
+      assert.equal((await caller.get('/v1/auth/me')).body.userName, user.userName)
+    })
+
+    it('with the access token life that is configured', async () => {
+      const brief = await startService({ env: { ACCESS_TOKEN_TTL_SECONDS: '60' } })
+      const caller = await brief.bearer('viewer')
+      const { exp = 0, iat = 0 } = decodeJwt((caller.headers.authorization ?? '').slice(7))
+      assert.equal(exp - iat, 60)
+      await brief.close()
+    })
+
+    it('with an opaque refresh token of 256 bits, stored as SHA-256 only', async () => {
+      const { body } = await service.client().post(path, user.credentials)
+      assert.match(body.refreshToken, /^[A-Za-z0-9_-]{43}$/)
+      const stored = await storedCredentials(service)
+      assert.ok(!stored.includes(body.refreshToken))
+      assert.ok(stored.includes(createHash('sha256').update(body.refreshToken).digest('base64url')))
+    })
+
+    it('with a family of 30 days whose token may be unused for 14', async () => {
+      const owner = await newUser(service)
+      const earliest = service.now()
+      await service.client().post(path, owner.credentials)
+      const latest = service.now()
+      const { family, token } = await service.db.read
+        .selectFrom('refresh_families')
+        .innerJoin('refresh_tokens', 'refresh_tokens.family_id', 'refresh_families.id')
+        .select(['refresh_families.expires_at as family', 'refresh_tokens.expires_at as token'])
+        .where('principal_id', '=', owner.id)
+        .executeTakeFirstOrThrow()
+      const begins = [family - 30 * day, token - 14 * day]
+      assert.ok(
+        begins.every((begin) => begin >= earliest && begin <= latest),
+        `${begins}`,
+      )
+    })
+
+    it('beginning a new family each time', async () => {
+      const owner = await newUser(service)
+      await service.client().post(path, owner.credentials)
+      await service.client().post(path, owner.credentials)
+      assert.deepEqual(await liveCredentials(service, owner), { sessions: 0, families: 2 })
+    })
+
+    it('for the email in any case', async () => {
+      const credentials = { ...user.credentials, email: user.email.toUpperCase() }
+      assert.equal((await service.client().post(path, credentials)).status, 200)
+    })
+  })
+
+  describe('rejects input', () => {
+    const email = 'someone@example.com'
+    const bodies: [what: string, body: unknown, pointers: string[]][] = [
+      ['no field', {}, ['#/email', '#/password']],
+      ['wrong types', { email: ['a@b'], password: 123456 }, ['#/email', '#/password']],
+      ['a malformed email', { email: 'someone', password: 'x' }, ['#/email']],
+      ['an empty password', { email, password: '' }, ['#/password']],
+      ['a password of 257 characters', { email, password: 'x'.repeat(257) }, ['#/password']],
+      ['no object', 'text', ['#']],
+    ]
+    for (const [what, body, pointers] of bodies) {
+      it(`${what}: 400 naming ${pointers.join(' and ')}`, async () => {
+        const answer = await service.client().post(path, JSON.stringify(body))
+        assertProblem(answer, 400, 'validation-failed')
+        assert.deepEqual(
+          answer.body.errors.map((error: { pointer: string }) => error.pointer),
+          pointers,
+        )
+      })
+    }
+  })
+
+  describe('requires access', () => {
+    it('of nobody: Authorization, a session and foreign sites are ignored, no antiforgery token is asked for', async () => {
+      const browser = await service.session('viewer')
+      browser.headers['x-xsrf-token'] = 'wrong'
+      const headers = { authorization: 'Bearer nonsense', 'sec-fetch-site': 'cross-site', origin: 'null' }
+      const answer = await browser.post(path, user.credentials, headers)
+      assert.equal(answer.status, 200)
+      assert.equal(decodeJwt(answer.body.accessToken).preferred_username, user.userName)
+      assert.equal((await browser.get('/v1/auth/me')).body.userName, 'viewer')
+    })
+  })
+
+  describe('conflicts', () => {
+    it('an unknown user, a wrong password and a disabled user look the same', async () => {
+      const disabled = await newUser(service)
+      const change = { account: disabled.account, enabled: false, nowMilliseconds: service.now() }
+      await service.db.write('setAccountEnabled', change)
+      const refused = await Promise.all([
+        service.client().post(path, { email: 'nobody@example.com', password: user.password }),
+        service.client().post(path, { email: user.email, password: 'not the password at all' }),
+        service.client().post(path, disabled.credentials),
+      ])
+      for (const answer of refused) assertProblem(answer, 401, 'invalid-credentials')
+      const [unknown, wrong, off] = refused.map(visibleParts)
+      assert.deepEqual(wrong, unknown)
+      assert.deepEqual(off, unknown)
+    })
+  })
+
+  describe('leaves no trace on failure', () => {
+    it('makes no family, and logs no password and no token', async () => {
+      const owner = await newUser(service)
+      const { body } = await service.client().post(path, owner.credentials)
+      await service.client().post(path, { email: owner.email, password: 'a mistyped secret phrase' })
+      assert.deepEqual(await liveCredentials(service, owner), { sessions: 0, families: 1 })
+      const log = JSON.stringify(service.logLines)
+      assert.ok(log.includes('login-failed'))
+      for (const secret of ['a mistyped secret phrase', owner.password, body.refreshToken, body.accessToken]) {
+        assert.ok(!log.includes(secret))
+      }
+    })
+  })
+})

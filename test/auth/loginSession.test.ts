@@ -1,0 +1,290 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import { liveCredentials, newUser, signIn, storedCredentials, type TestUser } from '../support/accounts.ts'
+import type { Answer } from '../support/client.ts'
+import { assertProblem, visibleParts } from '../support/problem.ts'
+import { publicUrl, type Service, startService } from '../support/service.ts'
+
+const path = '/v1/auth/session'
+const sessionCookie = '__Host-Http-session'
+const minute = 60_000
+
+describe('loginSession', () => {
+  let service: Service
+  let user: TestUser
+  before(async () => {
+    service = await startService()
+    user = await newUser(service, { roles: ['Viewer', 'Operator'] })
+  })
+  after(() => service.close())
+
+  const login = (headers: Record<string, string> = {}) =>
+    service.client().post(path, user.credentials, headers)
+
+  describe('succeeds', () => {
+    it('with exactly the fields of AuthenticatedUser', async () => {
+      const answer = await login()
+      assert.equal(answer.status, 200)
+      const { id, userName, email } = user
+      assert.deepEqual(answer.body, { id, userName, email, roles: ['Operator', 'Viewer'] })
+      assert.equal(answer.headers.get('cache-control'), 'no-store')
+      assert.equal(answer.headers.get('vary'), 'Cookie, Authorization')
+    })
+
+    it('with one cookie of 256 bits: HttpOnly, Secure, Strict, Path=/, no Domain, no Max-Age', async () => {
+      const { setCookies } = await login()
+      assert.equal(setCookies.length, 1)
+      const [pair = '', ...attributes] = (setCookies[0] ?? '').split('; ')
+      assert.match(pair, /^__Host-Http-session=[A-Za-z0-9_-]{43}$/)
+      assert.deepEqual(attributes.sort(), ['HttpOnly', 'Path=/', 'SameSite=Strict', 'Secure'])
+    })
+
+    for (const prefer of ['return=minimal', 'respond-async, return=minimal', 'Return="minimal"; foo=1']) {
+      it(`with 204 and the cookie for Prefer: ${prefer}`, async () => {
+        const browser = service.client()
+        const answer = await browser.post(path, user.credentials, { prefer })
+        assert.equal(answer.status, 204)
+        assert.equal(answer.text, '')
+        assert.equal(answer.headers.get('preference-applied'), 'return=minimal')
+        assert.equal((await browser.get('/v1/auth/me')).status, 200)
+      })
+    }
+
+    it('with 200 for other preferences', async () => {
+      const answer = await login({ prefer: 'return=representation, xreturn=minimal' })
+      assert.equal(answer.status, 200)
+      assert.equal(answer.headers.get('preference-applied'), null)
+    })
+
+    it('and says when the session ends: 30 minutes idle, 8 hours absolute', async () => {
+      const earliest = service.now()
+      const { headers } = await login()
+      const latest = service.now()
+      const begins = [
+        Date.parse(headers.get('session-idle-expires') ?? '') - 30 * minute,
+        Date.parse(headers.get('session-expires') ?? '') - 480 * minute,
+      ]
+      assert.ok(
+        begins.every((begin) => begin >= earliest && begin <= latest),
+        `${begins}`,
+      )
+      assert.match(headers.get('session-expires') ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    })
+
+    it('for the email in any case', async () => {
+      const answer = await service.client().post(path, { ...user.credentials, email: user.email.toUpperCase() })
+      assert.equal(answer.status, 200)
+      assert.equal(answer.body.email, user.email)
+    })
+
+    it('ignoring members that are no fields', async () => {
+      const answer = await service.client().post(path, { ...user.credentials, roles: ['Admin'], id: 1 })
+      assert.deepEqual(answer.body.roles, ['Operator', 'Viewer'])
+    })
+
+    it('with a new id each time, ending the session that it came with and all its ids', async () => {
+      const browser = await signIn(service, user)
+      const first = browser.cookies.get(sessionCookie) ?? ''
+      await browser.post('/v1/auth/session/refresh')
+      const second = browser.cookies.get(sessionCookie) ?? ''
+      await browser.post(path, user.credentials)
+      const third = browser.cookies.get(sessionCookie) ?? ''
+      assert.equal(new Set([first, second, third]).size, 3)
+      const statuses = await Promise.all([first, second, third].map((id) => statusWith(service, id)))
+      assert.deepEqual(statuses, [401, 401, 200])
+    })
+
+    it('ending the session of another user that it came with', async () => {
+      const other = await newUser(service)
+      const browser = await signIn(service, other)
+      const before = browser.cookies.get(sessionCookie) ?? ''
+      assert.equal((await browser.post(path, user.credentials)).body.userName, user.userName)
+      assert.equal(await statusWith(service, before), 401)
+      assert.deepEqual(await liveCredentials(service, other), { sessions: 0, families: 0 })
+    })
+
+    it('leaving the sessions of other browsers alone', async () => {
+      const elsewhere = await signIn(service, user)
+      await login()
+      assert.equal((await elsewhere.get('/v1/auth/me')).status, 200)
+    })
+
+    it('storing SHA-256 of the id only, and the session as one row', async () => {
+      const owner = await newUser(service, { roles: ['Operator', 'Viewer'] })
+      const browser = service.client()
+      const earliest = service.now()
+      await browser.post(path, owner.credentials, { 'user-agent': 'browser/1.0' })
+      const id = browser.cookies.get(sessionCookie) ?? ''
+      const stored = await storedCredentials(service)
+      assert.ok(!stored.includes(id))
+      assert.ok(stored.includes(createHash('sha256').update(id).digest('base64url')))
+      const rows = await service.db.read
+        .selectFrom('sessions')
+        .selectAll()
+        .where('principal_id', '=', owner.id)
+        .execute()
+      assert.equal(rows.length, 1)
+      assert.equal(rows[0]?.roles, '["Operator","Viewer"]')
+      assert.equal(rows[0]?.user_agent, 'browser/1.0')
+      assert.ok((rows[0]?.created_at ?? 0) >= earliest)
+      assert.equal(rows[0]?.last_seen_at, rows[0]?.created_at)
+      assert.equal(rows[0]?.absolute_expires_at, (rows[0]?.created_at ?? 0) + 480 * minute)
+    })
+  })
+
+  describe('rejects input', () => {
+    const email = 'someone@example.com'
+    const password = 'whatever it may be'
+    const bodies: [what: string, body: unknown, pointers: string[]][] = [
+      ['no field', {}, ['#/email', '#/password']],
+      ['both of a wrong type', { email: 1, password: true }, ['#/email', '#/password']],
+      ['null', { email: null, password }, ['#/email']],
+      ['an array', [email, password], ['#']],
+      ['no email', { password }, ['#/email']],
+      ['no password', { email }, ['#/password']],
+      ['an email without @', { email: 'someone.example.com', password }, ['#/email']],
+      ['an email with nothing before @', { email: '@example.com', password }, ['#/email']],
+      ['an email with nothing after @', { email: 'someone@', password }, ['#/email']],
+      ['an email with two @', { email: 'some@one@example.com', password }, ['#/email']],
+      ['an email of 2 characters', { email: 'a@', password }, ['#/email']],
+      ['an email of 255 characters', { email: `${'a'.repeat(243)}@example.com`, password }, ['#/email']],
+      ['an empty password', { email, password: '' }, ['#/password']],
+      ['a password of 257 code points', { email, password: '🔑'.repeat(257) }, ['#/password']],
+    ]
+    for (const [what, body, pointers] of bodies) {
+      it(`${what}: 400 naming ${pointers.join(' and ')}`, async () => {
+        const answer = await service.client().post(path, body)
+        assertProblem(answer, 400, 'validation-failed')
+        assert.deepEqual(
+          answer.body.errors.map((error: { pointer: string }) => error.pointer),
+          pointers,
+        )
+      })
+    }
+
+    it('but takes the longest email and password, which are then just wrong', async () => {
+      const longest = { email: `${'a'.repeat(242)}@example.com`, password: '🔑'.repeat(256) }
+      assertProblem(await service.client().post(path, longest), 401, 'invalid-credentials')
+    })
+
+    it('but takes the password as it is: no trimming, no normalisation', async () => {
+      const spaced = await newUser(service, { password: ' éclair  at the seaside ' })
+      const attempt = (password: string) => service.client().post(path, { email: spaced.email, password })
+      assert.equal((await attempt(spaced.password)).status, 200)
+      assertProblem(await attempt(spaced.password.trim()), 401, 'invalid-credentials')
+      assertProblem(await attempt(spaced.password.normalize('NFD')), 401, 'invalid-credentials')
+    })
+
+    for (const text of ['', '{', '{"email":"a@b","password":"x","__proto__":{}}']) {
+      it(`${JSON.stringify(text)}: 400 malformed-json`, async () => {
+        const answer = await service.client().post(path, text, { 'content-type': 'application/json' })
+        assertProblem(answer, 400, 'malformed-json')
+      })
+    }
+
+    it('a form: 415', async () => {
+      const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+      const answer = await service.client().post(path, 'email=a%40b&password=c', headers)
+      assertProblem(answer, 415, 'unsupported-media-type')
+    })
+  })
+
+  describe('requires access', () => {
+    it('of nobody: Authorization is ignored, valid or not', async () => {
+      const caller = await service.bearer('viewer')
+      assert.equal((await caller.post(path, user.credentials)).body.userName, user.userName)
+      assert.equal((await login({ authorization: 'Bearer nonsense' })).status, 200)
+    })
+
+    it('of nobody: no antiforgery token is asked for, though a valid session cookie comes along', async () => {
+      const browser = service.client()
+      await browser.post(path, user.credentials)
+      assert.equal((await browser.post(path, user.credentials)).status, 200)
+    })
+
+    const foreign: Record<string, string>[] = [
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+    ]
+    for (const headers of foreign) {
+      it(`of this site: ${JSON.stringify(headers)} is 403 and signs nobody in`, async () => {
+        const visitor = await newUser(service)
+        const answer = await service.client().post(path, visitor.credentials, headers)
+        assertProblem(answer, 403, 'cross-site-request')
+        assert.deepEqual(answer.setCookies, [])
+        assert.deepEqual(await liveCredentials(service, visitor), { sessions: 0, families: 0 })
+      })
+    }
+
+    const own: Record<string, string>[] = [
+      { 'sec-fetch-site': 'same-origin' },
+      { 'sec-fetch-site': 'none' },
+      { origin: publicUrl },
+    ]
+    for (const headers of own) {
+      it(`of this site: ${JSON.stringify(headers)} is let through`, async () => {
+        assert.equal((await login(headers)).status, 200)
+      })
+    }
+  })
+
+  describe('conflicts', () => {
+    it('an unknown user, a wrong password and a disabled user look the same', async () => {
+      const disabled = await newUser(service)
+      await service.db.write('setAccountEnabled', {
+        account: disabled.account,
+        enabled: false,
+        nowMilliseconds: service.now(),
+      })
+      const refused = await Promise.all([
+        service.client().post(path, { email: 'nobody@example.com', password: user.password }),
+        service.client().post(path, { email: user.email, password: 'not the password at all' }),
+        service.client().post(path, disabled.credentials),
+      ])
+      for (const answer of refused) assertProblem(answer, 401, 'invalid-credentials')
+      const [unknown, wrong, off] = refused.map((answer: Answer) => visibleParts(answer))
+      assert.deepEqual(wrong, unknown)
+      assert.deepEqual(off, unknown)
+      assert.equal(refused[0].headers.get('www-authenticate'), 'Bearer realm="countersign"')
+    })
+  })
+
+  describe('leaves no trace on failure', () => {
+    it('makes no session, keeps the one it came with and its cookies', async () => {
+      const owner = await newUser(service)
+      const browser = await signIn(service, owner)
+      const before = new Map(browser.cookies)
+      const answer = await browser.post(path, { email: owner.email, password: 'not the password at all' })
+      assertProblem(answer, 401, 'invalid-credentials')
+      assert.deepEqual(answer.setCookies, [])
+      assert.deepEqual(browser.cookies, before)
+      assert.equal((await browser.get('/v1/auth/me')).status, 200)
+      assert.deepEqual(await liveCredentials(service, owner), { sessions: 1, families: 0 })
+    })
+
+    it('keeps the antiforgery cookie for the next try', async () => {
+      const browser = service.client()
+      await browser.fetchAntiforgeryToken()
+      await browser.post(path, { email: user.email, password: 'not the password at all' })
+      assert.deepEqual([...browser.cookies.keys()], ['__Host-Http-csrf'])
+    })
+
+    it('writes neither password nor cookie to the log', async () => {
+      const browser = await signIn(service, user)
+      await browser.post(path, { email: user.email, password: 'a mistyped secret phrase' })
+      const log = JSON.stringify(service.logLines)
+      assert.ok(log.includes('login-failed'))
+      assert.ok(!log.includes(user.password))
+      assert.ok(!log.includes('a mistyped secret phrase'))
+      assert.ok(!log.includes(browser.cookies.get(sessionCookie) ?? ''))
+    })
+  })
+})
+
+async function statusWith(service: Service, sessionId: string): Promise<number> {
+  const answer = await service.client().get('/v1/auth/me', { cookie: `${sessionCookie}=${sessionId}` })
+  return answer.status
+}

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { liveCredentials, newUser, signIn, type TestUser } from '../support/accounts.ts'
+import type { Client } from '../support/client.ts'
+import { assertProblem } from '../support/problem.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const path = '/v1/auth/session/logout'
+const sessionCookie = '__Host-Http-session'
+const cleared = '__Host-Http-session=; Max-Age=0; Path=/; Secure; HttpOnly; SameSite=Strict'
+
+describe('logoutSession', () => {
+  let service: Service
+  let user: TestUser
+  let browser: Client
+  before(async () => {
+    service = await startService()
+  })
+  beforeEach(async () => {
+    user = await newUser(service)
+    browser = await signIn(service, user)
+  })
+  after(() => service.close())
+
+  const idOf = (client: Client) => client.cookies.get(sessionCookie) ?? ''
+  function browserWith(id: string): Client {
+    const other = service.client()
+    other.cookies.set(sessionCookie, id)
+    return other
+  }
+  const isSignedIn = async (id: string) => (await browserWith(id).get('/v1/auth/me')).status === 200
+
+  describe('succeeds', () => {
+    it('with 204, no body, and both cookies cleared', async () => {
+      const answer = await browser.post(path)
+      assert.equal(answer.status, 204)
+      assert.equal(answer.text, '')
+      assert.deepEqual(answer.setCookies.sort(), [cleared.replace('session', 'csrf'), cleared])
+      assert.equal(browser.cookies.size, 0)
+    })
+
+    it('and the id serves no longer', async () => {
+      const id = idOf(browser)
+      await browser.post(path)
+      assert.equal(await isSignedIn(id), false)
+      assert.deepEqual(await liveCredentials(service, user), { sessions: 0, families: 0 })
+    })
+
+    it('ending all ids of the session at once: retired, sibling and current ones', async () => {
+      const first = idOf(browser)
+      await browser.post('/v1/auth/session/refresh')
+      const sibling = browserWith(first)
+      await sibling.post('/v1/auth/session/refresh', undefined, browser.headers)
+      const ids = [first, idOf(browser), idOf(sibling)]
+      assert.deepEqual(await Promise.all(ids.map(isSignedIn)), [true, true, true])
+      await browser.post(path)
+      assert.deepEqual(await Promise.all(ids.map(isSignedIn)), [false, false, false])
+    })
+
+    it('leaving other sessions and the token families of the user alone', async () => {
+      const elsewhere = await signIn(service, user)
+      await service.client().post('/v1/auth/token', user.credentials)
+      await browser.post(path)
+      assert.equal((await elsewhere.get('/v1/auth/me')).status, 200)
+      assert.deepEqual(await liveCredentials(service, user), { sessions: 1, families: 1 })
+    })
+  })
+
+  describe('rejects input', () => {
+    it('that is no JSON, though no body is expected', async () => {
+      const answer = await browser.post(path, 'x', { 'content-type': 'text/plain' })
+      assertProblem(answer, 415, 'unsupported-media-type')
+      assert.equal(await isSignedIn(idOf(browser)), true)
+    })
+  })
+
+  describe('requires access', () => {
+    it('by a session: without a cookie it is 401, and no cookie is cleared', async () => {
+      const answer = await service.client().post(path)
+      assertProblem(answer, 401, 'authentication-required')
+      assert.deepEqual(answer.setCookies, [])
+    })
+
+    it('by a session: a cookie that no longer serves is 401 and is cleared', async () => {
+      await browser.post(path)
+      for (const id of ['A'.repeat(43), 'short', '']) {
+        const answer = await browserWith(id).post(path)
+        assertProblem(answer, 401, 'authentication-required')
+        assert.deepEqual(answer.setCookies, [cleared])
+      }
+    })
+
+    it('by a session: an expired one is 401 and its cookie is cleared', async () => {
+      service.advance(30 * 60_000)
+      const answer = await browser.post(path)
+      assertProblem(answer, 401, 'authentication-required')
+      assert.deepEqual(answer.setCookies, [cleared])
+    })
+
+    const foreign: Record<string, string>[] = [
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+    ]
+    for (const headers of foreign) {
+      it(`and no foreign form logs anybody out: ${JSON.stringify(headers)}`, async () => {
+        const id = idOf(browser)
+        const refused = await browser.post(path, undefined, headers)
+        assertProblem(refused, 403, 'cross-site-request')
+        assert.deepEqual(refused.setCookies, [])
+        assert.equal(await isSignedIn(id), true)
+        const stale = await browserWith('A'.repeat(43)).post(path, undefined, headers)
+        assertProblem(stale, 401, 'authentication-required')
+        assert.deepEqual(stale.setCookies, [])
+      })
+    }
+
+    it('by the cookie alone: a bearer is 401, also beside a valid cookie, which it leaves', async () => {
+      const bearer = await service.bearer('admin')
+      assertProblem(await bearer.post(path), 401, 'authentication-required')
+      const both = await browser.post(path, undefined, bearer.headers)
+      assertProblem(both, 401, 'authentication-required')
+      assert.deepEqual(both.setCookies, [])
+      assert.equal((await browser.get('/v1/auth/me')).status, 200)
+    })
+
+    it('with an antiforgery token of the session', async () => {
+      const bare = browserWith(idOf(browser))
+      assertProblem(await bare.post(path), 403, 'csrf-token-missing')
+      assertProblem(await bare.post(path, undefined, { 'x-xsrf-token': 'x' }), 403, 'csrf-token-invalid')
+    })
+  })
+
+  describe('conflicts', () => {
+    it('the second logout with the same id is 401', async () => {
+      const again = browserWith(idOf(browser))
+      await browser.post(path)
+      assertProblem(await again.post(path), 401, 'authentication-required')
+    })
+  })
+
+  describe('leaves no trace on failure', () => {
+    it('a refused logout keeps the session and clears nothing', async () => {
+      const answer = await browser.post(path, undefined, { 'x-xsrf-token': 'x' })
+      assertProblem(answer, 403, 'csrf-token-invalid')
+      assert.deepEqual(answer.setCookies, [])
+      assert.equal((await browser.get('/v1/auth/me')).status, 200)
+      assert.deepEqual(await liveCredentials(service, user), { sessions: 1, families: 0 })
+    })
+  })
+})

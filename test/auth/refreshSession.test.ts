@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { newUser, signIn, type TestUser } from '../support/accounts.ts'
+import type { Client } from '../support/client.ts'
+import { assertProblem } from '../support/problem.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const path = '/v1/auth/session/refresh'
+const sessionCookie = '__Host-Http-session'
+const minute = 60_000
+
+describe('refreshSession', () => {
+  let service: Service
+  let user: TestUser
+  let browser: Client
+  before(async () => {
+    service = await startService()
+  })
+  beforeEach(async () => {
+    user = await newUser(service)
+    browser = await signIn(service, user)
+  })
+  after(() => service.close())
+
+  const idOf = (client: Client) => client.cookies.get(sessionCookie) ?? ''
+  /** A tab that still sends an earlier id of the same session. */
+  function tabWith(id: string): Client {
+    const tab = service.client()
+    tab.cookies.set(sessionCookie, id)
+    Object.assign(tab.headers, browser.headers)
+    return tab
+  }
+  const statusOf = async (id: string) => (await tabWith(id).get('/v1/auth/me')).status
+
+  async function idCount(): Promise<number> {
+    const rows = await service.db.read
+      .selectFrom('session_ids')
+      .innerJoin('sessions', 'sessions.id', 'session_ids.session_id')
+      .select('id_hash')
+      .where('principal_id', '=', user.id)
+      .execute()
+    return rows.length
+  }
+
+  describe('succeeds', () => {
+    it('with a new id in the same kind of cookie, and the user', async () => {
+      const before = idOf(browser)
+      const answer = await browser.post(path)
+      assert.equal(answer.status, 200)
+      const { id, userName, email } = user
+      assert.deepEqual(answer.body, { id, userName, email, roles: ['Operator'] })
+      assert.equal(answer.setCookies.length, 1)
+      const [pair = '', ...attributes] = (answer.setCookies[0] ?? '').split('; ')
+      assert.match(pair, /^__Host-Http-session=[A-Za-z0-9_-]{43}$/)
+      assert.deepEqual(attributes.sort(), ['HttpOnly', 'Path=/', 'SameSite=Strict', 'Secure'])
+      assert.notEqual(idOf(browser), before)
+      assert.equal((await browser.get('/v1/auth/me')).status, 200)
+    })
+
+    it('with 204 and the cookie for Prefer: return=minimal', async () => {
+      const before = idOf(browser)
+      const answer = await browser.post(path, undefined, { prefer: 'return=minimal' })
+      assert.equal(answer.status, 204)
+      assert.equal(answer.text, '')
+      assert.equal(answer.headers.get('preference-applied'), 'return=minimal')
+      assert.notEqual(idOf(browser), before)
+    })
+
+    it('with the roles of now, which until then were those of the login', async () => {
+      const { account } = user
+      await service.db.write('grantRoles', { account, roles: ['Admin'], nowMilliseconds: service.now() })
+      assert.deepEqual((await browser.get('/v1/auth/me')).body.roles, ['Operator'])
+      assert.deepEqual((await browser.post(path)).body.roles, ['Admin', 'Operator'])
+      assert.deepEqual((await browser.get('/v1/auth/me')).body.roles, ['Admin', 'Operator'])
+    })
+
+    it('leaving the id presented 30 seconds and no more', async () => {
+      const old = idOf(browser)
+      await browser.post(path)
+      service.advance(29_000)
+      assert.equal(await statusOf(old), 200)
+      service.advance(1_000)
+      assert.equal(await statusOf(old), 401)
+      assert.equal(await statusOf(idOf(browser)), 200)
+    })
+
+    it('with a sibling for an id in its last 30 seconds, which are not prolonged by that', async () => {
+      const old = idOf(browser)
+      await browser.post(path)
+      service.advance(20_000)
+      const tab = tabWith(old)
+      assert.equal((await tab.post(path)).status, 200)
+      assert.equal(new Set([old, idOf(browser), idOf(tab)]).size, 3)
+      service.advance(10_000)
+      const statuses = await Promise.all([old, idOf(browser), idOf(tab)].map(statusOf))
+      assert.deepEqual(statuses, [401, 200, 200])
+    })
+
+    it('keeping the antiforgery token valid', async () => {
+      await browser.post(path)
+      const answer = await browser.post('/v1/orders', { customer: 'Acme', total: 1 })
+      assert.equal(answer.status, 201)
+    })
+
+    it('sliding the idle end, also below a minute after the last use', async () => {
+      service.advance(30_000)
+      const earliest = service.now()
+      const { headers } = await browser.post(path)
+      const idleEnd = Date.parse(headers.get('session-idle-expires') ?? '')
+      assert.ok(idleEnd >= earliest + 30 * minute, `${idleEnd - earliest}`)
+      service.advance(29 * minute + 50_000)
+      assert.equal((await browser.get('/v1/auth/me')).status, 200)
+    })
+
+    it('never extending the absolute end', async () => {
+      const end = (await browser.get('/v1/auth/me')).headers.get('session-expires')
+      for (let turn = 0; turn < 19; turn += 1) {
+        service.advance(25 * minute)
+        const answer = await browser.post(path)
+        assert.equal(answer.headers.get('session-expires'), end)
+      }
+      assert.equal((await browser.get('/v1/auth/me')).headers.get('session-idle-expires'), end)
+      service.advance(5 * minute)
+      assertProblem(await browser.post(path), 401, 'authentication-required')
+    })
+  })
+
+  describe('rejects input', () => {
+    it('that is no JSON, though no body is expected', async () => {
+      const answer = await browser.post(path, 'x', { 'content-type': 'text/plain' })
+      assertProblem(answer, 415, 'unsupported-media-type')
+    })
+
+    it('but takes a JSON body and ignores it', async () => {
+      assert.deepEqual((await browser.post(path, { roles: ['Admin'] })).body.roles, ['Operator'])
+    })
+  })
+
+  describe('requires access', () => {
+    const strangers = ['', 'short', 'A'.repeat(43)]
+    for (const id of strangers) {
+      it(`by a session cookie: ${JSON.stringify(id)} is 401 and gets no cookie`, async () => {
+        const answer = await tabWith(id).post(path)
+        assertProblem(answer, 401, 'authentication-required')
+        assert.deepEqual(answer.setCookies, [])
+      })
+    }
+
+    it('by a session cookie: none is 401', async () => {
+      assertProblem(await service.client().post(path), 401, 'authentication-required')
+    })
+
+    it('by a session that is not idle for 30 minutes', async () => {
+      service.advance(30 * minute)
+      assertProblem(await browser.post(path), 401, 'authentication-required')
+    })
+
+    it('by an id that was not replaced 30 seconds ago', async () => {
+      const old = idOf(browser)
+      await browser.post(path)
+      service.advance(30_000)
+      assertProblem(await tabWith(old).post(path), 401, 'authentication-required')
+    })
+
+    it('by the cookie alone: a bearer is 401, also beside a valid cookie, and rotates nothing', async () => {
+      const bearer = await service.bearer('admin')
+      assertProblem(await bearer.post(path), 401, 'authentication-required')
+      const both = await browser.post(path, undefined, bearer.headers)
+      assertProblem(both, 401, 'authentication-required')
+      assert.deepEqual(both.setCookies, [])
+      assert.equal(await idCount(), 1)
+    })
+
+    it('with an antiforgery token of the session', async () => {
+      const bare = service.client()
+      bare.cookies.set(sessionCookie, idOf(browser))
+      assertProblem(await bare.post(path), 403, 'csrf-token-missing')
+      assertProblem(await bare.post(path, undefined, { 'x-xsrf-token': 'x' }), 403, 'csrf-token-invalid')
+    })
+  })
+
+  describe('conflicts', () => {
+    it('a refresh after logout is 401, with any id of the session', async () => {
+      const old = idOf(browser)
+      await browser.post(path)
+      const current = idOf(browser)
+      await browser.post('/v1/auth/session/logout')
+      assertProblem(await tabWith(old).post(path), 401, 'authentication-required')
+      assertProblem(await tabWith(current).post(path), 401, 'authentication-required')
+    })
+  })
+
+  describe('leaves no trace on failure', () => {
+    it('a refused refresh makes no id and does not retire the one presented', async () => {
+      const refused = await browser.post(path, undefined, { 'sec-fetch-site': 'cross-site' })
+      assertProblem(refused, 403, 'cross-site-request')
+      assert.deepEqual(refused.setCookies, [])
+      assert.equal(await idCount(), 1)
+      service.advance(31_000)
+      assert.equal((await browser.get('/v1/auth/me')).status, 200)
+    })
+  })
+})

@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { decodeJwt } from 'jose'
+import {
+  liveCredentials,
+  newUser,
+  storedCredentials,
+  type TestPair,
+  type TestUser,
+  tokenPair,
+} from '../support/accounts.ts'
+import { assertProblem, visibleParts } from '../support/problem.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const path = '/v1/auth/token/refresh'
+const day = 86_400_000
+
+describe('refreshToken', () => {
+  let service: Service
+  let user: TestUser
+  let pair: TestPair
+  before(async () => {
+    service = await startService()
+  })
+  beforeEach(async () => {
+    user = await newUser(service)
+    pair = await tokenPair(service, user)
+  })
+  after(() => service.close())
+
+  const refresh = (refreshToken: string) => service.client().post(path, { refreshToken })
+
+  async function firstFamilyId(): Promise<string> {
+    const family = await service.db.read
+      .selectFrom('refresh_families')
+      .select('id')
+      .where('principal_id', '=', user.id)
+      .executeTakeFirstOrThrow()
+    return family.id
+  }
+
+  describe('succeeds', () => {
+    it('with a new pair of the same shape', async () => {
+      const answer = await refresh(pair.refreshToken)
+      assert.equal(answer.status, 200)
+      const names = ['accessToken', 'accessTokenExpiresAt', 'refreshToken']
+      assert.deepEqual(Object.keys(answer.body).sort(), names)
+      assert.match(answer.body.refreshToken, /^[A-Za-z0-9_-]{43}$/)
+      assert.notEqual(answer.body.refreshToken, pair.refreshToken)
+      assert.notEqual(answer.body.accessToken, pair.accessToken)
+      assert.equal(decodeJwt(answer.body.accessToken).exp, Date.parse(answer.body.accessTokenExpiresAt) / 1000)
+      assert.deepEqual(answer.setCookies, [])
+      assert.equal(answer.headers.get('cache-control'), 'no-store')
+      const caller = service.client().withBearer(answer.body.accessToken)
+      assert.equal((await caller.get('/v1/auth/me')).body.userName, user.userName)
+    })
+
+    it('with the new pair, which refreshes in turn', async () => {
+      const { body } = await refresh(pair.refreshToken)
+      assert.equal((await refresh(body.refreshToken)).status, 200)
+    })
+
+    it('with an access token of 15 minutes from now', async () => {
+      service.advance(day)
+      const earliest = Math.floor(service.now() / 1000) * 1000
+      const end = Date.parse((await refresh(pair.refreshToken)).body.accessTokenExpiresAt)
+      assert.ok(end >= earliest + 900_000 && end <= service.now() + 900_000)
+    })
+
+    it('with the roles of now', async () => {
+      const { account } = user
+      await service.db.write('grantRoles', { account, roles: ['Admin'], nowMilliseconds: service.now() })
+      const { body } = await refresh(pair.refreshToken)
+      assert.deepEqual(decodeJwt(body.accessToken).roles, ['Admin', 'Operator'])
+    })
+
+    it('storing SHA-256 of the new token only', async () => {
+      const { body } = await refresh(pair.refreshToken)
+      const stored = await storedCredentials(service)
+      assert.ok(!stored.includes(body.refreshToken))
+      assert.ok(stored.includes(createHash('sha256').update(body.refreshToken).digest('base64url')))
+    })
+
+    it('until a token has been unused for 14 days', async () => {
+      service.advance(14 * day - 60_000)
+      const { status, body } = await refresh(pair.refreshToken)
+      assert.equal(status, 200)
+      service.advance(14 * day)
+      assertProblem(await refresh(body.refreshToken), 401, 'invalid-refresh-token')
+    })
+
+    it('until the family is 30 days old, however often it is used', async () => {
+      let { refreshToken } = pair
+      for (const days of [13, 13]) {
+        service.advance(days * day)
+        const { status, body } = await refresh(refreshToken)
+        assert.equal(status, 200)
+        refreshToken = body.refreshToken
+      }
+      service.advance(4 * day - 60_000)
+      const last = await refresh(refreshToken)
+      assert.equal(last.status, 200)
+      service.advance(60_000)
+      assertProblem(await refresh(last.body.refreshToken), 401, 'invalid-refresh-token')
+    })
+
+    it('with the lifetimes that are configured', async () => {
+      const env = { REFRESH_TOKEN_IDLE_TTL_SECONDS: '60', REFRESH_TOKEN_FAMILY_TTL_SECONDS: '100' }
+      const brief = await startService({ env })
+      const owner = await newUser(brief)
+      const first = await tokenPair(brief, owner)
+      brief.advance(50_000)
+      const second = await brief.client().post(path, { refreshToken: first.refreshToken })
+      assert.equal(second.status, 200)
+      brief.advance(50_000)
+      const third = await brief.client().post(path, { refreshToken: second.body.refreshToken })
+      assertProblem(third, 401, 'invalid-refresh-token')
+      await brief.close()
+    })
+  })
+
+  describe('rejects input', () => {
+    const bodies: [what: string, body: unknown, pointers: string[]][] = [
+      ['no field', {}, ['#/refreshToken']],
+      ['a number', { refreshToken: 1 }, ['#/refreshToken']],
+      ['an empty token', { refreshToken: '' }, ['#/refreshToken']],
+      ['513 characters', { refreshToken: 'x'.repeat(513) }, ['#/refreshToken']],
+      ['no object', null, ['#']],
+    ]
+    for (const [what, body, pointers] of bodies) {
+      it(`${what}: 400 naming ${pointers.join(' and ')}`, async () => {
+        const answer = await service.client().post(path, JSON.stringify(body))
+        assertProblem(answer, 400, 'validation-failed')
+        assert.deepEqual(
+          answer.body.errors.map((error: { pointer: string }) => error.pointer),
+          pointers,
+        )
+      })
+    }
+
+    for (const token of ['x', 'A'.repeat(43), 'x'.repeat(512), '%00', '🔑']) {
+      it(`the unknown token ${token.slice(0, 8)} (${token.length}): 401`, async () => {
+        assertProblem(await refresh(token), 401, 'invalid-refresh-token')
+      })
+    }
+  })
+
+  describe('requires access', () => {
+    it('of nobody: Authorization, a session and foreign sites are ignored, no antiforgery token is asked for', async () => {
+      const browser = await service.session('viewer')
+      browser.headers['x-xsrf-token'] = 'wrong'
+      const headers = { authorization: 'Bearer nonsense', 'sec-fetch-site': 'cross-site', origin: 'null' }
+      const answer = await browser.post(path, { refreshToken: pair.refreshToken }, headers)
+      assert.equal(answer.status, 200)
+    })
+
+    it('by a refresh token: an access token or a session id is none', async () => {
+      const browser = service.client()
+      await browser.post('/v1/auth/session', user.credentials)
+      const sessionId = browser.cookies.get('__Host-Http-session') ?? ''
+      assertProblem(await refresh(sessionId), 401, 'invalid-refresh-token')
+      assertProblem(await refresh(pair.accessToken), 400, 'validation-failed')
+      assertProblem(await refresh(pair.accessToken.slice(0, 512)), 401, 'invalid-refresh-token')
+    })
+  })
+
+  describe('conflicts', () => {
+    it('a used token ends its family: the newest token of it is dead too', async () => {
+      const { body } = await refresh(pair.refreshToken)
+      assertProblem(await refresh(pair.refreshToken), 401, 'invalid-refresh-token')
+      assertProblem(await refresh(body.refreshToken), 401, 'invalid-refresh-token')
+      assert.deepEqual(await liveCredentials(service, user), { sessions: 0, families: 0 })
+    })
+
+    it('and that family only: another of the same user lives, and so do sessions', async () => {
+      const other = await tokenPair(service, user)
+      await service.client().post('/v1/auth/session', user.credentials)
+      await refresh(pair.refreshToken)
+      await refresh(pair.refreshToken)
+      assert.equal((await refresh(other.refreshToken)).status, 200)
+      assert.deepEqual(await liveCredentials(service, user), { sessions: 1, families: 1 })
+    })
+
+    it('also a token that was used several rotations ago', async () => {
+      const second = (await refresh(pair.refreshToken)).body.refreshToken
+      const third = (await refresh(second)).body.refreshToken
+      await refresh(pair.refreshToken)
+      assertProblem(await refresh(third), 401, 'invalid-refresh-token')
+    })
+
+    it('and logs a security event that names the family, not the token', async () => {
+      const familyId = await firstFamilyId()
+      await refresh(pair.refreshToken)
+      await refresh(pair.refreshToken)
+      const events = service.logLines.filter(
+        (line) => line.event === 'refresh-token-reused' && line.principalId === user.id,
+      )
+      assert.equal(events.length, 1)
+      assert.equal(events[0]?.familyId, familyId)
+      assert.equal(events[0]?.level, 40)
+      assert.ok(!JSON.stringify(service.logLines).includes(pair.refreshToken))
+    })
+
+    it('a token that merely expired is no reuse: nothing is logged as one', async () => {
+      service.advance(14 * day)
+      await refresh(pair.refreshToken)
+      const events = service.logLines.filter(
+        (line) => line.event === 'refresh-token-reused' && line.principalId === user.id,
+      )
+      assert.deepEqual(events, [])
+    })
+
+    it('unknown, used, expired and revoked tokens look the same', async () => {
+      const expiring = await tokenPair(service, user)
+      service.advance(14 * day)
+      const used = await tokenPair(service, user)
+      await refresh(used.refreshToken)
+      const off = await newUser(service)
+      const revoked = await tokenPair(service, off)
+      const change = { account: off.account, enabled: false, nowMilliseconds: service.now() }
+      await service.db.write('setAccountEnabled', change)
+      const tokens = ['A'.repeat(43), 'x', ...[used, expiring, revoked].map((one) => one.refreshToken)]
+      const answers = await Promise.all(tokens.map(refresh))
+      for (const answer of answers) {
+        assertProblem(answer, 401, 'invalid-refresh-token')
+        assert.deepEqual(visibleParts(answer), visibleParts(answers[0] ?? answer))
+      }
+    })
+  })
+
+  describe('leaves no trace on failure', () => {
+    it('a refused body does not use the token up', async () => {
+      await service.client().post(path, { refreshToken: `${pair.refreshToken}${'x'.repeat(512)}` })
+      await service.client().post(path, { refreshToken: pair.refreshToken }, { 'content-type': 'text/plain' })
+      assert.equal((await refresh(pair.refreshToken)).status, 200)
+    })
+
+    it('a nearly right token neither works nor ends the family', async () => {
+      assertProblem(await refresh(`${pair.refreshToken} `), 401, 'invalid-refresh-token')
+      assertProblem(await refresh(pair.refreshToken.slice(1)), 401, 'invalid-refresh-token')
+      assert.equal((await refresh(pair.refreshToken)).status, 200)
+    })
+  })
+})

@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { permissions } from '../../server/auth/permissions.ts'
+import type { Client } from '../support/client.ts'
+import { changingRoutes, type Route, routesOf } from '../support/routes.ts'
+import { type Service, startService } from '../support/service.ts'
+import { addRole, addUser, bearerOf, sessionOf } from '../support/users.ts'
+
+/** As the contract has it (sections 3, 4 and 9), so that a route that is opened or forgotten fails here. */
+const contracted: Record<string, string> = {
+  'POST /v1/orders': 'Orders.Create',
+  'GET /v1/orders': 'Orders.Read',
+  'GET /v1/orders/:id': 'Orders.Read',
+  'PATCH /v1/orders/:id/approve': 'Orders.Approve',
+  'POST /v1/auth/session': 'public',
+  'POST /v1/auth/session/refresh': 'session',
+  'POST /v1/auth/session/logout': 'session',
+  'GET /v1/auth/me': 'authenticated',
+  'GET /v1/auth/csrf': 'public',
+  'POST /v1/auth/token': 'public',
+  'POST /v1/auth/token/refresh': 'public',
+  'POST /v1/auth/clients/token': 'public',
+  'GET /health': 'public',
+  'GET /health/ready': 'public',
+  'GET /.well-known/jwks.json': 'public',
+}
+const developmentOnly = [
+  'GET /openapi/v1.json',
+  'GET /scalar/v1',
+  'GET /scalar/v1/scalar.js',
+  'GET /scalar/v1/start.js',
+]
+
+/** Looks at what the answer has, on HEAD too, where it has no body. */
+function codeOf(answer: { body?: { code?: string } }, route: Route): string | undefined {
+  return route.method === 'HEAD' ? 'no body' : answer.body?.code
+}
+
+const expectedCode = (route: Route, code: string) => (route.method === 'HEAD' ? 'no body' : code)
+
+describe('the route table', () => {
+  let service: Service
+  let routes: Route[]
+  let guarded: Route[]
+  let permitted: Route[]
+  before(async () => {
+    service = await startService()
+    routes = routesOf(service.app)
+    guarded = routes.filter(({ access }) => access !== 'public')
+    permitted = guarded.filter(({ access }) => access?.startsWith('Orders.'))
+  })
+  after(() => service.close())
+
+  it('offers exactly the operations of the contract, each with its access', () => {
+    const offered = routes
+      .filter(({ method }) => method !== 'HEAD')
+      .map(({ method, url, access }) => [`${method} ${url}`, access])
+    assert.deepEqual(Object.fromEntries(offered), contracted)
+    assert.equal(offered.length, Object.keys(contracted).length)
+  })
+
+  it('offers HEAD on every GET, with the same access', () => {
+    const accessBy = (wanted: string) =>
+      routes.filter(({ method }) => method === wanted).map(({ url, access }) => [url, access])
+    assert.deepEqual(accessBy('HEAD').sort(), accessBy('GET').sort())
+  })
+
+  it('offers the description and its browser in development only', async () => {
+    const development = await startService({ development: true })
+    const urls = routesOf(development.app)
+      .filter(({ method }) => method !== 'HEAD')
+      .map(({ method, url }) => `${method} ${url}`)
+    await development.close()
+    assert.deepEqual(urls.sort(), [...Object.keys(contracted), ...developmentOnly].sort())
+    for (const path of ['/openapi/v1.json', '/scalar/v1', '/scalar/v1/start.js', '/openapi', '/scalar']) {
+      const answer = await service.client().get(path)
+      assert.equal(answer.status, 404, path)
+      assert.equal(answer.body.code, 'route-not-found', path)
+    }
+  })
+
+  it('keeps the service from starting when any one of its routes declares no access', async () => {
+    const { app } = service
+    assert.throws(() => app.route({ method: 'GET', url: '/v1/open', handler: async () => 1 }))
+    for (const { method, url } of routes.filter((route) => route.method !== 'HEAD')) {
+      const starting = changingRoutes(
+        (route) => {
+          const isTarget = route.method === method && route.url === url
+          route.config = isTarget ? { ...route.config, access: undefined as never } : (route.config ?? {})
+        },
+        () => startService(),
+      )
+      await assert.rejects(
+        starting,
+        new RegExp(`${method} .*does not declare its access`),
+        `${method} ${url}`,
+      )
+    }
+  })
+
+  it('answers 401 on every guarded route without a credential', async () => {
+    for (const route of guarded) {
+      const label = `${route.method} ${route.path}`
+      const answer = await service.client().send(route.method, route.path)
+      assert.equal(answer.status, 401, label)
+      assert.equal(codeOf(answer, route), expectedCode(route, 'authentication-required'), label)
+      assert.equal(answer.headers.get('www-authenticate'), 'Bearer realm="countersign"', label)
+    }
+  })
+
+  it('answers 401 on every guarded route for an invalid bearer, even beside a valid session', async () => {
+    const session = await service.session('admin')
+    session.withBearer('not.a.token')
+    for (const route of guarded) {
+      const label = `${route.method} ${route.path}`
+      const answer = await session.send(route.method, route.path)
+      assert.equal(answer.status, 401, label)
+      assert.match(answer.headers.get('www-authenticate') ?? '', /error="invalid_token"/, label)
+    }
+  })
+
+  it('answers 401 on every guarded route for a session cookie that never was one', async () => {
+    for (const route of guarded) {
+      const label = `${route.method} ${route.path}`
+      const cookie = `__Host-Http-session=${'A'.repeat(43)}`
+      const answer = await service.client().send(route.method, route.path, undefined, { cookie })
+      assert.equal(answer.status, 401, label)
+      assert.equal(codeOf(answer, route), expectedCode(route, 'authentication-required'), label)
+    }
+  })
+
+  it('answers 401 to a bearer on the routes that take the session cookie alone', async () => {
+    const bearer = await service.bearer('admin')
+    const cookieOnly = guarded.filter(({ access }) => access === 'session')
+    assert.equal(cookieOnly.length, 2)
+    for (const route of cookieOnly) {
+      const answer = await bearer.send(route.method, route.path)
+      assert.equal(answer.status, 401, route.path)
+      assert.equal(answer.body.code, 'authentication-required', route.path)
+    }
+  })
+
+  it('answers 403 naming the permission to a caller with every other permission, by cookie and by bearer', async () => {
+    assert.equal(new Set(permitted.map(({ access }) => access)).size, permissions.length)
+    for (const missing of permissions) {
+      const role = addRole(
+        service,
+        `AllBut${missing}`,
+        permissions.filter((permission) => permission !== missing),
+      )
+      const user = await addUser(service, [role])
+      const callers: Client[] = [await bearerOf(service, user), await sessionOf(service, user)]
+      service.advance(301_000)
+      for (const route of permitted.filter(({ access }) => access === missing)) {
+        for (const caller of callers) {
+          const label = `${route.method} ${route.path}`
+          const answer = await caller.send(route.method, route.path)
+          assert.equal(answer.status, 403, label)
+          assert.equal(codeOf(answer, route), expectedCode(route, 'permission-denied'), label)
+          assert.equal(answer.body?.permission ?? missing, missing, label)
+        }
+      }
+    }
+  })
+
+  it('lets a caller with that one permission past the check, by cookie and by bearer', async () => {
+    for (const held of permissions) {
+      const user = await addUser(service, [addRole(service, `Only${held}`, [held])])
+      service.advance(301_000)
+      const callers = [await bearerOf(service, user), await sessionOf(service, user)]
+      for (const route of permitted.filter(({ access }) => access === held)) {
+        for (const caller of callers) {
+          const { status } = await caller.send(route.method, route.path)
+          assert.ok([200, 404, 415].includes(status), `${route.method} ${route.path}: ${status}`)
+        }
+      }
+    }
+  })
+
+  it('answers 403 before it looks at the order, the media type or the body', async () => {
+    const nobody = await bearerOf(service, await addUser(service, []))
+    const unknown = await nobody.get('/v1/orders/not-an-id')
+    assert.equal(unknown.body.code, 'permission-denied')
+    const text = await nobody.post('/v1/orders', 'no json', { 'content-type': 'text/plain' })
+    assert.equal(text.body.code, 'permission-denied')
+    const large = await nobody.post('/v1/orders', ' '.repeat(70_000))
+    assert.equal(large.body.code, 'permission-denied')
+  })
+
+  it('asks a session for its antiforgery token on every unsafe guarded route, and a bearer never', async () => {
+    const session = await service.session('admin')
+    delete session.headers['x-xsrf-token']
+    const unsafe = guarded.filter(({ method }) => method !== 'GET' && method !== 'HEAD')
+    for (const route of unsafe) {
+      const answer = await session.send(route.method, route.path)
+      assert.equal(answer.status, 403, route.path)
+      assert.equal(answer.body.code, 'csrf-token-missing', route.path)
+    }
+    const bearer = await service.bearer('admin')
+    for (const route of unsafe) {
+      const { body } = await bearer.send(route.method, route.path)
+      assert.doesNotMatch(String(body?.code), /csrf|cross-site/, route.path)
+    }
+  })
+
+  it('asks nobody for a credential or an antiforgery token on a public route', async () => {
+    const session = await service.session('viewer')
+    delete session.headers['x-xsrf-token']
+    session.withBearer('not.a.token')
+    for (const route of routes.filter(({ access }) => access === 'public')) {
+      const { status } = await session.send(route.method, route.path)
+      assert.ok([200, 415].includes(status), `${route.method} ${route.path}: ${status}`)
+    }
+  })
+})

@@ -1,0 +1,277 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import { newUser, tokenPair } from '../support/accounts.ts'
+import type { Client } from '../support/client.ts'
+import { createdId, insertOrders, orderRow, sendExactly, storedState } from '../support/orders.ts'
+import { assertProblem } from '../support/problem.ts'
+import { type Service, startService } from '../support/service.ts'
+import { addRole } from '../support/users.ts'
+
+const malformedIds = [
+  ...['1', 'x', 'null', '%20', '019a9d2e5b7c7f3a9c416d2f8e0b1a57', '{019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57}'],
+  ...['urn:uuid:019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57', '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a5'],
+  ...['019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a577', '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a5g', '..%2Fhealth'],
+  ...['%00', '%F0%9F%98%80', "019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57'--", '%25', `${'0'.repeat(4_000)}`],
+]
+
+describe('getOrder', () => {
+  let service: Service
+  let admin: Client
+  let viewer: Client
+  before(async () => {
+    service = await startService()
+    addRole(service, 'Writer', ['Orders.Create', 'Orders.Approve'])
+    admin = await service.bearer('admin')
+    viewer = await service.bearer('viewer')
+  })
+  after(() => service.close())
+
+  const get = (id: string, headers?: Record<string, string>) => viewer.get(`/v1/orders/${id}`, headers)
+  const insert = (given: Parameters<typeof orderRow>[0]) => {
+    const row = orderRow(given)
+    insertOrders(service, [row])
+    return row
+  }
+
+  describe('succeeds', () => {
+    it('answers the ten fields of an order and no more', async () => {
+      const row = insert({
+        id: '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a58',
+        customer: 'Müller & Söhne 😀',
+        total_e4: 123_456,
+        status: 1,
+        created_at: Date.UTC(2026, 1, 3, 4, 5, 6, 7),
+        created_at_time_zone: 'Europe/Berlin',
+        created_by: 'operator',
+        updated_at: Date.UTC(2026, 1, 4),
+        updated_at_time_zone: 'Asia/Tokyo',
+        modified_by: 'admin',
+        version: 2,
+      })
+      const answer = await get(row.id)
+      assert.equal(answer.status, 200)
+      assert.match(answer.headers.get('content-type') ?? '', /^application\/json/)
+      assert.deepEqual(answer.body, {
+        id: row.id,
+        customer: 'Müller & Söhne 😀',
+        total: 12.3456,
+        status: 1,
+        createdAtUtc: '2026-02-03T04:05:06.007Z',
+        createdAtTimeZone: 'Europe/Berlin',
+        updatedAtUtc: '2026-02-04T00:00:00.000Z',
+        updatedAtTimeZone: 'Asia/Tokyo',
+        createdBy: 'operator',
+        modifiedBy: 'admin',
+      })
+    })
+
+    it('sends every nullable field, as null when there is no value', async () => {
+      const row = insert({ created_at_time_zone: null, created_by: null })
+      const { body } = await get(row.id)
+      const { createdAtTimeZone, updatedAtUtc, updatedAtTimeZone, createdBy, modifiedBy } = body
+      assert.deepEqual(
+        [createdAtTimeZone, updatedAtUtc, updatedAtTimeZone, createdBy, modifiedBy],
+        [null, null, null, null, null],
+      )
+    })
+
+    it('shows the row version as a strong entity tag', async () => {
+      assert.equal((await get(insert({ version: 1 }).id)).headers.get('etag'), '"1"')
+      assert.equal((await get(insert({ version: 37 }).id)).headers.get('etag'), '"37"')
+    })
+
+    it('is for the caller’s own cache only, to be revalidated at every use', async () => {
+      const { headers } = await get(insert({}).id)
+      assert.equal(headers.get('cache-control'), 'private, no-cache')
+      assert.match(headers.get('vary') ?? '', /\bCookie, Authorization\b/)
+    })
+
+    it('takes an id of every version in every case, and answers it in lower case', async () => {
+      for (const id of [
+        '9b2d7e34-1c5a-1f00-8abc-0123456789ab',
+        'deadbeef-0000-4000-8000-123456789abc',
+        '5df41881-3aed-3515-88a7-2f4a814cf09e',
+        '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1aff',
+        '320c3d4d-cc00-875b-8ec9-32d5f69181c0',
+        '00000000-0000-0000-0000-000000000000',
+        'ffffffff-ffff-ffff-ffff-ffffffffffff',
+      ]) {
+        insert({ id })
+        for (const written of [id, id.toUpperCase(), id.replace('a', 'A')]) {
+          const answer = await get(written)
+          assert.deepEqual([answer.status, answer.body.id], [200, id])
+        }
+      }
+    })
+
+    it('takes a trailing slash, an escaped id and parameters that it does not know', async () => {
+      const { id } = insert({})
+      for (const path of [`${id}/`, id.replace('-', '%2D'), `${id}?id=x&id=y`, `${id}?%zz`]) {
+        assert.equal((await get(path)).body.id, id, path)
+      }
+    })
+
+    it('answers HEAD as GET, without the body', async () => {
+      const { id } = insert({})
+      const byGet = await get(id)
+      const byHead = await viewer.send('HEAD', `/v1/orders/${id}`)
+      assert.equal(byHead.status, 200)
+      assert.equal(byHead.text, '')
+      for (const name of ['etag', 'cache-control', 'content-type', 'vary']) {
+        assert.equal(byHead.headers.get(name), byGet.headers.get(name), name)
+      }
+    })
+
+    it('answers everybody who may read', async () => {
+      const { id } = insert({})
+      const callers = [admin, viewer, await service.bearer('operator'), await service.bearer('demo-service')]
+      for (const caller of [...callers, await service.session('viewer')]) {
+        assert.equal((await caller.get(`/v1/orders/${id}`)).status, 200)
+      }
+    })
+
+    it('sees a change as soon as it was acknowledged', async () => {
+      const id = await createdId(admin)
+      await admin.patch(`/v1/orders/${id}/approve`)
+      const { body, headers } = await get(id)
+      assert.deepEqual([body.status, headers.get('etag')], [1, '"2"'])
+    })
+  })
+
+  describe('revalidates', () => {
+    const matching = [
+      '"3"',
+      'W/"3"',
+      '*',
+      ' * ',
+      '"1", "3"',
+      '"1","3"',
+      'W/"1" , W/"3"',
+      ',"3",',
+      '"a,b", "3"',
+    ]
+    for (const tags of matching) {
+      it(`answers 304 without body to If-None-Match: ${tags}`, async () => {
+        const { id } = insert({ version: 3 })
+        const answer = await get(id, { 'if-none-match': tags })
+        assert.deepEqual([answer.status, answer.text], [304, ''])
+        assert.equal(answer.headers.get('etag'), '"3"')
+        assert.equal(answer.headers.get('cache-control'), 'private, no-cache')
+        assert.match(answer.headers.get('vary') ?? '', /\bCookie, Authorization\b/)
+        assert.equal(answer.headers.get('content-type'), null)
+      })
+    }
+
+    const other = [
+      '"2"',
+      '"33"',
+      '"03"',
+      '"3 "',
+      'W/"4"',
+      '3',
+      "'3'",
+      '"3',
+      '3"',
+      '',
+      'w/"3"',
+      '"*"',
+      '"2" "4"',
+    ]
+    for (const tags of other) {
+      it(`answers 200 to If-None-Match: ${tags}`, async () => {
+        const { id } = insert({ version: 3 })
+        const answer = await get(id, { 'if-none-match': tags })
+        assert.deepEqual([answer.status, answer.body.id], [200, id])
+      })
+    }
+
+    it('reads If-None-Match over several lines as one list', async () => {
+      const { id } = insert({ version: 3 })
+      const lines = ['If-None-Match: "1"', 'If-None-Match: "3"']
+      assert.equal((await sendExactly(viewer, 'GET', `/v1/orders/${id}`, lines)).status, 304)
+    })
+
+    it('answers 200 again once the order has changed', async () => {
+      const id = await createdId(admin)
+      const { headers } = await get(id)
+      const ifNoneMatch = { 'if-none-match': headers.get('etag') ?? '' }
+      assert.equal((await get(id, ifNoneMatch)).status, 304)
+      await admin.patch(`/v1/orders/${id}/approve`)
+      assert.equal((await get(id, ifNoneMatch)).status, 200)
+    })
+
+    it('answers 404 for an unknown order whatever the tags', async () => {
+      assertProblem(await get(randomUUID(), { 'if-none-match': '*' }), 404, 'order-not-found')
+    })
+
+    it('answers HEAD with 304 too', async () => {
+      const { id } = insert({ version: 3 })
+      const answer = await viewer.send('HEAD', `/v1/orders/${id}`, undefined, { 'if-none-match': '"3"' })
+      assert.equal(answer.status, 304)
+    })
+  })
+
+  describe('rejects input', () => {
+    it('is 404 for an unknown id', async () => {
+      assertProblem(await get(randomUUID()), 404, 'order-not-found')
+    })
+
+    for (const id of malformedIds) {
+      it(`is 404 for the malformed id ${id.slice(0, 50)}`, async () => {
+        assertProblem(await get(id), 404, 'order-not-found')
+      })
+    }
+
+    for (const id of ['%zz', '%', '%2', '%C3%28', '%ff', '%ED%A0%80']) {
+      it(`is a 404 problem for the undecodable path /v1/orders/${id}`, async () => {
+        const answer = await sendExactly(viewer, 'GET', `/v1/orders/${id}`)
+        assert.equal(answer.status, 404)
+        assert.equal(answer.headers.get('content-type'), 'application/problem+json')
+        assert.equal(answer.body.status, 404)
+      })
+    }
+
+    it('is 405 with the methods that there are for any other method', async () => {
+      const path = `/v1/orders/${insert({}).id}`
+      for (const method of ['PUT', 'PATCH', 'DELETE', 'POST']) {
+        const answer = await admin.send(method, path)
+        assertProblem(answer, 405, 'method-not-allowed')
+        assert.deepEqual(answer.headers.get('allow')?.split(', ').sort(), ['GET', 'HEAD', 'OPTIONS'])
+      }
+      const options = await admin.send('OPTIONS', path)
+      assert.deepEqual([options.status, options.text], [204, ''])
+      assert.deepEqual(options.headers.get('allow')?.split(', ').sort(), ['GET', 'HEAD', 'OPTIONS'])
+    })
+  })
+
+  describe('requires access', () => {
+    it('is 401 without a credential, whether the order exists or not', async () => {
+      for (const id of [insert({}).id, randomUUID(), 'x']) {
+        const answer = await service.client().get(`/v1/orders/${id}`)
+        assertProblem(answer, 401, 'authentication-required')
+        assert.match(answer.headers.get('www-authenticate') ?? '', /^Bearer realm="countersign"/)
+      }
+    })
+
+    it('is 403 naming the permission without Orders.Read, before the order is looked up', async () => {
+      const { accessToken } = await tokenPair(service, await newUser(service, { roles: ['Writer'] }))
+      const writer = service.client().withBearer(accessToken)
+      const own = await createdId(writer)
+      for (const id of [own, insert({}).id, randomUUID(), 'x']) {
+        const answer = await writer.get(`/v1/orders/${id}`, { 'if-none-match': '*' })
+        assertProblem(answer, 403, 'permission-denied')
+        assert.equal(answer.body.permission, 'Orders.Read')
+      }
+    })
+  })
+
+  it('changes nothing, whatever is asked', async () => {
+    const { id } = insert({})
+    const stateBefore = await storedState(service)
+    await get(id, { 'if-match': '"1"', 'idempotency-key': 'k', 'time-zone': 'Mars' })
+    await get(randomUUID())
+    await viewer.send('HEAD', `/v1/orders/${id}`)
+    assert.deepEqual(await storedState(service), stateBefore)
+  })
+})

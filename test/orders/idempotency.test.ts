@@ -1,0 +1,359 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import { newUser, tokenPair } from '../support/accounts.ts'
+import type { Answer, Client } from '../support/client.ts'
+import { createdId, sendExactly, storedState } from '../support/orders.ts'
+import { assertProblem } from '../support/problem.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const hour = 3_600_000
+
+/** Idempotency-Key on the two writes to orders. */
+describe('idempotency', () => {
+  let service: Service
+  let admin: Client
+  let operator: Client
+  before(async () => {
+    service = await startService()
+    admin = await service.bearer('admin')
+    operator = await service.bearer('operator')
+  })
+  after(() => service.close())
+
+  const acme = { customer: 'Acme', total: 12.5 }
+  const createBy = (
+    caller: Client,
+    key: string,
+    body: unknown = acme,
+    headers: Record<string, string> = {},
+  ) => caller.post('/v1/orders', body, { 'idempotency-key': key, ...headers })
+  const create = (key: string, body?: unknown, headers?: Record<string, string>) =>
+    createBy(operator, key, body, headers)
+  const approve = (id: string, key: string, headers: Record<string, string> = {}) =>
+    admin.patch(`/v1/orders/${id}/approve`, undefined, { 'idempotency-key': key, ...headers })
+  const countOrders = async () => (await storedState(service)).orders.length
+
+  describe('replays', () => {
+    it('a create: the first answer again, marked, and no second order', async () => {
+      const key = randomUUID()
+      const first = await create(key)
+      const count = await countOrders()
+      service.advance(1_500)
+      const second = await create(key)
+      assert.deepEqual([first.status, first.headers.get('idempotency-replayed')], [201, null])
+      assert.deepEqual([second.status, second.headers.get('idempotency-replayed')], [201, 'true'])
+      assert.equal(second.text, first.text)
+      for (const name of ['location', 'etag', 'content-type', 'cache-control', 'vary']) {
+        assert.equal(second.headers.get(name), first.headers.get(name), name)
+      }
+      assert.equal(await countOrders(), count)
+    })
+
+    it('an approval: 204 again, where without a key it were 409', async () => {
+      const [id, key] = [await createdId(operator), randomUUID()]
+      const first = await approve(id, key)
+      const { body: asApproved } = await admin.get(`/v1/orders/${id}`)
+      service.advance(1_500)
+      const second = await approve(id, key)
+      assert.deepEqual([first.status, first.headers.get('idempotency-replayed')], [204, null])
+      assert.deepEqual([second.status, second.headers.get('idempotency-replayed')], [204, 'true'])
+      assert.deepEqual([first.headers.get('etag'), second.headers.get('etag')], ['"2"', '"2"'])
+      assert.equal(second.text, '')
+      assert.deepEqual((await admin.get(`/v1/orders/${id}`)).body, asApproved)
+      assertProblem(await approve(id, randomUUID()), 409, 'order-not-pending')
+    })
+
+    it('the answer as it was, after the order has changed', async () => {
+      const key = randomUUID()
+      const first = await create(key)
+      await admin.patch(`/v1/orders/${first.body.id}/approve`)
+      const second = await create(key)
+      assert.deepEqual([second.status, second.headers.get('etag'), second.text], [201, '"1"', first.text])
+    })
+
+    it('as often as it is asked', async () => {
+      const key = randomUUID()
+      const { text } = await create(key)
+      for (const again of [await create(key), await create(key), await create(key)]) {
+        assert.deepEqual([again.status, again.text], [201, text])
+      }
+    })
+
+    it('by the same caller with another credential', async () => {
+      const key = randomUUID()
+      const first = await createBy(await service.bearer('operator'), key)
+      const second = await createBy(await service.session('operator'), key)
+      assert.deepEqual([second.headers.get('idempotency-replayed'), second.text], ['true', first.text])
+    })
+
+    it('nothing without a key', async () => {
+      const [first, second] = [
+        await operator.post('/v1/orders', acme),
+        await operator.post('/v1/orders', acme),
+      ]
+      assert.notEqual(first.body.id, second.body.id)
+    })
+  })
+
+  describe('takes for the same request', () => {
+    const same: [what: string, body: unknown, headers?: Record<string, string>][] = [
+      ['another spelling of the total', { customer: 'Acme', total: '12.5000' }],
+      ['another notation of the total', '{"customer":"Acme","total":1.25e1}'],
+      ['white space around the customer', { customer: '  Acme ', total: 12.5 }],
+      ['another order of the members', '{ "total":12.5,\n "customer":"Acme" }'],
+      ['members that are ignored', { ...acme, status: 1 }],
+      ['another JSON media type', JSON.stringify(acme), { 'content-type': 'application/x+json' }],
+    ]
+    for (const [what, body, headers] of same) {
+      it(what, async () => {
+        const key = randomUUID()
+        const { text } = await create(key)
+        const again = await create(key, body, headers)
+        assert.deepEqual([again.status, again.text], [201, text])
+        assert.equal(again.headers.get('idempotency-replayed'), 'true')
+      })
+    }
+
+    it('another composition of the customer', async () => {
+      const key = randomUUID()
+      const { text } = await create(key, { customer: 'M\u00fcller', total: 1 })
+      assert.equal((await create(key, { customer: 'Mu\u0308ller', total: 1 })).text, text)
+    })
+
+    it('another case of the Time-Zone header', async () => {
+      const key = randomUUID()
+      const { text } = await create(key, acme, { 'time-zone': 'Europe/Berlin' })
+      assert.equal((await create(key, acme, { 'time-zone': 'europe/berlin' })).text, text)
+    })
+
+    it('another case of the order’s id, and a trailing slash', async () => {
+      const [id, key] = [await createdId(operator), randomUUID()]
+      await approve(id, key)
+      assert.equal((await approve(id.toUpperCase(), key)).status, 204)
+      const again = await admin.patch(`/v1/orders/${id}/approve/`, undefined, { 'idempotency-key': key })
+      assert.deepEqual([again.status, again.headers.get('idempotency-replayed')], [204, 'true'])
+    })
+  })
+
+  describe('refuses the key of another request with 422', () => {
+    const others: [what: string, body: unknown, headers?: Record<string, string>][] = [
+      ['another total', { customer: 'Acme', total: 12.5001 }],
+      ['another customer', { customer: 'acme', total: 12.5 }],
+      ['a Time-Zone that the first had not', acme, { 'time-zone': 'UTC' }],
+      ['an If-Match that the first had not', acme, { 'if-match': '"1"' }],
+    ]
+    for (const [what, body, headers] of others) {
+      it(`for ${what}, and neither creates nor forgets`, async () => {
+        const key = randomUUID()
+        const first = await create(key)
+        const stateBefore = await storedState(service)
+        const other = await create(key, body, headers)
+        assertProblem(other, 422, 'idempotency-key-reused')
+        assert.equal(other.headers.get('idempotency-replayed'), null)
+        assert.equal(other.headers.get('location'), null)
+        assert.deepEqual(await storedState(service), stateBefore)
+        assert.equal((await create(key)).text, first.text)
+      })
+    }
+
+    it('for an approval with another If-Match or Time-Zone', async () => {
+      const [id, key] = [await createdId(operator), randomUUID()]
+      await approve(id, key, { 'if-match': '"1"', 'time-zone': 'Asia/Tokyo' })
+      for (const headers of [
+        {},
+        { 'if-match': '"1"' },
+        { 'time-zone': 'Asia/Tokyo' },
+        { 'if-match': '"2"', 'time-zone': 'Asia/Tokyo' },
+        { 'if-match': '"1"', 'time-zone': 'Asia/Seoul' },
+      ] as Record<string, string>[]) {
+        assertProblem(await approve(id, key, headers), 422, 'idempotency-key-reused')
+      }
+      const same = await approve(id, key, { 'if-match': '"1"', 'time-zone': 'Asia/Tokyo' })
+      assert.deepEqual([same.status, same.headers.get('idempotency-replayed')], [204, 'true'])
+    })
+  })
+
+  describe('keeps apart', () => {
+    it('callers', async () => {
+      const key = randomUUID()
+      const callers = [operator, admin, await service.bearer('demo-service')]
+      const answers = await Promise.all(callers.map((caller) => createBy(caller, key)))
+      assert.deepEqual(
+        answers.map(({ status, headers }) => [status, headers.get('idempotency-replayed')]),
+        callers.map(() => [201, null]),
+      )
+      assert.equal(new Set(answers.map(({ body }) => body.id)).size, callers.length)
+    })
+
+    it('methods and paths', async () => {
+      const key = randomUUID()
+      const ids = [await createdId(operator), await createdId(operator)]
+      const answers = [await createBy(admin, key)]
+      for (const id of ids) answers.push(await approve(id, key))
+      assert.deepEqual(
+        answers.map(({ status, headers }) => [status, headers.get('idempotency-replayed')]),
+        [
+          [201, null],
+          [204, null],
+          [204, null],
+        ],
+      )
+    })
+
+    it('keys that differ in case only', async () => {
+      const key = `Key-${randomUUID()}`
+      const [first, second] = [await create(key), await create(key.toLowerCase())]
+      assert.notEqual(first.body.id, second.body.id)
+    })
+  })
+
+  describe('the key', () => {
+    const printable = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)).join('')
+    const keys: [what: string, key: string][] = [
+      ['one character', '0'],
+      ['255 characters', 'k'.repeat(255)],
+      ['all printable ASCII', `a${printable}z`],
+      ['a quote inside', 'a"b'],
+      ['a quote at its end', 'ab"'],
+      ['commas and spaces', 'a, b'],
+      ['255 characters in quotes', `"${'q'.repeat(255)}"`],
+      ['escapes in quotes', '"a\\"b\\\\c"'],
+      ['one space in quotes', '" "'],
+    ]
+    for (const [what, key] of keys) {
+      it(`may have ${what}`, async () => {
+        const first = await create(key)
+        assert.equal(first.status, 201, first.text)
+        const second = await create(key)
+        assert.deepEqual([second.headers.get('idempotency-replayed'), second.text], ['true', first.text])
+      })
+    }
+
+    it('is the same bare and in quotes', async () => {
+      const key = randomUUID()
+      const { text } = await create(key)
+      const quoted = await create(`"${key}"`)
+      assert.deepEqual([quoted.headers.get('idempotency-replayed'), quoted.text], ['true', text])
+    })
+
+    const malformed: [what: string, key: string][] = [
+      ['empty', ''],
+      ['empty in quotes', '""'],
+      ['256 characters', 'k'.repeat(256)],
+      ['256 characters in quotes', `"${'k'.repeat(256)}"`],
+      ['a quote only', '"'],
+      ['a quote that does not end', '"abc'],
+      ['a quote that ends too early', '"ab"c'],
+      ['followed by a parameter', '"abc";q=1'],
+      ['an unknown escape', '"a\\nb"'],
+      ['beyond ASCII', 'k\u00e9y'],
+      ['beyond ASCII in quotes', '"k\u00e9y"'],
+      ['with a tab', 'a\tb'],
+    ]
+    for (const [what, key] of malformed) {
+      it(`is refused when it is ${what}`, async () => {
+        const id = await createdId(operator)
+        const stateBefore = await storedState(service)
+        for (const answer of [await create(key), await approve(id, key)]) {
+          assertProblem(answer, 400, 'invalid-idempotency-key')
+          assert.equal(answer.body.errors[0].header, 'Idempotency-Key')
+        }
+        assert.deepEqual(await storedState(service), stateBefore)
+      })
+    }
+
+    it('is refused when it comes on two lines', async () => {
+      const body = JSON.stringify(acme)
+      const lines = ['Content-Type: application/json', 'Idempotency-Key: a', 'Idempotency-Key: a']
+      const answer = await sendExactly(operator, 'POST', '/v1/orders', lines, body)
+      assertProblem({ ...answer, setCookies: [] }, 400, 'invalid-idempotency-key')
+    })
+
+    it('of a request that never got this far is not used up', async () => {
+      const key = randomUUID()
+      const viewer = await service.bearer('viewer')
+      assertProblem(await create(key, { customer: 'Acme', total: 0 }), 400, 'validation-failed')
+      assertProblem(await create(key, acme, { 'time-zone': 'Mars' }), 400, 'invalid-time-zone')
+      assertProblem(await createBy(viewer, key), 403, 'permission-denied')
+      const answer = await create(key)
+      assert.deepEqual([answer.status, answer.headers.get('idempotency-replayed')], [201, null])
+    })
+  })
+
+  describe('stores 2xx answers only', () => {
+    it('so that after a 412 the same key approves with the right version', async () => {
+      const [id, key] = [await createdId(operator), randomUUID()]
+      assertProblem(await approve(id, key, { 'if-match': '"7"' }), 412, 'precondition-failed')
+      const answer = await approve(id, key, { 'if-match': '"1"' })
+      assert.deepEqual([answer.status, answer.headers.get('idempotency-replayed')], [204, null])
+    })
+
+    it('so that a 409 is found anew every time', async () => {
+      const [id, key] = [await createdId(operator), randomUUID()]
+      await admin.patch(`/v1/orders/${id}/approve`)
+      const answers: Answer[] = [await approve(id, key), await approve(id, key)]
+      for (const answer of answers) {
+        assertProblem(answer, 409, 'order-not-pending')
+        assert.equal(answer.headers.get('idempotency-replayed'), null)
+      }
+    })
+
+    it('so that a 404 leaves nothing behind', async () => {
+      const stateBefore = await storedState(service)
+      const [id, key] = [randomUUID(), randomUUID()]
+      assertProblem(await approve(id, key), 404, 'order-not-found')
+      assertProblem(await approve(id, key, { 'time-zone': 'UTC' }), 404, 'order-not-found')
+      assert.deepEqual(await storedState(service), stateBefore)
+    })
+  })
+
+  it('comes before the state of the order: another request with the key is 422, not 412 or 409', async () => {
+    const [id, key] = [await createdId(operator), randomUUID()]
+    await approve(id, key)
+    assertProblem(await approve(id, key, { 'if-match': '"1"' }), 422, 'idempotency-key-reused')
+  })
+
+  it('replays nothing to a caller who has lost the permission', async () => {
+    const [user, key] = [await newUser(service, { roles: ['Operator', 'Viewer'] }), randomUUID()]
+    const bearer = async () => service.client().withBearer((await tokenPair(service, user)).accessToken)
+    assert.equal((await createBy(await bearer(), key)).status, 201)
+    const { account } = user
+    await service.db.write('revokeRoles', { account, roles: ['Operator'], nowMilliseconds: service.now() })
+    service.advance(5 * 60_000 + 1_000)
+    assertProblem(await createBy(await bearer(), key), 403, 'permission-denied')
+  })
+
+  describe('forgets after 24 hours', () => {
+    let later: Service
+    before(async () => {
+      later = await startService()
+    })
+    after(() => later.close())
+
+    it('replays a moment before, creates anew a moment after, and replays that', async () => {
+      const key = randomUUID()
+      const first = await createBy(await later.bearer('operator'), key)
+      later.advance(24 * hour - 10_000)
+      const replayed = await createBy(await later.bearer('operator'), key)
+      assert.deepEqual([replayed.headers.get('idempotency-replayed'), replayed.text], ['true', first.text])
+      later.advance(10_000)
+      const anew = await createBy(await later.bearer('operator'), key, { customer: 'Other', total: 1 })
+      assert.deepEqual([anew.status, anew.headers.get('idempotency-replayed')], [201, null])
+      assert.notEqual(anew.text, first.text)
+      const again = await createBy(await later.bearer('operator'), key, { customer: 'Other', total: 1 })
+      assert.deepEqual([again.headers.get('idempotency-replayed'), again.text], ['true', anew.text])
+    })
+
+    it('lets an approval come to its 409 then', async () => {
+      const key = { 'idempotency-key': randomUUID() }
+      const path = `/v1/orders/${await createdId(await later.bearer('operator'))}/approve`
+      const approveNow = async () => (await later.bearer('admin')).patch(path, undefined, key)
+      assert.equal((await approveNow()).status, 204)
+      later.advance(24 * hour - 10_000)
+      assert.equal((await approveNow()).status, 204)
+      later.advance(10_000)
+      assertProblem(await approveNow(), 409, 'order-not-pending')
+    })
+  })
+})

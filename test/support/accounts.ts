@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto'
+import { Passwords } from '../../server/auth/passwords.ts'
+import { newSecret, sha256 } from '../../server/ids.ts'
+import type { Client } from './client.ts'
+import type { Service } from './service.ts'
+
+/** Password of every account made here unless the test gives another; long, so that no rule stands against it. */
+const usualPassword = 'quiet harbour lanterns at dusk'
+
+const passwords = new Passwords()
+const hashes = new Map<string, Promise<string>>()
+
+/** Hashed once for a test process. */
+export function hashOf(password: string): Promise<string> {
+  const hash = hashes.get(password) ?? passwords.hash(password)
+  hashes.set(password, hash)
+  return hash
+}
+
+export interface TestUser {
+  id: number
+  userName: string
+  email: string
+  password: string
+  /** How write operations name the account. */
+  account: { kind: 'user'; name: string }
+  /** Body of a sign-in. */
+  credentials: { email: string; password: string }
+}
+
+/** A user that no other test knows. */
+export async function newUser(
+  service: Service,
+  { roles = ['Operator'], password = usualPassword }: { roles?: string[]; password?: string } = {},
+): Promise<TestUser> {
+  const userName = `user-${randomBytes(6).toString('hex')}`
+  const email = `${userName}@example.com`
+  const added = await service.db.write('addUser', {
+    userName,
+    email,
+    passwordHash: await hashOf(password),
+    timeZone: null,
+    roles,
+    nowMilliseconds: service.now() - 1_000,
+  })
+  if ('refused' in added) throw new Error(added.refused)
+  const account = { kind: 'user', name: userName } as const
+  return { id: added.id, userName, email, password, account, credentials: { email, password } }
+}
+
+export interface TestClient {
+  id: number
+  clientId: string
+  clientSecret: string
+  account: { kind: 'client'; name: string }
+  credentials: { clientId: string; clientSecret: string }
+}
+
+/** A service client that no other test knows. */
+export async function newClient(service: Service, roles: string[] = ['Operator']): Promise<TestClient> {
+  const clientId = `client-${randomBytes(6).toString('hex')}`
+  const clientSecret = newSecret()
+  const added = await service.db.write('addClient', {
+    clientId,
+    secretHash: sha256(clientSecret),
+    roles,
+    nowMilliseconds: service.now() - 1_000,
+  })
+  if ('refused' in added) throw new Error(added.refused)
+  const account = { kind: 'client', name: clientId } as const
+  return { id: added.id, clientId, clientSecret, account, credentials: { clientId, clientSecret } }
+}
+
+/** A browser in which the user has signed in, with its antiforgery token. */
+export async function signIn(service: Service, { credentials }: TestUser): Promise<Client> {
+  const browser = service.client()
+  await browser.post('/v1/auth/session', credentials)
+  await browser.fetchAntiforgeryToken()
+  return browser
+}
+
+export interface TestPair {
+  accessToken: string
+  accessTokenExpiresAt: string
+  refreshToken: string
+}
+
+/** A new token family of the user. */
+export async function tokenPair(service: Service, { credentials }: TestUser): Promise<TestPair> {
+  return (await service.client().post('/v1/auth/token', credentials)).body
+}
+
+/** A service's access token. */
+export async function serviceToken(service: Service, { credentials }: TestClient): Promise<string> {
+  return (await service.client().post('/v1/auth/clients/token', credentials)).body.accessToken
+}
+
+/** Everything that is stored of sign-ins, as text: what must not be found in it was not stored. */
+export async function storedCredentials({ db }: Service): Promise<string> {
+  const tables = ['principals', 'users', 'client_secrets', 'sessions', 'session_ids'] as const
+  const more = ['refresh_families', 'refresh_tokens', 'login_failures'] as const
+  const rows = [...tables, ...more].map((table) => db.read.selectFrom(table).selectAll().execute())
+  return JSON.stringify(await Promise.all(rows))
+}
+
+/** How many sessions the account has, and how many token families that nothing has revoked. */
+export async function liveCredentials(
+  { db }: Service,
+  { id }: { id: number },
+): Promise<{ sessions: number; families: number }> {
+  const sessions = await db.read.selectFrom('sessions').select('id').where('principal_id', '=', id).execute()
+  const families = await db.read
+    .selectFrom('refresh_families')
+    .select('id')
+    .where('principal_id', '=', id)
+    .where('revoked_at', 'is', null)
+    .execute()
+  return { sessions: sessions.length, families: families.length }
+}

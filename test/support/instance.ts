@@ -1,0 +1,27 @@
+import { pino } from 'pino'
+import { buildApp } from '../../server/app.ts'
+import type { SigningKeys } from '../../server/auth/keys.ts'
+import { Client } from './client.ts'
+import type { Service } from './service.ts'
+
+export interface Instance {
+  baseUrl: string
+  client(): Client
+  close(): Promise<void>
+}
+
+/** One more instance of the service on the same database, with the same clock and the same or other signing keys. */
+export async function startInstance(service: Service, keys?: SigningKeys): Promise<Instance> {
+  const { config, db, antiforgeryKey } = service
+  const app = await buildApp({
+    config,
+    db,
+    clock: service.now,
+    log: pino({ level: 'silent' }),
+    keys: keys ?? service.keys,
+    antiforgeryKey,
+    readiness: { draining: false },
+  })
+  const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 })
+  return { baseUrl, client: () => new Client(baseUrl), close: () => app.close() }
+}

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict'
+import type { Answer } from './client.ts'
+
+/** The answer is this problem and nothing else (RFC 9457): status, media type, type, code, request id. */
+export function assertProblem(answer: Answer, status: number, code: string): void {
+  assert.deepEqual(
+    { status: answer.status, code: answer.body?.code },
+    { status, code },
+    `${answer.status} ${answer.text}`,
+  )
+  assert.equal(answer.headers.get('content-type'), 'application/problem+json')
+  assert.equal(answer.body.status, status)
+  assert.match(answer.body.type, new RegExp(`^https?://[^/]+/problems/${code}$`))
+  assert.equal(answer.body.requestId, answer.headers.get('x-request-id'))
+}
+
+/** What two refusals must have in common when the caller may not tell their causes apart. */
+export function visibleParts({ status, headers, setCookies, body }: Answer): unknown {
+  const { requestId: _, ...rest } = body
+  const names = [...headers.keys()].sort()
+  return { status, names, challenge: headers.get('www-authenticate'), setCookies, body: rest }
+}

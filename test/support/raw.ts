@@ -1,0 +1,64 @@
+import { connect } from 'node:net'
+
+/** The first answer on a connection, as it stood on the wire. */
+export interface RawAnswer {
+  status: number
+  headers: Headers
+  text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  body: any
+}
+
+const limitMilliseconds = 10_000
+
+/**
+ * Writes bytes to a connection of its own and reads until the server closes it, so the request should ask for that
+ * (`Connection: close`). Resolves with what arrived, also when the connection was then reset; rejects when that is
+ * no HTTP answer.
+ */
+export function exchange(baseUrl: string, ...parts: (string | Buffer)[]): Promise<RawAnswer> {
+  const { hostname, port } = new URL(baseUrl)
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    const socket = connect({ host: hostname, port: Number(port) })
+    socket.setTimeout(limitMilliseconds, () => socket.destroy())
+    socket.on('data', (chunk) => void chunks.push(chunk))
+    // The server may close while the rest is still being sent.
+    socket.on('error', () => undefined)
+    socket.on('close', () => {
+      const answer = parseAnswer(Buffer.concat(chunks).toString('utf8'))
+      if (answer === undefined) reject(new Error('the connection ended without an answer'))
+      else resolve(answer)
+    })
+    for (const part of parts) socket.write(part)
+  })
+}
+
+/** A request with the headers that HTTP/1.1 asks for; `lines` are further header lines. */
+export function request(method: string, path: string, lines: string[] = [], body = ''): string {
+  const length = body === '' ? [] : [`Content-Length: ${Buffer.byteLength(body)}`]
+  const head = [`${method} ${path} HTTP/1.1`, 'Host: localhost', 'Connection: close', ...lines, ...length]
+  return `${head.join('\r\n')}\r\n\r\n${body}`
+}
+
+function parseAnswer(received: string): RawAnswer | undefined {
+  const [head = '', ...rest] = received.split('\r\n\r\n')
+  const [statusLine = '', ...lines] = head.split('\r\n')
+  const status = /^HTTP\/1\.1 (\d{3})/.exec(statusLine)?.[1]
+  if (status === undefined) return undefined
+  const headers = new Headers()
+  for (const line of lines) {
+    const separator = line.indexOf(':')
+    headers.append(line.slice(0, separator), line.slice(separator + 1).trim())
+  }
+  const text = rest.join('\r\n\r\n')
+  return { status: Number(status), headers, text, body: parseJson(text) }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

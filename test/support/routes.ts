@@ -1,0 +1,61 @@
+import { subscribe } from 'node:diagnostics_channel'
+import type { RouteOptions } from 'fastify'
+import type { App } from '../../server/http/route.ts'
+
+/** One route as the app registered it: one method, HEAD ones included. */
+export interface Route {
+  method: string
+  url: string
+  /** `url` with an id in place of each parameter: what a request can be sent to. */
+  path: string
+  access: string | undefined
+  limit: string | undefined
+  hasBody: boolean
+  operationId: string | undefined
+}
+
+const tables = new WeakMap<object, RouteOptions[]>()
+/** Called with every route of every app, before the app's own hooks see it; tests may change what is declared. */
+let intercept: ((route: RouteOptions) => void) | undefined
+
+// Fastify announces every instance that it makes: the route table comes from the app itself, not from a list here.
+subscribe('fastify.initialization', (message) => {
+  const { fastify } = message as { fastify: App }
+  const routes: RouteOptions[] = []
+  tables.set(fastify, routes)
+  fastify.addHook('onRoute', (route) => {
+    intercept?.(route)
+    routes.push(route)
+  })
+})
+
+export const sampleId = '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57'
+
+/** Every route of the app, also of those that no description mentions. */
+export function routesOf(app: App): Route[] {
+  const routes = tables.get(app) ?? []
+  return routes.flatMap(({ method, url, config, schema }) =>
+    [method].flat().map((one) => ({
+      method: one,
+      url,
+      path: url.replaceAll(/:\w+/g, sampleId),
+      access: config?.access,
+      limit: config?.limit,
+      hasBody: schema?.body !== undefined,
+      operationId: schema?.operationId,
+    })),
+  )
+}
+
+/** Runs `work` while every route that is registered passes through `change` first. */
+export async function changingRoutes<T>(
+  change: (route: RouteOptions) => void,
+  work: () => Promise<T>,
+): Promise<T> {
+  intercept = change
+  try {
+    return await work()
+  } finally {
+    intercept = undefined
+  }
+}
