@@ -29,7 +29,7 @@ import {
 } from './http/request-context.ts'
 import { registerRequestLog } from './http/request-log.ts'
 import type { App } from './http/route.ts'
-import { registerSecurityHeaders } from './http/security-headers.ts'
+import { registerSecurityHeaders, securityHeaders } from './http/security-headers.ts'
 import { registerWebApp, sendWebApp } from './http/spa.ts'
 import type { AppDatabase } from './operations.ts'
 import { registerOrders } from './orders/routes.ts'
@@ -90,6 +90,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
 }
 
 function createServer({ config, log }: AppParts, publicUrl: () => string): App {
+  const apiHeaders = securityHeaders(config)
   const app = fastify({
     loggerInstance: log,
     // One line per request is ours (http/request-log.ts).
@@ -112,10 +113,13 @@ function createServer({ config, log }: AppParts, publicUrl: () => string): App {
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: true,
-    frameworkErrors: (error, request, reply) => answerFrameworkError(error, request, reply, publicUrl()),
-    clientErrorHandler: (error, socket) => answerParserError(error, socket, publicUrl()),
+    frameworkErrors: (error, request, reply) =>
+      answerFrameworkError(error, request, reply, publicUrl(), apiHeaders),
+    clientErrorHandler: (error, socket) => answerParserError(error, socket, publicUrl(), apiHeaders),
   }).withTypeProvider<FieldsTypeProvider>()
-  app.server.on('checkExpectation', (_request, response) => answerExpectation(response, publicUrl()))
+  app.server.on('checkExpectation', (_request, response) =>
+    answerExpectation(response, publicUrl(), apiHeaders),
+  )
   app.setValidatorCompiler(compileReader)
   return app
 }

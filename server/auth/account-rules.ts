@@ -31,8 +31,8 @@ const passwordMaximum = 256
 /** Fewer different characters, or runs such as `abc`, `321`, `qwert` and `aaa`, than this are guessed at once. */
 const varietyMinimum = 5
 
-/** Letters and digits that a password must have besides names, the commonest words, and digits at its ends. */
-const remainderMinimum = 6
+/** A piece that is shorter than this adds nothing by being repeated. */
+const pieceMinimum = 6
 
 /**
  * The rule that a new password breaks, as the end of a sentence that begins with "the password", or undefined. Length
@@ -51,16 +51,15 @@ export function passwordFault(password: string, names: readonly string[]): strin
   if (repeatsShortPiece(folded)) return 'repeats a short piece'
   if (countRuns(folded) < varietyMinimum) return 'is a sequence of keys, letters or digits'
   const compact = compactForms(folded.join(''))
-  if (compact.some(isCommon)) return 'is on the list of common passwords'
+  if (compact.some((form) => commonPasswords.has(form))) return 'is on the list of common passwords'
   const pieces = [...commonPieces, ...names.flatMap(nameParts)]
-  if (compact.some((form) => hasLittleBesides(form, pieces)))
-    return 'is little more than names and common words'
+  if (compact.some((form) => hasNothingBesides(form, pieces))) return 'is nothing but names and common words'
   return undefined
 }
 
-/** True for two or more copies (the last may be cut) of a piece that alone would be too short. */
+/** True for copies (the last may be cut) of a piece of a few characters. */
 function repeatsShortPiece(characters: string[]): boolean {
-  for (let period = 1; period < passwordMinimum && period * 2 <= characters.length; period += 1) {
+  for (let period = 1; period < pieceMinimum && period * 2 <= characters.length; period += 1) {
     if (characters.every((character, index) => index < period || character === characters[index - period])) {
       return true
     }
@@ -105,24 +104,16 @@ const lookalikes: Record<string, string> = {
   '!': 'i',
 }
 
-/**
- * Letters and digits only: as written; with lookalikes read as the letters that they stand for; and the same without
- * the digits and signs at both ends, which are what people add to a common password.
- */
+/** Letters and digits only: as written, and with lookalikes read as the letters that they stand for. */
 function compactForms(folded: string): string[] {
-  const read = (text: string) => text.replace(/[013457@$!]/g, (sign) => lookalikes[sign] ?? sign)
-  const bare = folded.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '')
-  return [folded, read(folded), read(bare)].map((text) => text.replace(/[^\p{L}\p{N}]/gu, ''))
+  const read = folded.replace(/[013457@$!]/g, (sign) => lookalikes[sign] ?? sign)
+  return [folded, read].map((text) => text.replace(/[^\p{L}\p{N}]/gu, ''))
 }
 
-function isCommon(compact: string): boolean {
-  return commonPasswords.has(compact) || commonPasswords.has(compact.replace(/^\d+|\d+$/g, ''))
-}
-
-function hasLittleBesides(compact: string, pieces: readonly string[]): boolean {
+function hasNothingBesides(compact: string, pieces: readonly string[]): boolean {
   const longestFirst = [...new Set(pieces)].sort((a, b) => b.length - a.length)
   const remainder = longestFirst.reduce((rest, piece) => rest.replaceAll(piece, ' '), compact)
-  return remainder !== compact && remainder.replaceAll(' ', '').length < remainderMinimum
+  return compact !== '' && remainder.trim() === ''
 }
 
 /** The words of a name or email, three letters or longer. */

@@ -1,6 +1,6 @@
 /**
  * Common passwords that are long enough to pass the length rule, in the form in which they are compared: lower case,
- * letters and digits only, digits at either end left out. Written from general knowledge for this project, in the
+ * letters and digits only. Written from general knowledge for this project, in the
  * manner of the lists of leaked passwords (whose bulk, at eight characters, is refused by length alone); it is not
  * taken from such a list and does not claim to be complete. The rules of `passwordFault` cover what can be described:
  * repeated pieces, keyboard runs, and combinations of `commonPieces`.
@@ -21,7 +21,7 @@ qazxswedcvfrtgbnhyujm wsxedcrfvtgbyhn plokijuhygtfrdeswaq plmoknijbuhvygc 5tgb4r
 abcd1234abcd1234efgh abc123def456ghi789 abcdef1234567890 abcdefgh12345678 qwerty123456asdfgh qwertyuiop123456
 qwertyuiopasdfghjkl qwertyuiopasdfghjklzxcvbnm qweasdzxcrtyfghvbn qweasdzxcqweasdzxc qweasdzxc123456 qwe123asd456zxc789
 qwerasdfzxcv1234 asdfghjklqwertyuiop zxcvbnmasdfghjkl asdfqwerzxcvuiop azertyuiopqsdfghjklm qwertzuiopasdfghjkl
-correcthorsebatterystaple correcthorsebattery horsebatterystaple batteryhorsestaplecorrect correctbatteryhorsestaple
+correcthorsebatterystaple batteryhorsestaplecorrect correctbatteryhorsestaple
 thequickbrownfox thequickbrownfoxjumps thequickbrownfoxjumpsoverthelazydog quickbrownfoxjumps jumpsoverthelazydog
 loremipsumdolor loremipsumdolorsit loremipsumdolorsitamet helloworldhelloworld helloworldprogram
 thisismypassword thisisapassword thisismynewpassword thisisthepassword thisisastrongpassword thisisalongpassword

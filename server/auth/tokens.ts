@@ -99,8 +99,9 @@ export class AccessTokens {
 
   /** The algorithm comes from the key (each published key names it); `jku`, `jwk` and `x5u` are never looked at. */
   async #verifySignature(token: string): Promise<VerifiedToken | undefined> {
+    if (!isCanonical(token)) return undefined
     try {
-      const { payload } = await jwtVerify(token, this.#publishedKeys, {
+      const { payload, protectedHeader } = await jwtVerify(token, this.#publishedKeys, {
         algorithms: [this.#keys.algorithm],
         typ: tokenType,
         issuer: this.#issuer(),
@@ -111,10 +112,13 @@ export class AccessTokens {
       })
       const { sub, iat, exp, roles, preferred_username: userName } = payload
       const whole =
+        typeof protectedHeader.kid === 'string' &&
         typeof sub === 'string' &&
         sub !== '' &&
-        typeof iat === 'number' &&
-        typeof exp === 'number' &&
+        Number.isSafeInteger(iat) &&
+        Number.isSafeInteger(exp) &&
+        iat !== undefined &&
+        exp !== undefined &&
         typeof userName === 'string' &&
         Array.isArray(roles) &&
         roles.every((role) => typeof role === 'string')
@@ -125,6 +129,14 @@ export class AccessTokens {
       throw error
     }
   }
+}
+
+/** One spelling for one token: three parts of base64url without padding or stray bits (RFC 4648 §3.5). */
+function isCanonical(token: string): boolean {
+  const parts = token.split('.')
+  return (
+    parts.length === 3 && parts.every((part) => Buffer.from(part, 'base64url').toString('base64url') === part)
+  )
 }
 
 function isCurrent(token: VerifiedToken, nowSeconds: number): boolean {

@@ -3,7 +3,8 @@ import { Problem } from './problems.ts'
 import type { App } from './route.ts'
 
 const jsonType = /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json$/i
-const utf8 = new TextDecoder('utf-8', { fatal: true })
+/** A byte order mark is kept, and then refused, as by JSON.parse (RFC 8259 §8.1). */
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
  * JSON in UTF-8 and nothing else (section 1 of the contract). The media type is judged before the body is read, so

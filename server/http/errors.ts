@@ -37,8 +37,9 @@ export function answerFrameworkError(
   request: FastifyRequest,
   reply: FastifyReply,
   publicUrl: string,
+  headers: Record<string, string>,
 ): void {
-  reply.header('x-request-id', request.id).header('cache-control', 'no-store')
+  reply.headers(headers).header('x-request-id', request.id)
   sendProblem(toProblem(error), request, reply, publicUrl)
 }
 
@@ -80,13 +81,13 @@ function challenge(problem: Problem): string {
 }
 
 function problemBody(problem: Problem, publicUrl: string, instance: string, requestId: string) {
-  const { status, title } = catalogue[problem.code]
+  const { status, title, remedy } = catalogue[problem.code]
   const { invalidToken: _, ...members } = problem.members
   return {
     type: `${publicUrl}/problems/${problem.code}`,
     title,
     status,
-    ...(problem.detail === undefined ? {} : { detail: problem.detail }),
+    detail: problem.detail ?? remedy,
     instance,
     code: problem.code,
     requestId,
@@ -108,33 +109,42 @@ const parserCodes: Record<string, ProblemCode> = {
 }
 
 /** What the HTTP parser refuses never becomes a request: the answer is written to the socket by hand. */
-export function answerParserError(error: NodeJS.ErrnoException, socket: Socket, publicUrl: string): void {
+export function answerParserError(
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+  publicUrl: string,
+  apiHeaders: Record<string, string>,
+): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
   const code = startsWithLongUrl(error) ? 'uri-too-long' : (parserCodes[error.code ?? ''] ?? 'bad-request')
-  const { status, headers, body } = bareAnswer(code, publicUrl)
+  const { status, headers, body } = bareAnswer(code, publicUrl, apiHeaders)
   const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fields.join('\r\n')}\r\n\r\n${body}`)
 }
 
 /** For Node's `checkExpectation` event: any Expect but 100-continue, which never becomes a request either. */
-export function answerExpectation(response: ServerResponse, publicUrl: string): void {
-  const { status, headers, body } = bareAnswer('expectation-failed', publicUrl)
+export function answerExpectation(
+  response: ServerResponse,
+  publicUrl: string,
+  apiHeaders: Record<string, string>,
+): void {
+  const { status, headers, body } = bareAnswer('expectation-failed', publicUrl, apiHeaders)
   response.writeHead(status, headers).end(body)
 }
 
-function bareAnswer(code: ProblemCode, publicUrl: string) {
+function bareAnswer(code: ProblemCode, publicUrl: string, apiHeaders: Record<string, string>) {
   const problem = new Problem(code)
   const requestId = newOpaqueId()
   const body = JSON.stringify(problemBody(problem, publicUrl, '/', requestId))
   const headers = {
-    'Content-Type': 'application/problem+json',
-    'Content-Length': String(Buffer.byteLength(body)),
-    'Cache-Control': 'no-store',
-    'X-Request-Id': requestId,
-    Connection: 'close',
+    ...apiHeaders,
+    'x-request-id': requestId,
+    'content-type': 'application/problem+json',
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
   }
   return { status: problem.status, headers, body }
 }

@@ -100,21 +100,35 @@ export const linkHeader = {
   schema: { type: 'string', example: '</v1/orders?pageNumber=2>; rel="next"' },
 }
 
-/** `Link` targets repeat the request's own query with another pageNumber. */
-export function pageLinks(url: string, page: Page<unknown>): string {
+/** A header longer than this could exceed what the caller's HTTP client takes; then it is left out. */
+const linkLimitBytes = 8 * 1024
+
+/** The `Link` header. Its targets repeat the known parameters of the request's query, with another pageNumber. */
+export function pageLinks(
+  path: string,
+  url: string | undefined,
+  known: TSchema,
+  page: Page<unknown>,
+): { link?: string } {
   const last = Math.max(1, page.totalPages)
   const targets: [string, number][] = [['first', 1]]
   if (page.hasPreviousPage) targets.push(['prev', Math.min(page.pageNumber - 1, last)])
   if (page.hasNextPage) targets.push(['next', page.pageNumber + 1])
   targets.push(['last', last])
-  return targets.map(([rel, number]) => `<${withPageNumber(url, number)}>; rel="${rel}"`).join(', ')
+  const others = repeatedParameters(url, known)
+  const link = targets
+    .map(([rel, number]) => `<${path}?${[`pageNumber=${number}`, ...others].join('&')}>; rel="${rel}"`)
+    .join(', ')
+  return link.length > linkLimitBytes ? {} : { link }
 }
 
-function withPageNumber(url: string, pageNumber: number): string {
-  const [path = '', query = ''] = url.split('?')
-  const others = query.split('&').filter((pair) => pair !== '' && !/^pageNumber(=|$)/.test(pair))
-  const escaped = others.map((pair) =>
-    pair.replaceAll(/[<>"\\^`{|}]/g, (character) => encodeURIComponent(character)),
-  )
-  return `${path}?${[`pageNumber=${pageNumber}`, ...escaped].join('&')}`
+function repeatedParameters(url: string | undefined, known: TSchema): string[] {
+  const [, query = ''] = (url ?? '').split('?')
+  const names = Object.keys((known as { properties?: object }).properties ?? {})
+  return query
+    .split('&')
+    .filter((pair) => names.some((name) => name !== 'pageNumber' && pair.startsWith(`${name}=`)))
+    .map((pair) =>
+      pair.replaceAll(/[^\x21-\x7e]|[<>"\\^`{|}]/g, (character) => encodeURIComponent(character)),
+    )
 }

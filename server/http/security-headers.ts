@@ -9,16 +9,19 @@ export const webAppPolicy =
 const oneYearSeconds = 31_536_000
 
 /** Headers of every answer (section 10 of the contract); what serves a page replaces the policy with its own. */
-export function registerSecurityHeaders(app: App, config: Config): void {
-  const headers: Record<string, string> = {
+export function securityHeaders({ development }: Config): Record<string, string> {
+  return {
     'content-security-policy': apiPolicy,
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
     'cross-origin-resource-policy': 'same-origin',
     'cache-control': 'no-store',
+    ...(development ? {} : { 'strict-transport-security': `max-age=${oneYearSeconds}; includeSubDomains` }),
   }
-  if (!config.development)
-    headers['strict-transport-security'] = `max-age=${oneYearSeconds}; includeSubDomains`
+}
+
+export function registerSecurityHeaders(app: App, config: Config): void {
+  const headers = securityHeaders(config)
   const vary = ['Cookie', 'Authorization', ...(config.corsOrigins.length > 0 ? ['Origin'] : [])].join(', ')
   app.addHook('onRequest', async (request, reply) => {
     reply.headers(headers)

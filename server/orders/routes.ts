@@ -118,7 +118,9 @@ function registerList(app: App, { db }: OrderParts): void {
       access: 'Orders.Read',
       problems: ['invalid-filter', 'filter-too-expensive', 'result-too-large'],
       requestHeaders: [ifNoneMatchHeader],
-      responseHeaders: { 200: [linkHeader, { ...etagHeader, description: 'Weak entity tag of the page.' }] },
+      responseHeaders: {
+        200: [linkHeader, { ...etagHeader, description: 'Entity tag of the page: a hash of it.' }],
+      },
     },
     schema: {
       operationId: 'listOrders',
@@ -132,7 +134,8 @@ function registerList(app: App, { db }: OrderParts): void {
     handler: async (request, reply) => {
       const { query } = request
       const page = await findPage(db, query)
-      if (query.paginated !== false) reply.header('link', pageLinks(request.url, page))
+      if (query.paginated !== false)
+        reply.headers(pageLinks('/v1/orders', request.raw.url, ListOrdersQuery, page))
       reply.header('cache-control', cacheControl)
       return { ...page, items: page.items.map(toSummaryResponse) }
     },
@@ -142,7 +145,7 @@ function registerList(app: App, { db }: OrderParts): void {
 /** A page has no version of its own: its tag is a hash of what would be sent. */
 function revalidate(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
   if (reply.statusCode !== 200 || typeof payload !== 'string') return payload
-  const etag = `W/"${sha256(payload)}"`
+  const etag = `"${sha256(payload)}"`
   reply.header('etag', etag)
   if (matchesNone(request.headers['if-none-match'], etag)) return payload
   reply.code(304).removeHeader('content-type').removeHeader('content-length')

@@ -164,19 +164,22 @@ const directionNames = Object.keys(orderDirection) as (keyof typeof orderDirecti
 
 const EOrderDirection = named(
   'EOrderDirection',
-  Type.Unsafe<string>({
-    type: ['string', 'integer'],
-    pattern: `${anyCasePattern(directionNames).slice(0, -2)}|0|1)$`,
-    minimum: 0,
-    maximum: 1,
-    description:
-      'Asc = 0, Desc = 1; the name in any case, or the digit. Without it: Desc, or Asc when orderBy is given.',
-    examples: ['Desc'],
+  Type.Unsafe<number>({
+    type: 'integer',
+    enum: Object.values(orderDirection),
+    'x-enum-varnames': directionNames,
+    description: 'Asc = 0, Desc = 1.',
+    examples: [orderDirection.Desc],
   }),
 )
 
 const orderField: Field<'asc' | 'desc'> = {
-  schema: EOrderDirection,
+  schema: Type.Unsafe<string>({
+    anyOf: [EOrderDirection, { type: 'string', pattern: anyCasePattern(directionNames) }],
+    description:
+      'Sort direction: Asc or Desc in any case, or the number. Without it: Desc, or Asc when orderBy is given.',
+    examples: ['Desc'],
+  }),
   read(value) {
     const wanted = String(value).toLowerCase()
     const found = directionNames.find(

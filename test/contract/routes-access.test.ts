@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { pino } from 'pino'
+import { buildApp } from '../../server/app.ts'
 import { permissions } from '../../server/auth/permissions.ts'
 import type { Client } from '../support/client.ts'
 import { changingRoutes, type Route, routesOf } from '../support/routes.ts'
@@ -88,7 +90,7 @@ describe('the route table', () => {
           const isTarget = route.method === method && route.url === url
           route.config = isTarget ? { ...route.config, access: undefined as never } : (route.config ?? {})
         },
-        () => startService(),
+        () => buildApp({ ...service, clock: service.now, log: pino({ level: 'silent' }) }),
       )
       await assert.rejects(
         starting,
