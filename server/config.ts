@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { parseTimeZone } from './clock.ts'
+import type { ConnectOptions } from './db/open.ts'
 
 /** Lists every fault of the configuration at once; one line each, no secret. */
 export class ConfigurationError extends Error {
@@ -158,8 +159,19 @@ export const settings = {
     parse: parsePublicUrl,
   } satisfies Setting<string>,
   DATABASE_URL: text(
-    '`file:PATH` is embedded SQLite',
+    '`file:PATH` is embedded SQLite, `postgres://user:password@host:port/database` is PostgreSQL',
     '`file:./data/development.db` in development, `file:./data/countersign.db` in production',
+  ),
+  DATABASE_POOL_SIZE: integer(1, 200, 'PostgreSQL: connections of an instance for transactions', '`10`'),
+  DATABASE_POOLER: oneOf(
+    ['none', 'transaction'],
+    'PostgreSQL: a pooler in between that hands out connections by transaction (PgBouncer, RDS Proxy)',
+  ),
+  DATABASE_START_TIMEOUT_SECONDS: integer(
+    0,
+    3_600,
+    'PostgreSQL: how long to wait at start for a server that does not answer yet, in seconds',
+    '`60`',
   ),
   SIGNING_KEY_FILES: list(
     'PEM files with RSA private keys of 2048 bits or more: the first signs, all verify and are published',
@@ -249,7 +261,7 @@ export interface Config {
   port: number
   /** Undefined in development: it follows from the port that is listened on. */
   publicUrl: string | undefined
-  databaseUrl: string
+  database: ConnectOptions
   signingKeyFiles: string[]
   antiforgeryKey: Buffer | undefined
   accessTokenTtlSeconds: number
@@ -308,7 +320,12 @@ export function readConfig(env: Record<string, string | undefined>, mode: RunMod
     host: given.HOST ?? (development && !allowRemoteDemo ? '127.0.0.1' : '0.0.0.0'),
     port: given.PORT ?? 8080,
     publicUrl: given.PUBLIC_URL,
-    databaseUrl: given.DATABASE_URL ?? defaultDatabaseUrl(development),
+    database: {
+      databaseUrl: given.DATABASE_URL ?? defaultDatabaseUrl(development),
+      poolSize: given.DATABASE_POOL_SIZE ?? 10,
+      transactionPooler: given.DATABASE_POOLER === 'transaction',
+      startTimeoutMilliseconds: (given.DATABASE_START_TIMEOUT_SECONDS ?? 60) * 1000,
+    },
     signingKeyFiles: given.SIGNING_KEY_FILES ?? [],
     antiforgeryKey: given.ANTIFORGERY_KEY ?? given.ANTIFORGERY_KEY_FILE,
     accessTokenTtlSeconds: given.ACCESS_TOKEN_TTL_SECONDS ?? 900,

@@ -7,10 +7,9 @@ import { loadSigningKeys } from './auth/keys.ts'
 import { Passwords } from './auth/passwords.ts'
 import { systemClock } from './clock.ts'
 import { type Config, ConfigurationError, readConfig } from './config.ts'
-import { openDatabase } from './db/open.ts'
+import { openAppDatabase } from './database.ts'
 import { startMetrics } from './http/metrics.ts'
-import { problemCodec } from './http/problems.ts'
-import type { AppDatabase, Operations } from './operations.ts'
+import type { AppDatabase } from './operations.ts'
 import { demoAccounts, demoClient, isUnseeded, prepareDemo } from './seed.ts'
 
 export interface ServeOptions {
@@ -33,11 +32,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const log = await createLog(config)
   const [keys, db] = await startTogether(
     loadSigningKeys(config.signingKeyFiles, config.signingAlgorithm),
-    openDatabase<Operations>({
-      databaseUrl: config.databaseUrl,
-      writerEntry: new URL('./writer.ts', import.meta.url),
-      refusals: problemCodec,
-    }),
+    openAppDatabase({ ...config.database, onWaiting: (message) => log.warn(message) }),
   )
   try {
     await prepareAccounts(db, options)

@@ -7,9 +7,8 @@ import { buildApp } from '../server/app.ts'
 import { loadSigningKeys } from '../server/auth/keys.ts'
 import { systemClock } from '../server/clock.ts'
 import { readConfig, settings } from '../server/config.ts'
-import { openDatabase } from '../server/db/open.ts'
-import { catalogue, problemCodec } from '../server/http/problems.ts'
-import type { Operations } from '../server/operations.ts'
+import { openAppDatabase } from '../server/database.ts'
+import { catalogue } from '../server/http/problems.ts'
 
 /** Writes every generated file of docs/, or with --check fails when one of them is not what it would write. */
 const generated: Record<string, () => Promise<string>> = {
@@ -25,11 +24,7 @@ async function describe(): Promise<unknown> {
     { DATABASE_URL: `file:${join(folder, 'empty.db')}`, PUBLIC_URL: 'http://localhost:8080' },
     { development: true },
   )
-  const db = await openDatabase<Operations>({
-    databaseUrl: config.databaseUrl,
-    writerEntry: new URL('../server/writer.ts', import.meta.url),
-    refusals: problemCodec,
-  })
+  const db = await openAppDatabase(config.database)
   const app = await buildApp({
     config,
     db,

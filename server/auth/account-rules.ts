@@ -15,16 +15,6 @@ export function normalizeEmail(text: string): string | undefined {
   return shaped && [...email].length <= 254 ? email : undefined
 }
 
-/** The canonical spelling of an IANA zone name, or undefined. Offsets such as `+01:00` are no names. */
-export function canonicalTimeZone(text: string): string | undefined {
-  if (!/^[A-Za-z]/.test(text)) return undefined
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone
-  } catch {
-    return undefined
-  }
-}
-
 export const passwordMinimum = 15
 const passwordMaximum = 256
 

@@ -42,11 +42,8 @@ export class Authenticator {
   }
 
   authenticate(request: FastifyRequest): Promise<Credential> {
-    const authorization = request.raw.headers.authorization
-    if (authorization !== undefined && /^bearer(?: |$)/i.test(authorization)) {
-      return this.#bearer(request, authorization)
-    }
-    return this.session(request)
+    const authorization = bearerField(request)
+    return authorization === undefined ? this.session(request) : this.#bearer(request, authorization)
   }
 
   /** The session cookie alone, for the routes that never look at Authorization. */
@@ -96,7 +93,7 @@ export class Authenticator {
   async #bearer(request: FastifyRequest, authorization: string): Promise<Credential> {
     const invalid = { outcome: 'invalid', via: 'bearer' } as const
     const token = bearerPattern.exec(authorization)?.[1]
-    if (token === undefined || headerCount(request, 'authorization') > 1) return invalid
+    if (token === undefined || authorizationFields(request).length > 1) return invalid
     const verified = await this.#tokens.verify(token)
     if (verified === undefined) return invalid
     const state = await this.#directory.principal(verified.subject)
@@ -118,9 +115,8 @@ export class Authenticator {
 
 /** True when the request carries a session cookie, valid or not; false when a Bearer header hides it. */
 export function carriesSessionCookie(request: FastifyRequest): boolean {
-  const { authorization, cookie } = request.raw.headers
-  if (authorization !== undefined && /^bearer(?: |$)/i.test(authorization)) return false
-  return cookieValues(cookie, sessionCookieName).length > 0
+  if (bearerField(request) !== undefined) return false
+  return cookieValues(request.raw.headers.cookie, sessionCookieName).length > 0
 }
 
 /** The session id that a login replaces; undefined when there is none of the right form. */
@@ -142,12 +138,16 @@ function presentedSessionId(request: FastifyRequest): string | undefined {
   return values.length > 1 ? '' : values[0]
 }
 
-/** Node keeps the first of several Authorization fields silently; two of them are refused. */
-function headerCount(request: FastifyRequest, name: string): number {
+/** The first Authorization field with the scheme Bearer, wherever it stands; other schemes count as absent. */
+function bearerField(request: FastifyRequest): string | undefined {
+  if (request.raw.headers.authorization === undefined) return undefined
+  return authorizationFields(request).find((field) => /^bearer(?: |$)/i.test(field))
+}
+
+/** Node keeps the first of several Authorization fields silently; a Bearer beside another field is refused. */
+function authorizationFields(request: FastifyRequest): string[] {
   const { rawHeaders } = request.raw
-  let count = 0
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    if (rawHeaders[index]?.toLowerCase() === name) count += 1
-  }
-  return count
+  return rawHeaders.filter(
+    (_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === 'authorization',
+  )
 }

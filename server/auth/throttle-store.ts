@@ -80,12 +80,13 @@ export async function returnLoginTry(
   trx: Transaction<Database>,
   input: LoginTry & { succeeded: boolean },
 ): Promise<void> {
+  // The account first, as when reserving: two transactions must not take the rows in opposite orders.
+  await takeOff(trx, input.accountKey)
   if (input.succeeded) {
     await trx.deleteFrom('login_failures').where('key_hash', '=', input.pairKey).execute()
   } else {
     await takeOff(trx, input.pairKey)
   }
-  await takeOff(trx, input.accountKey)
 }
 
 async function takeOff(trx: Transaction<Database>, keyHash: string): Promise<void> {

@@ -4,13 +4,13 @@ import { sha256 } from '../ids.ts'
 import type { AppDatabase } from '../operations.ts'
 import type { LoginTry } from './throttle-store.ts'
 
-/** Tries that may wait for their turn on one account from one address. */
+/** Tries that may wait for their turn on one account. */
 const waitingTriesLimit = 128
 
 /**
  * The waits after failed sign-ins (section 8 of the contract; ASVS 5.0 6.3.1). The counters are in the database,
- * shared by all instances. Within an instance the tries of one account from one address take turns: each is reserved
- * only when the one before has ended, so successes are never counted against one another.
+ * shared by all instances. Within an instance the tries of one account take turns, from whatever address: each is
+ * reserved only when the one before has ended, so successes are never counted against one another.
  */
 export class LoginThrottle {
   readonly #db: AppDatabase
@@ -29,7 +29,7 @@ export class LoginThrottle {
   attempt<T>(account: string, address: string, check: () => Promise<T | undefined>): Promise<T | undefined> {
     const accountKey = sha256(`account\n${account}`)
     const pairKey = sha256(`pair\n${address}\n${account}`)
-    return this.#inTurn(pairKey, async () => {
+    return this.#inTurn(accountKey, async () => {
       const reserved: LoginTry = { accountKey, pairKey, nowMilliseconds: this.#clock() }
       await this.#db.write('reserveLoginTry', reserved)
       const result = await check().catch(async (error: unknown) => {

@@ -1,8 +1,7 @@
 import type { Refusal } from '../auth/accounts.ts'
 import { readDatabaseUrl } from '../config.ts'
-import { openDatabase } from '../db/open.ts'
-import { problemCodec } from '../http/problems.ts'
-import type { AppDatabase, Operations } from '../operations.ts'
+import { openAppDatabase } from '../database.ts'
+import type { AppDatabase } from '../operations.ts'
 import type { Invocation } from './command.ts'
 import { Refused } from './failures.ts'
 
@@ -16,11 +15,7 @@ export async function withDatabase<T>(
   invocation: Invocation,
   work: (db: AppDatabase) => Promise<T>,
 ): Promise<T> {
-  const db = await openDatabase<Operations>({
-    databaseUrl: databaseUrl(invocation),
-    writerEntry: new URL('../writer.ts', import.meta.url),
-    refusals: problemCodec,
-  })
+  const db = await openAppDatabase({ databaseUrl: databaseUrl(invocation), poolSize: 2 })
   try {
     return await work(db)
   } finally {

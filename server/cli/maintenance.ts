@@ -1,12 +1,13 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { parseDatabaseUrl } from '../db/address.ts'
 import { migrateDatabase } from '../db/open.ts'
 import { type Invocation, type Outcome, requiredArgument } from './command.ts'
 import { databaseUrl, withDatabase } from './database.ts'
 import { Refused } from './failures.ts'
 
 export async function runMigrate(invocation: Invocation): Promise<Outcome> {
-  const applied = await migrateDatabase(databaseUrl(invocation))
+  const applied = await migrateDatabase({ databaseUrl: databaseUrl(invocation) })
   return {
     value: { applied },
     text: applied.length === 0 ? 'The database is up to date.' : `Applied ${applied.join(', ')}.`,
@@ -34,9 +35,10 @@ export async function runBackup(invocation: Invocation): Promise<Outcome> {
 
 /** A mistyped DATABASE_URL must not become the backup of a new, empty database. */
 function refuseMissingDatabase(url: string): void {
-  if (!url.startsWith('file:')) return
-  const path = url.slice('file:'.length).replace(/^\/\/(?=\/)/, '')
-  if (!existsSync(path)) throw new Refused('no-database', `DATABASE_URL: there is no database at ${path}`)
+  const address = parseDatabaseUrl(url)
+  if (address.engine === 'sqlite' && !existsSync(address.file)) {
+    throw new Refused('no-database', `DATABASE_URL: there is no database at ${address.file}`)
+  }
 }
 
 /** SQLite's own errors carry a code such as SQLITE_FULL; anything else is passed on. */

@@ -1,8 +1,8 @@
 import { listUsers } from '../auth/account-lists.ts'
-import { canonicalTimeZone, isAccountName, normalizeEmail } from '../auth/account-rules.ts'
+import { isAccountName, normalizeEmail } from '../auth/account-rules.ts'
 import { findAccount, noSuchAccount, type UserReference } from '../auth/accounts.ts'
 import { Passwords } from '../auth/passwords.ts'
-import { formatInstant, systemClock } from '../clock.ts'
+import { formatInstant, parseTimeZone, systemClock } from '../clock.ts'
 import { changeEnabled, changeRoles } from './accounts.ts'
 import type { Invocation, Outcome } from './command.ts'
 import { accepted, refusalOf, withDatabase } from './database.ts'
@@ -58,7 +58,7 @@ function newUser(invocation: Invocation): NewUser {
     )
   }
   const given = invocation.texts['time-zone']
-  const timeZone = given === undefined ? null : canonicalTimeZone(given)
+  const timeZone = given === undefined ? null : parseTimeZone(given)
   if (timeZone === undefined) {
     throw new Refused('invalid-time-zone', 'a time zone is an IANA name such as Europe/Berlin')
   }

@@ -12,3 +12,8 @@ export class QueryTooSlow extends Error {
 export class DatabaseRefused extends Error {
   override name = 'DatabaseRefused'
 }
+
+/** Another transaction held a row for longer than a write waits. Nothing was written. */
+export class LockTimeout extends DatabaseUnavailable {
+  override name = 'LockTimeout'
+}

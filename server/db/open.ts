@@ -1,36 +1,51 @@
-import { DatabaseRefused } from './errors.ts'
+import { parseDatabaseUrl } from './address.ts'
 import type { DatabasePort, WriteOperations } from './port.ts'
+import type { PostgresOptions } from './postgres.ts'
 import { migrateSqlite, openSqlite } from './sqlite.ts'
 import type { RefusalCodec } from './sqlite-writer.ts'
 
-export interface OpenOptions {
-  /** `file:...` is embedded SQLite. */
+export interface ConnectOptions {
+  /** `file:...` is embedded SQLite, `postgres://...` is PostgreSQL. */
   databaseUrl: string
+  /** PostgreSQL: connections for transactions. */
+  poolSize?: number
+  /** PostgreSQL: behind a pooler that hands out connections by transaction. */
+  transactionPooler?: boolean
+  /** PostgreSQL: how long to wait at start for a server that does not answer yet. */
+  startTimeoutMilliseconds?: number
+  /** Told each time when the server is waited for. */
+  onWaiting?: (message: string) => void
+}
+
+export interface OpenOptions<Operations extends WriteOperations> extends ConnectOptions {
+  operations: Operations
+  /** SQLite: entry module of the writer thread, which brings the same operations. */
   writerEntry: URL
   refusals: RefusalCodec
 }
 
 /** Migrates and opens the database that the address names. Throws `DatabaseRefused` with one line for the operator. */
 export async function openDatabase<Operations extends WriteOperations>(
-  options: OpenOptions,
+  options: OpenOptions<Operations>,
 ): Promise<DatabasePort<Operations>> {
-  const file = sqliteFile(options.databaseUrl)
-  await migrateSqlite(file)
-  return openSqlite<Operations>(file, options.writerEntry, options.refusals)
+  await migrateDatabase(options)
+  const address = parseDatabaseUrl(options.databaseUrl)
+  if (address.engine === 'sqlite') {
+    return openSqlite<Operations>(address.file, options.writerEntry, options.refusals)
+  }
+  const { openPostgres } = await import('./postgres.ts')
+  return openPostgres(postgresOptions(address.url, options), options.operations)
 }
 
 /** Brings the schema up to date without opening the service; returns the names of what was applied. */
-export function migrateDatabase(databaseUrl: string): Promise<string[]> {
-  return migrateSqlite(sqliteFile(databaseUrl))
+export async function migrateDatabase(options: ConnectOptions): Promise<string[]> {
+  const address = parseDatabaseUrl(options.databaseUrl)
+  if (address.engine === 'sqlite') return migrateSqlite(address.file)
+  const { migratePostgres } = await import('./postgres.ts')
+  const { startTimeoutMilliseconds = 0, onWaiting = () => undefined } = options
+  return migratePostgres(postgresOptions(address.url, options), startTimeoutMilliseconds, onWaiting)
 }
 
-function sqliteFile(databaseUrl: string): string {
-  if (!databaseUrl.startsWith('file:')) {
-    throw new DatabaseRefused('DATABASE_URL: only file:... (embedded SQLite) is supported by this version')
-  }
-  const path = databaseUrl.slice('file:'.length).replace(/^\/\/(?=\/)/, '')
-  if (path === '' || path.startsWith(':') || path.includes('\0')) {
-    throw new DatabaseRefused('DATABASE_URL: file: must be followed by the path of a file')
-  }
-  return path
+function postgresOptions(url: string, options: ConnectOptions): PostgresOptions {
+  return { url, poolSize: options.poolSize ?? 10, transactionPooler: options.transactionPooler ?? false }
 }

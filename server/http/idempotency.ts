@@ -1,8 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Transaction } from 'kysely'
+import { LockTimeout } from '../db/errors.ts'
 import type { Database } from '../db/tables.ts'
 import { sha256 } from '../ids.ts'
-import { Problem } from './problems.ts'
+import { Problem, retryAfter } from './problems.ts'
 
 const keptMilliseconds = 24 * 3_600_000
 
@@ -89,10 +90,20 @@ export async function once(
   effect: () => Promise<StoredAnswer>,
 ): Promise<OnceAnswer> {
   if (input === null) return { ...(await effect()), replayed: false }
-  if (!(await claim(trx, input))) return replay(trx, input)
+  if (!(await claimOrWait(trx, input))) return replay(trx, input)
   const answer = await effect()
   await trx.updateTable('idempotency_keys').set(answer).where(sameKey(input)).execute()
   return { ...answer, replayed: false }
+}
+
+/** The unique index makes a second request wait for the first; past the lock timeout it is told so. */
+async function claimOrWait(trx: Transaction<Database>, input: IdempotencyInput): Promise<boolean> {
+  try {
+    return await claim(trx, input)
+  } catch (cause) {
+    if (!(cause instanceof LockTimeout)) throw cause
+    throw new Problem('idempotency-in-progress', { headers: retryAfter(1_000), cause })
+  }
 }
 
 /** False when the key is held; an expired one is taken over. */

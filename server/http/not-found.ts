@@ -28,15 +28,26 @@ export function registerNotFound(app: App, { limits, publicUrl, sendPage }: Fall
     for (const one of [method].flat()) methods.add(one)
   })
 
-  app.setNotFoundHandler(async (request, reply) => {
-    const path = decodePath(pathOf(request.raw.url))
+  /** Before the body is looked at: 404 and 405 come before 415, 413 and 400 (section 6 of the contract). */
+  app.addHook('onRequest', async (request, reply) => (request.is404 ? answer(request, reply) : undefined))
+  app.setNotFoundHandler(answer)
+
+  async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const url = pathOf(request.raw.url)
+    const path = decodePath(url)
     const isPage = path !== undefined && isOutsideApi(path) && isRead(request.method)
     await limits.consume(isPage ? 'static' : 'anonymous', request.clientAddress, reply)
-    const methods = path === undefined ? undefined : known.find(({ pattern }) => pattern.test(path))?.methods
+    const methods = path === undefined ? undefined : findMethods(url)
     if (methods !== undefined) return answerKnownPath(request, reply, methods)
     if (isPage) return sendPage(request, reply, path)
     return sendProblem(new Problem('route-not-found'), request, reply, publicUrl())
-  })
+  }
+
+  /** As the router matches: an escaped slash does not separate segments (`decodeURI` keeps it). */
+  function findMethods(url: string): Set<string> | undefined {
+    const path = decodeURI(url)
+    return known.find(({ pattern }) => pattern.test(path))?.methods
+  }
 
   function answerKnownPath(request: FastifyRequest, reply: FastifyReply, methods: Set<string>): FastifyReply {
     reply.header('allow', [...methods, 'OPTIONS'].join(', '))

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from 'typebox'
-import { Fault, type Field, int32Schema, named, readInt32 } from './fields.ts'
+import { Fault, type Field, int32Schema, named, parseQuery, readInt32 } from './fields.ts'
 
 const defaultPageSize = 10
 const pageSizeLimit = 100
@@ -115,20 +115,21 @@ export function pageLinks(
   if (page.hasPreviousPage) targets.push(['prev', Math.min(page.pageNumber - 1, last)])
   if (page.hasNextPage) targets.push(['next', page.pageNumber + 1])
   targets.push(['last', last])
-  const others = repeatedParameters(url, known)
+  const others = repeatedParameters(url ?? '', known)
   const link = targets
     .map(([rel, number]) => `<${path}?${[`pageNumber=${number}`, ...others].join('&')}>; rel="${rel}"`)
     .join(', ')
   return link.length > linkLimitBytes ? {} : { link }
 }
 
-function repeatedParameters(url: string | undefined, known: TSchema): string[] {
-  const [, query = ''] = (url ?? '').split('?')
+/** The known parameters as they were understood, however the request had written them. */
+function repeatedParameters(url: string, known: TSchema): string[] {
+  const start = url.indexOf('?')
+  const given = parseQuery(start < 0 ? '' : url.slice(start + 1))
   const names = Object.keys((known as { properties?: object }).properties ?? {})
-  return query
-    .split('&')
-    .filter((pair) => names.some((name) => name !== 'pageNumber' && pair.startsWith(`${name}=`)))
-    .map((pair) =>
-      pair.replaceAll(/[^\x21-\x7e]|[<>"\\^`{|}]/g, (character) => encodeURIComponent(character)),
-    )
+  return names.flatMap((name) => {
+    const value = given[name]
+    const isRepeated = name !== 'pageNumber' && typeof value === 'string' && value !== ''
+    return isRepeated ? [`${name}=${encodeURIComponent(value)}`] : []
+  })
 }

@@ -59,7 +59,10 @@ describe('getCsrfToken', () => {
       await login(browser)
       const answers = [await browser.get(path), await browser.get(path)]
       const tokens = answers.map((answer: Answer) => answer.body.token)
-      assert.deepEqual(answers.flatMap((answer: Answer) => answer.setCookies), [])
+      assert.deepEqual(
+        answers.flatMap((answer: Answer) => answer.setCookies),
+        [],
+      )
       assert.equal(new Set(tokens).size, 2)
       for (const token of tokens) assert.equal((await create(browser, token)).status, 201)
     })

@@ -3,13 +3,7 @@ import { createHash } from 'node:crypto'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { decodeJwt } from 'jose'
 import { newSecret, sha256 } from '../../server/ids.ts'
-import {
-  newClient,
-  newUser,
-  serviceToken,
-  storedCredentials,
-  type TestClient,
-} from '../support/accounts.ts'
+import { newClient, newUser, serviceToken, storedCredentials, type TestClient } from '../support/accounts.ts'
 import { assertProblem, visibleParts } from '../support/problem.ts'
 import { type Service, startService } from '../support/service.ts'
 

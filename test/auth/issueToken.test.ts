@@ -146,7 +146,12 @@ describe('issueToken', () => {
       assert.deepEqual(await liveCredentials(service, owner), { sessions: 0, families: 1 })
       const log = JSON.stringify(service.logLines)
       assert.ok(log.includes('login-failed'))
-      for (const secret of ['a mistyped secret phrase', owner.password, body.refreshToken, body.accessToken]) {
+      for (const secret of [
+        'a mistyped secret phrase',
+        owner.password,
+        body.refreshToken,
+        body.accessToken,
+      ]) {
         assert.ok(!log.includes(secret))
       }
     })

@@ -73,7 +73,9 @@ describe('loginSession', () => {
     })
 
     it('for the email in any case', async () => {
-      const answer = await service.client().post(path, { ...user.credentials, email: user.email.toUpperCase() })
+      const answer = await service
+        .client()
+        .post(path, { ...user.credentials, email: user.email.toUpperCase() })
       assert.equal(answer.status, 200)
       assert.equal(answer.body.email, user.email)
     })

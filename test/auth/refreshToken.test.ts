@@ -49,7 +49,10 @@ describe('refreshToken', () => {
       assert.match(answer.body.refreshToken, /^[A-Za-z0-9_-]{43}$/)
       assert.notEqual(answer.body.refreshToken, pair.refreshToken)
       assert.notEqual(answer.body.accessToken, pair.accessToken)
-      assert.equal(decodeJwt(answer.body.accessToken).exp, Date.parse(answer.body.accessTokenExpiresAt) / 1000)
+      assert.equal(
+        decodeJwt(answer.body.accessToken).exp,
+        Date.parse(answer.body.accessTokenExpiresAt) / 1000,
+      )
       assert.deepEqual(answer.setCookies, [])
       assert.equal(answer.headers.get('cache-control'), 'no-store')
       const caller = service.client().withBearer(answer.body.accessToken)

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { openDatabase } from '../../server/db/open.ts'
-import { problemCodec } from '../../server/http/problems.ts'
-import type { AppDatabase, Operations } from '../../server/operations.ts'
+import { openAppDatabase } from '../../server/database.ts'
+import type { AppDatabase } from '../../server/operations.ts'
 import { type CommandLine, commandLine, insertCredentials, readCredentials } from './command-line.ts'
 
 const addedAt = 1_800_000_000_000
@@ -21,10 +20,8 @@ interface Accounts extends CommandLine {
 /** User jo (1), user al (2) and client billing (3), each with one session and one refresh family. */
 async function accounts(t: TestContext): Promise<Accounts> {
   const cli = commandLine(t)
-  const db = await openDatabase<Operations>({
+  const db = await openAppDatabase({
     databaseUrl: `file:${cli.databaseFile}`,
-    writerEntry: new URL('../../server/writer.ts', import.meta.url),
-    refusals: problemCodec,
   })
   t.after(() => db.close())
   const user = { passwordHash: 'hash', timeZone: null, roles: ['Viewer', 'Admin'], nowMilliseconds: addedAt }

@@ -3,9 +3,8 @@ import { describe, it, type TestContext } from 'node:test'
 import { listClients, listUsers } from '../../server/auth/account-lists.ts'
 import { hasDemoAccounts } from '../../server/auth/account-store.ts'
 import { Passwords } from '../../server/auth/passwords.ts'
-import { openDatabase } from '../../server/db/open.ts'
-import { problemCodec } from '../../server/http/problems.ts'
-import type { AppDatabase, Operations } from '../../server/operations.ts'
+import { openAppDatabase } from '../../server/database.ts'
+import type { AppDatabase } from '../../server/operations.ts'
 import { demoAccounts, demoClient, isUnseeded, prepareDemo } from '../../server/seed.ts'
 import { commandLine, goodPassword } from './command-line.ts'
 
@@ -14,10 +13,8 @@ const periodMilliseconds = 90 * 86_400_000
 const passwords = new Passwords()
 
 async function open(t: TestContext, databaseFile: string): Promise<AppDatabase> {
-  const db = await openDatabase<Operations>({
+  const db = await openAppDatabase({
     databaseUrl: `file:${databaseFile}`,
-    writerEntry: new URL('../../server/writer.ts', import.meta.url),
-    refusals: problemCodec,
   })
   t.after(() => db.close())
   return db

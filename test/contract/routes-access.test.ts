@@ -3,10 +3,11 @@ import { after, before, describe, it } from 'node:test'
 import { pino } from 'pino'
 import { buildApp } from '../../server/app.ts'
 import { permissions } from '../../server/auth/permissions.ts'
+import { newUser, signIn, type TestUser, tokenPair } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
+import { addRole } from '../support/roles.ts'
 import { changingRoutes, type Route, routesOf } from '../support/routes.ts'
 import { type Service, startService } from '../support/service.ts'
-import { addRole, addUser, bearerOf, sessionOf } from '../support/users.ts'
 
 /** As the contract has it (sections 3, 4 and 9), so that a route that is opened or forgotten fails here. */
 const contracted: Record<string, string> = {
@@ -39,6 +40,12 @@ function codeOf(answer: { body?: { code?: string } }, route: Route): string | un
 }
 
 const expectedCode = (route: Route, code: string) => (route.method === 'HEAD' ? 'no body' : code)
+
+/** The user by bearer and by session. */
+async function callersOf(service: Service, user: TestUser): Promise<[Client, Client]> {
+  const { accessToken } = await tokenPair(service, user)
+  return [service.client().withBearer(accessToken), await signIn(service, user)]
+}
 
 describe('the route table', () => {
   let service: Service
@@ -150,9 +157,7 @@ describe('the route table', () => {
         `AllBut${missing}`,
         permissions.filter((permission) => permission !== missing),
       )
-      const user = await addUser(service, [role])
-      const callers: Client[] = [await bearerOf(service, user), await sessionOf(service, user)]
-      service.advance(301_000)
+      const callers = await callersOf(service, await newUser(service, { roles: [role] }))
       for (const route of permitted.filter(({ access }) => access === missing)) {
         for (const caller of callers) {
           const label = `${route.method} ${route.path}`
@@ -167,9 +172,8 @@ describe('the route table', () => {
 
   it('lets a caller with that one permission past the check, by cookie and by bearer', async () => {
     for (const held of permissions) {
-      const user = await addUser(service, [addRole(service, `Only${held}`, [held])])
-      service.advance(301_000)
-      const callers = [await bearerOf(service, user), await sessionOf(service, user)]
+      const role = addRole(service, `Only${held}`, [held])
+      const callers = await callersOf(service, await newUser(service, { roles: [role] }))
       for (const route of permitted.filter(({ access }) => access === held)) {
         for (const caller of callers) {
           const { status } = await caller.send(route.method, route.path)
@@ -180,7 +184,7 @@ describe('the route table', () => {
   })
 
   it('answers 403 before it looks at the order, the media type or the body', async () => {
-    const nobody = await bearerOf(service, await addUser(service, []))
+    const [nobody] = await callersOf(service, await newUser(service, { roles: [] }))
     const unknown = await nobody.get('/v1/orders/not-an-id')
     assert.equal(unknown.body.code, 'permission-denied')
     const text = await nobody.post('/v1/orders', 'no json', { 'content-type': 'text/plain' })

@@ -12,8 +12,8 @@ import {
   storedState,
 } from '../support/orders.ts'
 import { assertProblem } from '../support/problem.ts'
+import { addRole } from '../support/roles.ts'
 import { passwordOf, type Service, startService } from '../support/service.ts'
-import { addRole } from '../support/users.ts'
 
 describe('approveOrder', () => {
   let service: Service

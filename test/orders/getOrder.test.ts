@@ -5,8 +5,8 @@ import { newUser, tokenPair } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { createdId, insertOrders, orderRow, sendExactly, storedState } from '../support/orders.ts'
 import { assertProblem } from '../support/problem.ts'
+import { addRole } from '../support/roles.ts'
 import { type Service, startService } from '../support/service.ts'
-import { addRole } from '../support/users.ts'
 
 const malformedIds = [
   ...['1', 'x', 'null', '%20', '019a9d2e5b7c7f3a9c416d2f8e0b1a57', '{019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57}'],

@@ -19,14 +19,16 @@ const limitMilliseconds = 10_000
 export function exchange(baseUrl: string, ...parts: (string | Buffer)[]): Promise<RawAnswer> {
   const { hostname, port } = new URL(baseUrl)
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
+    let received = ''
     const socket = connect({ host: hostname, port: Number(port) })
     socket.setTimeout(limitMilliseconds, () => socket.destroy())
-    socket.on('data', (chunk) => void chunks.push(chunk))
+    socket.setEncoding('utf8').on('data', (text: string) => {
+      received += text
+    })
     // The server may close while the rest is still being sent.
     socket.on('error', () => undefined)
     socket.on('close', () => {
-      const answer = parseAnswer(Buffer.concat(chunks).toString('utf8'))
+      const answer = parseAnswer(received)
       if (answer === undefined) reject(new Error('the connection ended without an answer'))
       else resolve(answer)
     })

@@ -1,21 +1,17 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { pino } from 'pino'
 import { buildApp } from '../../server/app.ts'
 import { loadSigningKeys, type SigningKeys } from '../../server/auth/keys.ts'
 import { Passwords } from '../../server/auth/passwords.ts'
 import { type Config, readConfig } from '../../server/config.ts'
-import { openDatabase } from '../../server/db/open.ts'
-import { problemCodec } from '../../server/http/problems.ts'
+import { openAppDatabase } from '../../server/database.ts'
 import type { App } from '../../server/http/route.ts'
-import type { AppDatabase, Operations } from '../../server/operations.ts'
+import type { AppDatabase } from '../../server/operations.ts'
 import { demoAccounts, demoClient, prepareDemo, type SeedDemoInput } from '../../server/seed.ts'
 import { Client } from './client.ts'
+import { createTestDatabase } from './database.ts'
 
 export const publicUrl = 'https://orders.example.com'
-const writerEntry = new URL('../../server/writer.ts', import.meta.url)
 
 /** Made once for a test process: neither keys nor password hashes are what most tests are about. */
 let sharedKeys: Promise<SigningKeys> | undefined
@@ -61,8 +57,8 @@ export function passwordOf(userName: 'admin' | 'operator' | 'viewer'): { email: 
 }
 
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
-  const folder = await mkdtemp(join(tmpdir(), 'countersign-test-'))
-  const databaseUrl = `file:${join(folder, 'test.db')}`
+  const database = await createTestDatabase()
+  const { databaseUrl } = database
   const development = options.development ?? false
   const env = {
     PUBLIC_URL: publicUrl,
@@ -74,7 +70,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   }
   const config = readConfig(env, { development })
   const keys = options.keys ?? (await (sharedKeys ??= loadSigningKeys([], config.signingAlgorithm)))
-  const db = await openDatabase<Operations>({ databaseUrl, writerEntry, refusals: problemCodec })
+  const db = await openAppDatabase(config.database)
   sharedSeed ??= prepareDemo({ nowMilliseconds: Date.now(), passwords: new Passwords(), demoOrders: true })
   const seed = await sharedSeed
   await db.write('seedDemo', options.orders ? seed : { ...seed, orders: [] })
@@ -124,7 +120,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     async close() {
       await app.close()
       await db.close()
-      await rm(folder, { recursive: true, force: true })
+      await database.drop()
     },
   }
 }

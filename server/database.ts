@@ -1,0 +1,13 @@
+import { type ConnectOptions, openDatabase } from './db/open.ts'
+import { problemCodec } from './http/problems.ts'
+import { type AppDatabase, operations } from './operations.ts'
+
+/** The service's database: the port of db/ with the operations of this service. */
+export function openAppDatabase(options: ConnectOptions): Promise<AppDatabase> {
+  return openDatabase({
+    ...options,
+    operations,
+    writerEntry: new URL('./writer.ts', import.meta.url),
+    refusals: problemCodec,
+  })
+}

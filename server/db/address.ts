@@ -1,0 +1,19 @@
+import { DatabaseRefused } from './errors.ts'
+
+export type DatabaseAddress = { engine: 'sqlite'; file: string } | { engine: 'postgres'; url: string }
+
+/** What DATABASE_URL names. Throws `DatabaseRefused`; its message never repeats the address, which may hold a password. */
+export function parseDatabaseUrl(databaseUrl: string): DatabaseAddress {
+  if (/^postgres(ql)?:\/\//.test(databaseUrl)) {
+    if (!URL.canParse(databaseUrl)) throw new DatabaseRefused('DATABASE_URL: the address is not a valid URL')
+    return { engine: 'postgres', url: databaseUrl }
+  }
+  if (!databaseUrl.startsWith('file:')) {
+    throw new DatabaseRefused('DATABASE_URL: must be file:PATH (SQLite) or postgres://... (PostgreSQL)')
+  }
+  const file = databaseUrl.slice('file:'.length).replace(/^\/\/(?=\/)/, '')
+  if (file === '' || file.startsWith(':') || file.includes('\0')) {
+    throw new DatabaseRefused('DATABASE_URL: file: must be followed by the path of a file')
+  }
+  return { engine: 'sqlite', file }
+}

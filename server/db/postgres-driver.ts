@@ -1,0 +1,127 @@
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+  type TransactionSettings,
+} from 'kysely'
+import pg from 'pg'
+import { translatePostgresError } from './postgres-errors.ts'
+
+/** Where a dialect takes its connections from. */
+export interface ConnectionSource {
+  acquire(): Promise<pg.ClientBase>
+  /** `failed` when the connection may be broken or in the middle of something. */
+  release(client: pg.ClientBase, failed: boolean): void
+}
+
+/** Kysely on PostgreSQL connections, with the driver's errors turned into the port's. */
+export function postgresDialect(source: ConnectionSource, options: { namedStatements: boolean }): Dialect {
+  const names = options.namedStatements ? new StatementNames() : undefined
+  return {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new PostgresDriver(source, names),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  }
+}
+
+/** Filters make unboundedly many statements; each named one costs memory on every connection of the server. */
+const namedStatementsLimit = 256
+
+/** A statement with a name is parsed and planned once for a connection, which is half of the cost of a small query. */
+class StatementNames {
+  readonly #names = new Map<string, string>()
+
+  of(sql: string): string | undefined {
+    const known = this.#names.get(sql)
+    if (known !== undefined || this.#names.size >= namedStatementsLimit) return known
+    const name = `q${this.#names.size}`
+    this.#names.set(sql, name)
+    return name
+  }
+}
+
+class PostgresDriver implements Driver {
+  readonly #source: ConnectionSource
+  readonly #names: StatementNames | undefined
+
+  constructor(source: ConnectionSource, names: StatementNames | undefined) {
+    this.#source = source
+    this.#names = names
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<PostgresConnection> {
+    try {
+      return new PostgresConnection(await this.#source.acquire(), this.#names)
+    } catch (error) {
+      throw translatePostgresError(error)
+    }
+  }
+
+  async beginTransaction(connection: PostgresConnection, settings: TransactionSettings): Promise<void> {
+    const isolation =
+      settings.isolationLevel === undefined ? '' : ` isolation level ${settings.isolationLevel}`
+    const access = settings.accessMode === undefined ? '' : ` ${settings.accessMode}`
+    await connection.run(`begin${isolation}${access}`)
+  }
+
+  async commitTransaction(connection: PostgresConnection): Promise<void> {
+    await connection.run('commit')
+  }
+
+  /** A connection that failed is thrown away instead: the server rolls back what was never committed. */
+  async rollbackTransaction(connection: PostgresConnection): Promise<void> {
+    if (!connection.hasFailed) await connection.run('rollback').catch(() => undefined)
+  }
+
+  async releaseConnection(connection: PostgresConnection): Promise<void> {
+    this.#source.release(connection.client, connection.hasFailed)
+  }
+
+  async destroy(): Promise<void> {}
+}
+
+class PostgresConnection implements DatabaseConnection {
+  readonly client: pg.ClientBase
+  /** A failure of the connection rather than of a statement. */
+  hasFailed = false
+
+  readonly #names: StatementNames | undefined
+
+  constructor(client: pg.ClientBase, names: StatementNames | undefined) {
+    this.client = client
+    this.#names = names
+  }
+
+  async run(text: string): Promise<void> {
+    await this.#query(() => this.client.query(text))
+  }
+
+  async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    const name = this.#names?.of(query.sql)
+    const config = { text: query.sql, values: [...query.parameters], ...(name === undefined ? {} : { name }) }
+    const result = await this.#query(() => this.client.query<Row & pg.QueryResultRow>(config))
+    return { rows: result.rows, numAffectedRows: BigInt(result.rowCount ?? 0) }
+  }
+
+  // biome-ignore lint/correctness/useYield: Kysely's interface wants a generator; nothing here streams
+  async *streamQuery<Row>(): AsyncIterableIterator<QueryResult<Row>> {
+    throw new Error('streaming is not offered by this driver')
+  }
+
+  async #query<T>(send: () => Promise<T>): Promise<T> {
+    try {
+      return await send()
+    } catch (error) {
+      if (!(error instanceof pg.DatabaseError)) this.hasFailed = true
+      throw translatePostgresError(error)
+    }
+  }
+}

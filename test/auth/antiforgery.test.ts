@@ -1,0 +1,360 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import fc from 'fast-check'
+import { Antiforgery } from '../../server/auth/antiforgery.ts'
+import { newClient, newUser, serviceToken, signIn, type TestUser, tokenPair } from '../support/accounts.ts'
+import type { Client } from '../support/client.ts'
+import { assertProblem } from '../support/problem.ts'
+import { publicUrl, type Service, startService } from '../support/service.ts'
+
+const sessionCookie = '__Host-Http-session'
+const csrfCookie = '__Host-Http-csrf'
+const order = { customer: 'Acme', total: 1 }
+
+/** A browser and the tokens that could be meant for it. */
+interface Scene {
+  browser: Client
+  tokens: Record<string, string | undefined>
+}
+
+const cookieStates = [
+  'valid',
+  'retired, in its 30 seconds',
+  'retired',
+  'idle',
+  'ended',
+  'unknown',
+  'malformed',
+  'absent',
+]
+const tokenStates = [
+  'of this session',
+  'of the antiforgery cookie before login',
+  'absent',
+  'empty',
+  'nonsense',
+  'of the right form',
+  'of another session of the user',
+  'of another browser before login',
+  'of another key',
+]
+const serving = new Set(cookieStates.slice(0, 2))
+const good = new Set(tokenStates.slice(0, 2))
+const missing = new Set(['absent', 'empty'])
+
+describe('antiforgery', () => {
+  let service: Service
+  let user: TestUser
+  before(async () => {
+    service = await startService()
+    user = await newUser(service, { roles: ['Admin'] })
+  })
+  after(() => service.close())
+
+  const login = (browser: Client) => browser.post('/v1/auth/session', user.credentials)
+  const tokenOf = async (browser: Client): Promise<string> => (await browser.get('/v1/auth/csrf')).body.token
+  const create = (browser: Client, token: string) =>
+    browser.post('/v1/orders', order, { 'x-xsrf-token': token })
+
+  async function prepare(): Promise<Scene> {
+    const browser = service.client()
+    const beforeLogin = await tokenOf(browser)
+    const otherBrowser = service.client()
+    const elsewhere = await tokenOf(otherBrowser)
+    await login(browser)
+    await login(otherBrowser)
+    const otherKey = new Antiforgery(Buffer.alloc(32, 7)).issue(await bindingOf(browser))
+    const tokens = {
+      'of this session': await tokenOf(browser),
+      'of the antiforgery cookie before login': beforeLogin,
+      absent: undefined,
+      empty: '',
+      nonsense: 'nonsense',
+      'of the right form': `${'A'.repeat(22)}.${'A'.repeat(43)}`,
+      'of another session of the user': await tokenOf(otherBrowser),
+      'of another browser before login': elsewhere,
+      'of another key': otherKey,
+    }
+    return { browser, tokens }
+  }
+
+  async function bindingOf(browser: Client): Promise<string> {
+    const id = browser.cookies.get(sessionCookie) ?? ''
+    const digest = await crypto.subtle.digest('SHA-256', Buffer.from(id))
+    const row = await service.db.read
+      .selectFrom('sessions')
+      .innerJoin('session_ids', 'session_ids.session_id', 'sessions.id')
+      .select('antiforgery_binding')
+      .where('id_hash', '=', Buffer.from(digest).toString('base64url'))
+      .executeTakeFirstOrThrow()
+    return row.antiforgery_binding
+  }
+
+  /** Brings the browser's session cookie into the state. */
+  const bring: Record<string, (scene: Scene) => Promise<unknown>> = {
+    valid: async () => undefined,
+    'retired, in its 30 seconds': (scene) => retire(scene, 29_000),
+    retired: (scene) => retire(scene, 30_000),
+    idle: async () => service.advance(30 * 60_000),
+    ended: async ({ browser, tokens }) => {
+      const id = browser.cookies.get(sessionCookie) ?? ''
+      await browser.post('/v1/auth/session/logout', undefined, {
+        'x-xsrf-token': tokens['of this session'] ?? '',
+      })
+      browser.cookies.set(sessionCookie, id)
+    },
+    unknown: async ({ browser }) => browser.cookies.set(sessionCookie, 'A'.repeat(43)),
+    malformed: async ({ browser }) => browser.cookies.set(sessionCookie, 'x'),
+    absent: async ({ browser }) => browser.cookies.delete(sessionCookie),
+  }
+
+  async function retire({ browser, tokens }: Scene, milliseconds: number): Promise<void> {
+    const id = browser.cookies.get(sessionCookie) ?? ''
+    const headers = { 'x-xsrf-token': tokens['of this session'] ?? '' }
+    await browser.post('/v1/auth/session/refresh', undefined, headers)
+    browser.cookies.set(sessionCookie, id)
+    service.advance(milliseconds)
+  }
+
+  describe('the matrix of session cookie and token', () => {
+    for (const cookie of cookieStates) {
+      const expected = tokenStates.map((token) => [token, expectedAnswer(cookie, token)])
+      it(`cookie ${cookie}: ${describeRow(cookie)}`, async () => {
+        const scene = await prepare()
+        await bring[cookie]?.(scene)
+        const answers: [string, string][] = []
+        for (const token of tokenStates) {
+          const value = scene.tokens[token]
+          const headers = value === undefined ? undefined : { 'x-xsrf-token': value }
+          const answer = await scene.browser.post('/v1/orders', order, headers)
+          answers.push([token, `${answer.status} ${answer.body.code ?? 'created'}`])
+        }
+        assert.deepEqual(answers, expected)
+      })
+    }
+  })
+
+  describe('every unsafe request of a cookie caller', () => {
+    const unsafe = [
+      ['POST', '/v1/orders'],
+      ['PATCH', '/v1/orders/019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57/approve'],
+      ['POST', '/v1/auth/session/refresh'],
+      ['POST', '/v1/auth/session/logout'],
+    ] as const
+    for (const [method, path] of unsafe) {
+      it(`${method} ${path} needs a token, before anything else of it is looked at`, async () => {
+        const browser = service.client()
+        await login(browser)
+        assertProblem(await browser.send(method, path), 403, 'csrf-token-missing')
+        const headers = { 'x-xsrf-token': 'x' }
+        assertProblem(await browser.send(method, path, undefined, headers), 403, 'csrf-token-invalid')
+      })
+    }
+
+    it('is asked for the token before the permission', async () => {
+      const viewer = await newUser(service, { roles: ['Viewer'] })
+      const browser = service.client()
+      await browser.post('/v1/auth/session', viewer.credentials)
+      assertProblem(await browser.post('/v1/orders', order), 403, 'csrf-token-missing')
+      assertProblem(await create(browser, await tokenOf(browser)), 403, 'permission-denied')
+    })
+
+    for (const path of ['/v1/orders', '/v1/auth/me', '/v1/auth/csrf']) {
+      it(`is not GET or HEAD ${path}`, async () => {
+        const browser = service.client()
+        await login(browser)
+        assert.equal((await browser.get(path)).status, 200)
+        assert.equal((await browser.send('HEAD', path)).status, 200)
+      })
+    }
+
+    it('is refused for any token in which one character differs', async () => {
+      const browser = service.client()
+      await login(browser)
+      const token = await tokenOf(browser)
+      const position = fc.integer({ min: 0, max: token.length - 1 })
+      const character = fc.constantFrom(
+        ...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.',
+      )
+      const change = fc.tuple(position, character).filter(([at, other]) => token[at] !== other)
+      const changes = [...fc.sample(change, 100), ...lastCharacters(token)]
+      const answers = await Promise.all(
+        changes.map(([at, other]) => create(browser, `${token.slice(0, at)}${other}${token.slice(at + 1)}`)),
+      )
+      for (const answer of answers) assertProblem(answer, 403, 'csrf-token-invalid')
+    })
+
+    it('is refused for a token that is cut, extended or sent twice', async () => {
+      const browser = service.client()
+      await login(browser)
+      const token = await tokenOf(browser)
+      const [nonce, mac] = token.split('.')
+      const wrong = [token.slice(0, -1), `${token}A`, `${token}=`, `${token}, ${token}`, `${mac}.${nonce}`]
+      for (const one of wrong) assertProblem(await create(browser, one), 403, 'csrf-token-invalid')
+    })
+  })
+
+  describe('the binding of a token fetched before login', () => {
+    it('is moved into the session by the login, which clears the cookie', async () => {
+      const browser = service.client()
+      const token = await tokenOf(browser)
+      const { setCookies } = await login(browser)
+      assert.deepEqual(
+        setCookies.filter((line) => line.startsWith(csrfCookie)),
+        [`${csrfCookie}=; Max-Age=0; Path=/; Secure; HttpOnly; SameSite=Strict`],
+      )
+      assert.equal((await create(browser, token)).status, 201)
+    })
+
+    it('stays through refreshes until logout, which clears both cookies', async () => {
+      const browser = service.client()
+      const token = await tokenOf(browser)
+      await login(browser)
+      const headers = { 'x-xsrf-token': token }
+      for (let turn = 0; turn < 3; turn += 1) {
+        assert.equal((await browser.post('/v1/auth/session/refresh', undefined, headers)).status, 200)
+      }
+      const { status, setCookies } = await browser.post('/v1/auth/session/logout', undefined, headers)
+      assert.equal(status, 204)
+      assert.deepEqual(setCookies.map((line) => line.split('=')[0]).sort(), [csrfCookie, sessionCookie])
+      await login(browser)
+      assertProblem(await create(browser, token), 403, 'csrf-token-invalid')
+    })
+
+    it('is not taken over while another session holds it', async () => {
+      const first = service.client()
+      const token = await tokenOf(first)
+      const second = service.client()
+      second.cookies.set(csrfCookie, first.cookies.get(csrfCookie) ?? '')
+      await login(first)
+      assert.equal((await login(second)).status, 200)
+      assert.equal((await create(first, token)).status, 201)
+      assertProblem(await create(second, token), 403, 'csrf-token-invalid')
+      assert.equal((await create(second, await tokenOf(second))).status, 201)
+    })
+
+    it('is not taken over twice by simultaneous logins', async () => {
+      const origin = service.client()
+      const token = await tokenOf(origin)
+      const browsers = Array.from({ length: 8 }, () => service.client())
+      for (const browser of browsers) browser.cookies.set(csrfCookie, origin.cookies.get(csrfCookie) ?? '')
+      const logins = await Promise.all(browsers.map(login))
+      assert.deepEqual(new Set(logins.map((answer) => answer.status)), new Set([200]))
+      const answers = await Promise.all(browsers.map((browser) => create(browser, token)))
+      assert.equal(answers.filter((answer) => answer.status === 201).length, 1)
+      assert.equal(answers.filter((answer) => answer.body.code === 'csrf-token-invalid').length, 7)
+    })
+
+    for (const value of [undefined, 'x', 'A'.repeat(44)]) {
+      it(`is made by the session itself with the cookie ${value}: two such sessions share none`, async () => {
+        const browsers = [service.client(), service.client()] as const
+        for (const { cookies } of browsers)
+          for (const one of [value].flatMap((v) => v ?? [])) cookies.set(csrfCookie, one)
+        for (const browser of browsers) await login(browser)
+        const token = await tokenOf(browsers[0])
+        assert.equal((await create(browsers[0], token)).status, 201)
+        assertProblem(await create(browsers[1], token), 403, 'csrf-token-invalid')
+      })
+    }
+
+    it('is not stored: the database alone does not give the cookie away', async () => {
+      const browser = service.client()
+      await tokenOf(browser)
+      const cookie = browser.cookies.get(csrfCookie) ?? ''
+      await login(browser)
+      assert.notEqual(await bindingOf(browser), cookie)
+    })
+  })
+
+  describe('the second layer, on unsafe cookie requests', () => {
+    const evil = 'https://evil.example'
+    const rules: [headers: Record<string, string>, answer: string][] = [
+      [{}, '201 created'],
+      [{ 'sec-fetch-site': 'same-origin' }, '201 created'],
+      [{ 'sec-fetch-site': 'none' }, '201 created'],
+      [{ 'sec-fetch-site': 'same-site' }, '403 cross-site-request'],
+      [{ 'sec-fetch-site': 'cross-site' }, '403 cross-site-request'],
+      [{ 'sec-fetch-site': '' }, '403 cross-site-request'],
+      [{ 'sec-fetch-site': 'same-origin, cross-site' }, '403 cross-site-request'],
+      [{ origin: publicUrl }, '201 created'],
+      [{ origin: evil }, '403 cross-site-request'],
+      [{ origin: 'null' }, '403 cross-site-request'],
+      [{ origin: '' }, '403 cross-site-request'],
+      [{ origin: `${publicUrl}.evil.example` }, '403 cross-site-request'],
+      [{ origin: `${publicUrl}:8443` }, '403 cross-site-request'],
+      [{ origin: publicUrl.replace('https', 'http') }, '403 cross-site-request'],
+      [{ 'sec-fetch-site': 'same-origin', origin: evil }, '201 created'],
+      [{ 'sec-fetch-site': 'cross-site', origin: publicUrl }, '403 cross-site-request'],
+    ]
+    for (const [headers, expected] of rules) {
+      it(`${JSON.stringify(headers)}, with a valid token: ${expected}`, async () => {
+        const browser = await signIn(service, user)
+        const answer = await browser.post('/v1/orders', order, headers)
+        assert.equal(`${answer.status} ${answer.body.code ?? 'created'}`, expected)
+      })
+    }
+
+    it('lets reads from anywhere through', async () => {
+      const browser = await signIn(service, user)
+      const answer = await browser.get('/v1/orders', { 'sec-fetch-site': 'cross-site', origin: evil })
+      assert.equal(answer.status, 200)
+    })
+
+    it('in development takes the address that the browser used for its own origin, and no other', async () => {
+      const development = await startService({ development: true, env: { PUBLIC_URL: '' } })
+      const browser = await development.session('admin')
+      const { host } = new URL(development.baseUrl)
+      const own = await browser.post('/v1/orders', order, { origin: `http://${host}` })
+      assert.equal(own.status, 201)
+      const other = await browser.post('/v1/orders', order, { origin: 'http://127.0.0.1:1' })
+      assertProblem(other, 403, 'cross-site-request')
+      await development.close()
+    })
+  })
+
+  describe('bearer callers', () => {
+    const headers = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }
+
+    it('are never asked: users, from any site, with or without a session cookie', async () => {
+      const { accessToken } = await tokenPair(service, user)
+      const bare = service.client().withBearer(accessToken)
+      const browser = service.client()
+      await login(browser)
+      browser.withBearer(accessToken)
+      for (const caller of [bare, browser]) {
+        assert.equal((await caller.post('/v1/orders', order)).status, 201)
+        assert.equal((await caller.post('/v1/orders', order, headers)).status, 201)
+        const wrong = { ...headers, 'x-xsrf-token': 'wrong' }
+        assert.equal((await caller.post('/v1/orders', order, wrong)).status, 201)
+      }
+    })
+
+    it('are never asked: services', async () => {
+      const token = await serviceToken(service, await newClient(service))
+      const caller = service.client().withBearer(token)
+      assert.equal((await caller.post('/v1/orders', order, headers)).status, 201)
+    })
+
+    it('with a bad token are 401 though cookie and antiforgery token are right', async () => {
+      const browser = (await signIn(service, user)).withBearer('nonsense')
+      assertProblem(await browser.post('/v1/orders', order), 401, 'authentication-required')
+    })
+  })
+})
+
+function expectedAnswer(cookie: string, token: string): string {
+  const refusal = missing.has(token) ? '403 csrf-token-missing' : '403 csrf-token-invalid'
+  const answer = good.has(token) ? '201 created' : refusal
+  return serving.has(cookie) ? answer : '401 authentication-required'
+}
+
+function describeRow(cookie: string): string {
+  return serving.has(cookie) ? 'a token of the session is needed' : 'always 401, no token is asked for'
+}
+
+/** Every other last character: some of them differ in bits that base64url throws away. */
+function lastCharacters(token: string): [at: number, other: string][] {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+  const others = [...alphabet].filter((character) => character !== token.at(-1))
+  return others.map((character) => [token.length - 1, character])
+}

@@ -1,0 +1,293 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { decodeJwt } from 'jose'
+import { liveCredentials, newClient, newUser, signIn, type TestUser, tokenPair } from '../support/accounts.ts'
+import type { Answer, Client } from '../support/client.ts'
+import { startInstance } from '../support/instance.ts'
+import { assertProblem } from '../support/problem.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const sessionCookie = '__Host-Http-session'
+
+describe('races of authentication', () => {
+  let service: Service
+  let user: TestUser
+  before(async () => {
+    service = await startService()
+  })
+  beforeEach(async () => {
+    user = await newUser(service, { roles: ['Operator', 'Viewer'] })
+  })
+  after(() => service.close())
+
+  const refresh = (refreshToken: string) => service.client().post('/v1/auth/token/refresh', { refreshToken })
+  const together = <T>(count: number, work: (index: number) => Promise<T>) =>
+    Promise.all(Array.from({ length: count }, (_, index) => work(index)))
+  const count = (answers: Answer[], status: number) =>
+    answers.filter((answer) => answer.status === status).length
+  const disable = ({ account }: { account: TestUser['account'] | { kind: 'client'; name: string } }) =>
+    service.db.write('setAccountEnabled', { account, enabled: false, nowMilliseconds: service.now() })
+
+  /** A tab of the same browser: the same cookie at this moment, and its own from then on. */
+  function tabOf(browser: Client): Client {
+    const tab = service.client()
+    tab.cookies.set(sessionCookie, browser.cookies.get(sessionCookie) ?? '')
+    Object.assign(tab.headers, browser.headers)
+    return tab
+  }
+
+  describe('50 simultaneous uses of one refresh token', () => {
+    it('exactly one is answered 200, the others 401, and the family has ended', async () => {
+      const { refreshToken } = await tokenPair(service, user)
+      const answers = await together(50, () => refresh(refreshToken))
+      assert.deepEqual([count(answers, 200), count(answers, 401)], [1, 49])
+      const refused = answers.filter((answer) => answer.status === 401)
+      for (const answer of refused) assertProblem(answer, 401, 'invalid-refresh-token')
+      const winner = answers.find((answer) => answer.status === 200)
+      assertProblem(await refresh(winner?.body.refreshToken), 401, 'invalid-refresh-token')
+      assert.deepEqual(await liveCredentials(service, user), { sessions: 0, families: 0 })
+    })
+
+    it('over two instances too', async () => {
+      const { refreshToken } = await tokenPair(service, user)
+      const instance = await startInstance(service)
+      const callers = [service.client(), instance.client()]
+      const path = '/v1/auth/token/refresh'
+      const answers = await together(
+        50,
+        (index) => callers[index % 2]?.post(path, { refreshToken }) ?? never(),
+      )
+      await instance.close()
+      assert.deepEqual([count(answers, 200), count(answers, 401)], [1, 49])
+    })
+
+    it('while those of other families all succeed', async () => {
+      const pairs = await together(10, () => tokenPair(service, user))
+      const reused = await tokenPair(service, user)
+      const [mine] = await Promise.all([
+        Promise.all(pairs.map((pair) => refresh(pair.refreshToken))),
+        together(10, () => refresh(reused.refreshToken)),
+      ])
+      assert.equal(count(mine, 200), 10)
+      assert.deepEqual(await liveCredentials(service, user), { sessions: 0, families: 10 })
+    })
+  })
+
+  describe('parallel refreshes of one session', () => {
+    it('all succeed, each with an id of its own, and all ids serve', async () => {
+      const browser = await signIn(service, user)
+      const tabs = await together(20, async () => tabOf(browser))
+      const answers = await Promise.all(tabs.map((tab) => tab.post('/v1/auth/session/refresh')))
+      assert.equal(count(answers, 200), 20)
+      assert.equal(new Set(tabs.map((tab) => tab.cookies.get(sessionCookie))).size, 20)
+      const mine = await Promise.all([...tabs, browser].map((tab) => tab.get('/v1/auth/me')))
+      assert.equal(count(mine, 200), 21)
+      assert.deepEqual(await liveCredentials(service, user), { sessions: 1, families: 0 })
+    })
+
+    it('leave the id that they came with 30 seconds from the first of them', async () => {
+      const browser = await signIn(service, user)
+      const tabs = await together(5, async () => tabOf(browser))
+      await Promise.all(tabs.map((tab) => tab.post('/v1/auth/session/refresh')))
+      service.advance(15_000)
+      assert.equal((await tabOf(browser).post('/v1/auth/session/refresh')).status, 200)
+      service.advance(15_000)
+      assertProblem(await browser.get('/v1/auth/me'), 401, 'authentication-required')
+      const mine = await Promise.all(tabs.map((tab) => tab.get('/v1/auth/me')))
+      assert.equal(count(mine, 200), 5)
+    })
+
+    it('disturb no request that is under way with the old id', async () => {
+      const browser = await signIn(service, user)
+      const tabs = await together(5, async () => tabOf(browser))
+      const order = { customer: 'Acme', total: 1 }
+      const [writes] = await Promise.all([
+        together(20, () => browser.post('/v1/orders', order)),
+        Promise.all(tabs.map((tab) => tab.post('/v1/auth/session/refresh'))),
+      ])
+      assert.equal(count(writes, 201), 20)
+    })
+  })
+
+  describe('logout', () => {
+    it('against requests: each is answered or 401, none half, and afterwards all are 401', async () => {
+      const browser = await signIn(service, user)
+      const tabs = await together(20, async () => tabOf(browser))
+      const order = { customer: 'Acme', total: 1 }
+      const [goodbye, ...answers] = await Promise.all([
+        tabOf(browser).post('/v1/auth/session/logout'),
+        ...tabs.slice(0, 10).map((tab) => tab.get('/v1/auth/me')),
+        ...tabs.slice(10).map((tab) => tab.post('/v1/orders', order)),
+      ])
+      assert.equal(goodbye.status, 204)
+      assert.equal(count(answers, 200) + count(answers, 201) + count(answers, 401), 20)
+      const later = await Promise.all(tabs.map((tab) => tab.get('/v1/auth/me')))
+      assert.equal(count(later, 401), 20)
+    })
+
+    it('against refreshes: no id survives, whoever came first', async () => {
+      for (let turn = 0; turn < 10; turn += 1) {
+        const browser = await signIn(service, user)
+        const tabs = await together(4, async () => tabOf(browser))
+        const [goodbye, ...answers] = await Promise.all([
+          setTimeout(turn % 3).then(() => tabOf(browser).post('/v1/auth/session/logout')),
+          ...tabs.map((tab) => tab.post('/v1/auth/session/refresh')),
+        ])
+        assert.equal(goodbye.status, 204)
+        assert.equal(count(answers, 200) + count(answers, 401), 4)
+        const later = await Promise.all([browser, ...tabs].map((tab) => tab.get('/v1/auth/me')))
+        assert.equal(count(later, 401), 5)
+      }
+      assert.deepEqual(await liveCredentials(service, user), { sessions: 0, families: 0 })
+    })
+
+    it('twenty times at once: each is 204 or 401, at least one 204', async () => {
+      const browser = await signIn(service, user)
+      const answers = await together(20, () => tabOf(browser).post('/v1/auth/session/logout'))
+      assert.ok(count(answers, 204) >= 1)
+      assert.equal(count(answers, 204) + count(answers, 401), 20)
+    })
+  })
+
+  describe('a login that comes with a session', () => {
+    it('many at once: one session is left for each browser, the one that they came with has ended', async () => {
+      const browser = await signIn(service, user)
+      const tabs = await together(8, async () => tabOf(browser))
+      const answers = await Promise.all(tabs.map((tab) => tab.post('/v1/auth/session', user.credentials)))
+      assert.equal(count(answers, 200), 8)
+      assertProblem(await browser.get('/v1/auth/me'), 401, 'authentication-required')
+      assert.deepEqual(await liveCredentials(service, user), { sessions: 8, families: 0 })
+    })
+  })
+
+  describe('disabling', () => {
+    it('against logins: whatever the order, no session and no family is left, and every answer is whole', async () => {
+      for (let turn = 0; turn < 12; turn += 1) {
+        const someone = await newUser(service)
+        const [session, token] = await Promise.all([
+          service.client().post('/v1/auth/session', someone.credentials),
+          service.client().post('/v1/auth/token', someone.credentials),
+          setTimeout(turn * 3).then(() => disable(someone)),
+        ])
+        assert.deepEqual(await liveCredentials(service, someone), { sessions: 0, families: 0 })
+        const allowed = new Set([200, 401])
+        assert.ok(allowed.has(session.status) && allowed.has(token.status))
+      }
+    })
+
+    it('against refreshes: no token of the family works afterwards', async () => {
+      for (let turn = 0; turn < 10; turn += 1) {
+        const someone = await newUser(service)
+        const { refreshToken } = await tokenPair(service, someone)
+        const [answer] = await Promise.all([refresh(refreshToken), disable(someone)])
+        assert.deepEqual(await liveCredentials(service, someone), { sessions: 0, families: 0 })
+        const next = answer.body.refreshToken ?? refreshToken
+        assertProblem(await refresh(next), 401, 'invalid-refresh-token')
+        const caller = service.client().withBearer(answer.body.accessToken ?? 'none')
+        assertProblem(await caller.get('/v1/auth/me'), 401, 'authentication-required')
+      }
+    })
+
+    it('against the exchange of a service: no token that came of it is good', async () => {
+      for (let turn = 0; turn < 10; turn += 1) {
+        const client = await newClient(service)
+        const [answer] = await Promise.all([
+          service.client().post('/v1/auth/clients/token', client.credentials),
+          disable(client),
+        ])
+        const caller = service.client().withBearer(answer.body.accessToken ?? 'none')
+        assertProblem(await caller.get('/v1/auth/me'), 401, 'authentication-required')
+      }
+    })
+  })
+
+  describe('the access token of a refresh', () => {
+    /** Runs the work with `write` replaced by one that calls `around` for the rotation. */
+    async function aroundRotation(
+      around: (rotate: () => Promise<unknown>) => Promise<unknown>,
+      work: () => Promise<void>,
+    ): Promise<void> {
+      const { write } = service.db
+      service.db.write = ((name: string, input: unknown) => {
+        const run = () => write(name as 'rotateRefreshToken', input as never)
+        return name === 'rotateRefreshToken' ? around(run) : run()
+      }) as typeof write
+      try {
+        await work()
+      } finally {
+        service.db.write = write
+      }
+    }
+    const nowMilliseconds = () => service.now()
+
+    it('has the roles that the rotation found, also those granted a moment before it', async () => {
+      const { account } = user
+      const { refreshToken } = await tokenPair(service, user)
+      const around = async (rotate: () => Promise<unknown>) => {
+        await service.db.write('grantRoles', {
+          account,
+          roles: ['Admin'],
+          nowMilliseconds: nowMilliseconds(),
+        })
+        return rotate()
+      }
+      await aroundRotation(around, async () => {
+        const { body } = await refresh(refreshToken)
+        assert.deepEqual(decodeJwt(body.accessToken).roles, ['Admin', 'Operator', 'Viewer'])
+      })
+    })
+
+    it('has not the roles of a moment later: signed from what the rotation returned', async () => {
+      const { account } = user
+      const { refreshToken } = await tokenPair(service, user)
+      const around = async (rotate: () => Promise<unknown>) => {
+        const rotated = await rotate()
+        await service.db.write('grantRoles', {
+          account,
+          roles: ['Admin'],
+          nowMilliseconds: nowMilliseconds(),
+        })
+        return rotated
+      }
+      await aroundRotation(around, async () => {
+        const { body } = await refresh(refreshToken)
+        assert.deepEqual(decodeJwt(body.accessToken).roles, ['Operator', 'Viewer'])
+      })
+    })
+
+    it('is no good when a role was removed between rotation and signature', async () => {
+      const { account } = user
+      const { refreshToken } = await tokenPair(service, user)
+      const around = async (rotate: () => Promise<unknown>) => {
+        const rotated = await rotate()
+        await service.db.write('revokeRoles', {
+          account,
+          roles: ['Viewer'],
+          nowMilliseconds: nowMilliseconds(),
+        })
+        return rotated
+      }
+      await aroundRotation(around, async () => {
+        const { body } = await refresh(refreshToken)
+        const caller = service.client().withBearer(body.accessToken)
+        assertProblem(await caller.get('/v1/auth/me'), 401, 'authentication-required')
+      })
+    })
+
+    it('is not given when the rotation was not written', async () => {
+      const { refreshToken } = await tokenPair(service, user)
+      const around = () => Promise.reject(new Error('the disk is gone'))
+      await aroundRotation(around, async () => {
+        const answer = await refresh(refreshToken)
+        assertProblem(answer, 500, 'internal-error')
+        assert.ok(!answer.text.includes('disk'))
+      })
+      assert.equal((await refresh(refreshToken)).status, 200)
+    })
+  })
+})
+
+function never(): never {
+  throw new Error('no such caller')
+}

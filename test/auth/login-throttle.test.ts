@@ -1,0 +1,302 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, before, beforeEach, describe, it, mock } from 'node:test'
+import { Passwords } from '../../server/auth/passwords.ts'
+import { newUser, storedCredentials, type TestUser } from '../support/accounts.ts'
+import type { Answer } from '../support/client.ts'
+import { startInstance } from '../support/instance.ts'
+import { assertProblem, visibleParts } from '../support/problem.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const hour = 3_600_000
+const wrong = 'not the password at all'
+
+describe('login throttle', () => {
+  let service: Service
+  let user: TestUser
+  let address: string
+  before(async () => {
+    service = await startService({ env: { TRUSTED_PROXIES: '127.0.0.1', RATE_LIMIT_FACTOR: '0' } })
+  })
+  beforeEach(async () => {
+    user = await newUser(service)
+    address = randomAddress()
+  })
+  after(() => service.close())
+
+  interface Try {
+    email?: string
+    password?: string
+    from?: string
+    path?: string
+  }
+  const attempt = ({ email, password, from, path }: Try = {}): Promise<Answer> =>
+    service
+      .client()
+      .post(
+        path ?? '/v1/auth/token',
+        { email: email ?? user.email, password: password ?? wrong },
+        { 'x-forwarded-for': from ?? address },
+      )
+  const succeed = (from = address) => attempt({ password: user.password, from })
+  const times = (count: number, one: Try = {}) =>
+    Promise.all(Array.from({ length: count }, () => attempt(one)))
+  const statuses = (answers: Answer[]) => answers.map((answer) => answer.status).sort()
+
+  /** Asserts a wait of so many whole seconds, rounded up. */
+  async function assertWaiting(seconds: number, one: Try = {}): Promise<void> {
+    const answer = await attempt(one)
+    assertProblem(answer, 429, 'too-many-attempts')
+    assert.equal(answer.headers.get('retry-after'), String(seconds))
+  }
+  /** Fails 100 times, each time from another address; without hashing, which is not what this is about. */
+  async function failFromEverywhere(email = user.email): Promise<number[]> {
+    const verify = mock.method(Passwords.prototype, 'verify', async () => false)
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, () => attempt({ email, from: randomAddress() })),
+    )
+    verify.mock.restore()
+    return statuses(answers)
+  }
+
+  describe('of an account and an address', () => {
+    it('lets five wrong passwords through, then makes the caller wait a second', async () => {
+      for (let turn = 0; turn < 5; turn += 1) assertProblem(await attempt(), 401, 'invalid-credentials')
+      await assertWaiting(1)
+    })
+
+    it('doubles the wait after each further one, from 1 second to 15 minutes and no more', async () => {
+      await times(5)
+      for (const seconds of [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]) {
+        await assertWaiting(seconds)
+        service.advance(seconds * 1000)
+        assertProblem(await attempt(), 401, 'invalid-credentials')
+      }
+    })
+
+    it('keeps the wait to its end, and tries during it do not prolong it', async () => {
+      await times(5)
+      service.advance(1_000)
+      await attempt()
+      service.advance(1_000)
+      assert.deepEqual(new Set(statuses(await times(10))), new Set([429]))
+      service.advance(1_000)
+      assertProblem(await attempt(), 401, 'invalid-credentials')
+    })
+
+    it('checks no password during a wait: the right one is refused too, and nothing is hashed', async () => {
+      await times(5)
+      const verify = mock.method(Passwords.prototype, 'verify')
+      const refused = await succeed()
+      const hashed = verify.mock.callCount()
+      verify.mock.restore()
+      assertProblem(refused, 429, 'too-many-attempts')
+      assert.equal(hashed, 0)
+      service.advance(1_000)
+      assert.equal((await succeed()).status, 200)
+    })
+
+    it('forgets at a success: five are free again', async () => {
+      await times(4)
+      assert.equal((await succeed()).status, 200)
+      assert.deepEqual(statuses(await times(6)), [401, 401, 401, 401, 401, 429])
+    })
+
+    it('forgets at a success after waits, too', async () => {
+      await times(5)
+      service.advance(1_000)
+      await attempt()
+      service.advance(2_000)
+      assert.equal((await succeed()).status, 200)
+      await times(5)
+      await assertWaiting(1)
+    })
+
+    it('forgets after 24 hours, and not before', async () => {
+      await times(5)
+      service.advance(24 * hour - 60_000)
+      assertProblem(await attempt(), 401, 'invalid-credentials')
+      await assertWaiting(2)
+      service.advance(24 * hour)
+      assert.deepEqual(statuses(await times(6)), [401, 401, 401, 401, 401, 429])
+      await assertWaiting(1)
+    })
+
+    it('is one for /session and /token, and for the email in any case', async () => {
+      const path = '/v1/auth/session'
+      await times(2, { path })
+      await times(2)
+      await attempt({ email: user.email.toUpperCase() })
+      assertProblem(await attempt({ path }), 429, 'too-many-attempts')
+      assertProblem(await attempt(), 429, 'too-many-attempts')
+    })
+
+    it('leaves other accounts from the address, and other addresses of the account, alone', async () => {
+      await times(6)
+      const other = await newUser(service)
+      assert.equal((await attempt({ email: other.email, password: other.password })).status, 200)
+      assert.equal((await succeed(randomAddress())).status, 200)
+      assertProblem(await attempt(), 429, 'too-many-attempts')
+    })
+
+    it('takes an IPv6 network of 64 bits for one address', async () => {
+      const network = `2001:db8:${randomBytes(2).toString('hex')}:7`
+      for (let host = 1; host <= 5; host += 1) await attempt({ from: `${network}::${host}` })
+      assertProblem(await attempt({ from: `${network}:1:2:3:4` }), 429, 'too-many-attempts')
+      const neighbour = `${network.slice(0, -1)}8::1`
+      assertProblem(await attempt({ from: neighbour }), 401, 'invalid-credentials')
+    })
+
+    it('does not count malformed requests', async () => {
+      await Promise.all(Array.from({ length: 10 }, () => attempt({ password: '' })))
+      assertProblem(await attempt(), 401, 'invalid-credentials')
+    })
+
+    it('counts a disabled user’s right password as wrong', async () => {
+      const change = { account: user.account, enabled: false, nowMilliseconds: service.now() }
+      await service.db.write('setAccountEnabled', change)
+      const answers = await times(6, { password: user.password })
+      assert.deepEqual(statuses(answers), [401, 401, 401, 401, 401, 429])
+    })
+
+    it('stores neither email nor address', async () => {
+      await times(3)
+      const rows = JSON.stringify(await service.db.read.selectFrom('login_failures').selectAll().execute())
+      assert.ok(!rows.includes(user.email) && !rows.includes(address))
+    })
+  })
+
+  describe('in parallel', () => {
+    it('50 wrong passwords are five 401 and 45 answers 429 with Retry-After', async () => {
+      const answers = await times(50)
+      const refused = answers.filter((answer) => answer.status === 429)
+      assert.deepEqual([answers.filter((answer) => answer.status === 401).length, refused.length], [5, 45])
+      for (const answer of refused) {
+        assertProblem(answer, 429, 'too-many-attempts')
+        assert.equal(answer.headers.get('retry-after'), '1')
+      }
+    })
+
+    it('50 wrong passwords hash five times', async () => {
+      const verify = mock.method(Passwords.prototype, 'verify')
+      await times(50)
+      const hashed = verify.mock.callCount()
+      verify.mock.restore()
+      assert.equal(hashed, 5)
+    })
+
+    it('50 right passwords all succeed, and count for nothing', async () => {
+      assert.deepEqual(new Set(statuses(await times(50, { password: user.password }))), new Set([200]))
+      assert.deepEqual(statuses(await times(6)), [401, 401, 401, 401, 401, 429])
+    })
+
+    it('50 right passwords from 50 addresses all succeed', async () => {
+      const answers = await Promise.all(Array.from({ length: 50 }, () => succeed(randomAddress())))
+      assert.deepEqual(new Set(statuses(answers)), new Set([200]))
+    })
+
+    it('120 right passwords from 120 addresses all succeed: successes are never counted', async () => {
+      const answers = await Promise.all(Array.from({ length: 120 }, () => succeed(randomAddress())))
+      assert.deepEqual(new Set(statuses(answers)), new Set([200]))
+    })
+  })
+
+  describe('of an account over all addresses', () => {
+    it('lets 100 wrong passwords through, then makes everybody wait a second, doubling to 1 minute', async () => {
+      assert.deepEqual(new Set(await failFromEverywhere()), new Set([401]))
+      for (const seconds of [1, 2, 4, 8, 16, 32, 60, 60]) {
+        await assertWaiting(seconds, { from: randomAddress() })
+        assertProblem(await succeed(randomAddress()), 429, 'too-many-attempts')
+        service.advance(seconds * 1000)
+        assertProblem(await attempt({ from: randomAddress() }), 401, 'invalid-credentials')
+      }
+      service.advance(60_000)
+      assert.equal((await succeed(randomAddress())).status, 200)
+    })
+
+    it('forgets after 24 hours', async () => {
+      await failFromEverywhere()
+      service.advance(24 * hour)
+      assert.deepEqual(new Set(await failFromEverywhere()), new Set([401]))
+      await assertWaiting(1, { from: randomAddress() })
+    })
+  })
+
+  describe('of accounts that do not exist', () => {
+    it('is the same, answer for answer', async () => {
+      const email = `nobody-${randomBytes(4).toString('hex')}@example.com`
+      for (let turn = 0; turn < 7; turn += 1) {
+        const [unknown, known] = await Promise.all([attempt({ email }), attempt()])
+        assert.deepEqual(visibleParts(unknown), visibleParts(known))
+        assert.equal(unknown.headers.get('retry-after'), known.headers.get('retry-after'))
+      }
+      service.advance(1_000)
+      assert.deepEqual([(await attempt({ email })).status, (await attempt()).status], [401, 401])
+      await assertWaiting(2, { email })
+      await assertWaiting(2)
+    })
+
+    it('is the same over all addresses', async () => {
+      const email = `nobody-${randomBytes(4).toString('hex')}@example.com`
+      assert.deepEqual(new Set(await failFromEverywhere(email)), new Set([401]))
+      await assertWaiting(1, { email, from: randomAddress() })
+    })
+  })
+
+  describe('and its settings', () => {
+    for (const factor of ['0', '1000']) {
+      it(`RATE_LIMIT_FACTOR=${factor} does not change it`, async () => {
+        const other = await startService({ env: { RATE_LIMIT_FACTOR: factor } })
+        const fail = () =>
+          other.client().post('/v1/auth/token', { email: 'viewer@example.com', password: wrong })
+        const answers = await Promise.all(Array.from({ length: 6 }, fail))
+        assert.deepEqual(statuses(answers), [401, 401, 401, 401, 401, 429])
+        await other.close()
+      })
+    }
+
+    it('X-Forwarded-For counts from configured proxies only: without any, all come from the peer', async () => {
+      const other = await startService()
+      const fail = () =>
+        other
+          .client()
+          .post(
+            '/v1/auth/token',
+            { email: 'viewer@example.com', password: wrong },
+            { 'x-forwarded-for': randomAddress() },
+          )
+      const answers = await Promise.all(Array.from({ length: 6 }, fail))
+      assert.deepEqual(statuses(answers), [401, 401, 401, 401, 401, 429])
+      await other.close()
+    })
+
+    it('the address is the one that the proxy saw, not what the client wrote before it', async () => {
+      for (let turn = 0; turn < 5; turn += 1) await attempt({ from: `${randomAddress()}, ${address}` })
+      assertProblem(await attempt({ from: `${randomAddress()}, ${address}` }), 429, 'too-many-attempts')
+    })
+
+    it('is in the database: all instances share it, and a restart forgets nothing', async () => {
+      await times(5)
+      const instance = await startInstance(service)
+      const body = { email: user.email, password: wrong }
+      const answer = await instance.client().post('/v1/auth/token', body, { 'x-forwarded-for': address })
+      await instance.close()
+      assertProblem(answer, 429, 'too-many-attempts')
+    })
+
+    it('is not about sessions and tokens that are there already', async () => {
+      const { body } = await succeed()
+      await times(6)
+      const caller = service.client().withBearer(body.accessToken)
+      assert.equal((await caller.get('/v1/auth/me')).status, 200)
+      const before = await storedCredentials(service)
+      assertProblem(await attempt(), 429, 'too-many-attempts')
+      assert.equal(await storedCredentials(service), before)
+    })
+  })
+})
+
+/** From 10.0.0.0/8: one that no other test has. */
+function randomAddress(): string {
+  return `10.${[...randomBytes(3)].join('.')}`
+}

@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict'
+import { availableParallelism } from 'node:os'
+import { after, before, describe, it, mock } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { Passwords } from '../../server/auth/passwords.ts'
+import { Problem } from '../../server/http/problems.ts'
+import { newUser, type TestUser } from '../support/accounts.ts'
+import { assertProblem } from '../support/problem.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const password = 'quiet harbour lanterns at dusk'
+
+describe('passwords', () => {
+  const passwords = new Passwords()
+
+  describe('a hash', () => {
+    it('is a PHC string of Argon2id version 19 with 19 MiB, 2 passes, 1 lane, 16 bytes of salt, 32 of tag', async () => {
+      const text = await passwords.hash(password)
+      assert.match(text, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
+    })
+
+    it('has a salt of its own each time', async () => {
+      const texts = await Promise.all([passwords.hash(password), passwords.hash(password)])
+      assert.notEqual(texts[0], texts[1])
+      assert.deepEqual(await Promise.all(texts.map((text) => passwords.verify(text, password))), [true, true])
+    })
+
+    it('is verified with the parameters that it names, so that older ones keep working', async () => {
+      const { hash } = await import('@node-rs/argon2')
+      const old = await hash(password, { algorithm: 2, memoryCost: 8192, timeCost: 3, parallelism: 1 })
+      assert.equal(await passwords.verify(old, password), true)
+      assert.equal(await passwords.verify(old, `${password}x`), false)
+    })
+
+    for (const other of [
+      `${password} `,
+      ` ${password}`,
+      password.toUpperCase(),
+      password.slice(1),
+      'x',
+      '\0',
+    ]) {
+      it(`is not that of ${JSON.stringify(other)}`, async () => {
+        assert.equal(await passwords.verify(await passwords.hash(password), other), false)
+      })
+    }
+
+    it('tells passwords of 256 code points apart by their last one', async () => {
+      const long = '🔑'.repeat(255)
+      const text = await passwords.hash(`${long}a`)
+      assert.deepEqual(
+        await Promise.all([passwords.verify(text, `${long}a`), passwords.verify(text, `${long}b`)]),
+        [true, false],
+      )
+    })
+  })
+
+  describe('an unknown user', () => {
+    for (const guess of ['', '\0', 'x', password, 'A'.repeat(43)]) {
+      it(`is never verified: ${JSON.stringify(guess)}`, async () => {
+        assert.equal(await passwords.verify(undefined, guess), false)
+      })
+    }
+
+    it('costs the same Argon2id work as a known one', async () => {
+      const known = await passwords.hash(password)
+      const took: Record<string, number[]> = { known: [], unknown: [] }
+      for (let turn = 0; turn < 15; turn += 1) {
+        took.known?.push(await duration(() => passwords.verify(known, 'wrong')))
+        took.unknown?.push(await duration(() => passwords.verify(undefined, 'wrong')))
+      }
+      const ratio = median(took.unknown) / median(took.known)
+      assert.ok(ratio > 0.6 && ratio < 1.7, `${ratio}`)
+    })
+
+    describe('at the endpoints', () => {
+      let service: Service
+      let user: TestUser
+      before(async () => {
+        service = await startService()
+        user = await newUser(service)
+      })
+      after(() => service.close())
+
+      for (const path of ['/v1/auth/session', '/v1/auth/token']) {
+        it(`is one verification like any other: POST ${path}`, async () => {
+          const disabled = await newUser(service)
+          const change = { account: disabled.account, enabled: false, nowMilliseconds: service.now() }
+          await service.db.write('setAccountEnabled', change)
+          const verify = mock.method(Passwords.prototype, 'verify')
+          const calls: number[] = []
+          for (const email of ['nobody@example.com', user.email, disabled.email]) {
+            await service.client().post(path, { email, password: 'wrong' })
+            calls.push(verify.mock.callCount())
+          }
+          verify.mock.restore()
+          assert.deepEqual(calls, [1, 2, 3])
+        })
+      }
+
+      it('a full queue is 503 overloaded with Retry-After, and costs no try', async () => {
+        const verify = mock.method(Passwords.prototype, 'verify', () =>
+          Promise.reject(new Problem('overloaded', { headers: { 'retry-after': '1' } })),
+        )
+        const attempt = (guess: string) =>
+          service.client().post('/v1/auth/token', { email: user.email, password: guess })
+        for (let turn = 0; turn < 8; turn += 1) {
+          const answer = await attempt(user.password)
+          assertProblem(answer, 503, 'overloaded')
+          assert.equal(answer.headers.get('retry-after'), '1')
+        }
+        verify.mock.restore()
+        assert.equal((await attempt(user.password)).status, 200)
+      })
+    })
+  })
+
+  describe('the queue', () => {
+    const cores = availableParallelism()
+    const waitingLimit = 128
+
+    it('is bounded: what comes beyond it is refused at once with Retry-After, all else is done', async () => {
+      const queue = new Passwords()
+      const begun = performance.now()
+      const refusals: number[] = []
+      const results = await Promise.all(
+        Array.from({ length: cores + waitingLimit + 5 }, () =>
+          queue.verify(undefined, 'x').catch((error: unknown) => {
+            refusals.push(performance.now() - begun)
+            return error
+          }),
+        ),
+      )
+      const refused = results.filter((result) => result instanceof Problem)
+      assert.equal(refused.length, 5)
+      assert.equal(results.filter((result) => result === false).length, cores + waitingLimit)
+      for (const { code, headers } of refused) {
+        assert.deepEqual({ code, retry: headers['retry-after'] }, { code: 'overloaded', retry: '1' })
+      }
+      assert.ok(Math.max(...refusals) < 200, `${refusals}`)
+    })
+
+    it('takes new work when it has been worked off, also after hashes that failed', async () => {
+      const queue = new Passwords()
+      const broken = await Promise.allSettled(
+        Array.from({ length: cores * 3 }, () => queue.verify('no PHC string', 'x')),
+      )
+      assert.deepEqual(new Set(broken.map((result) => result.status)), new Set(['rejected']))
+      const results = await Promise.all(
+        Array.from({ length: cores + 20 }, () => queue.verify(undefined, 'x')),
+      )
+      assert.deepEqual(new Set(results), new Set([false]))
+    })
+
+    it('runs one hash per core at a time: together they take as long as one after another on all cores', async () => {
+      const queue = new Passwords()
+      const finished: number[] = []
+      const begun = performance.now()
+      await Promise.all(
+        Array.from({ length: cores * 8 }, async () => {
+          await queue.verify(undefined, 'x')
+          finished.push(performance.now() - begun)
+        }),
+      )
+      const first = finished[0] ?? 0
+      const last = finished.at(-1) ?? 0
+      assert.ok(last > first * 4, `all at once would end together: first ${first}, last ${last}`)
+    })
+
+    it('leaves the event loop free', async () => {
+      const queue = new Passwords()
+      let done = false
+      const work = Promise.all(Array.from({ length: cores * 5 }, () => queue.verify(undefined, 'x'))).then(
+        () => {
+          done = true
+        },
+      )
+      let turns = 0
+      while (!done) {
+        await setImmediate()
+        turns += 1
+      }
+      await work
+      assert.ok(turns > 100, `${turns}`)
+    })
+  })
+})
+
+async function duration(work: () => Promise<unknown>): Promise<number> {
+  const begun = performance.now()
+  await work()
+  return performance.now() - begun
+}
+
+function median(numbers: number[] = []): number {
+  const sorted = numbers.toSorted((a, b) => a - b)
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+}

@@ -1,0 +1,357 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { newSecret, sha256 } from '../../server/ids.ts'
+import {
+  hashOf,
+  liveCredentials,
+  newClient,
+  newUser,
+  serviceToken,
+  signIn,
+  type TestClient,
+  type TestUser,
+  tokenPair,
+} from '../support/accounts.ts'
+import type { Client } from '../support/client.ts'
+import { assertProblem } from '../support/problem.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const minute = 60_000
+const order = { customer: 'Acme', total: 1 }
+
+describe('revocation', () => {
+  let service: Service
+  before(async () => {
+    service = await startService()
+  })
+  after(() => service.close())
+
+  const disable = ({ account }: TestUser | TestClient) =>
+    service.db.write('setAccountEnabled', { account, enabled: false, nowMilliseconds: service.now() })
+  const enable = ({ account }: TestUser | TestClient) =>
+    service.db.write('setAccountEnabled', { account, enabled: true, nowMilliseconds: service.now() })
+  const setPassword = async ({ account }: TestUser, password: string) =>
+    service.db.write('setPassword', {
+      account,
+      passwordHash: await hashOf(password),
+      nowMilliseconds: service.now(),
+    })
+  const revoke = ({ account }: TestUser | TestClient, role: string) =>
+    service.db.write('revokeRoles', { account, roles: [role], nowMilliseconds: service.now() })
+  const grant = ({ account }: TestUser | TestClient, role: string) =>
+    service.db.write('grantRoles', { account, roles: [role], nowMilliseconds: service.now() })
+  const refresh = (refreshToken: string) => service.client().post('/v1/auth/token/refresh', { refreshToken })
+  const me = (caller: Client) => caller.get('/v1/auth/me')
+
+  /** A user with one of every credential, the access token in use already, so that its state is remembered. */
+  async function everyCredential(user: TestUser) {
+    const browser = await signIn(service, user)
+    const { accessToken, refreshToken } = await tokenPair(service, user)
+    const bearer = service.client().withBearer(accessToken)
+    assert.equal((await me(bearer)).status, 200)
+    return { browser, bearer, refreshToken }
+  }
+
+  const userChanges: [what: string, change: (user: TestUser) => Promise<unknown>][] = [
+    ['disabling', disable],
+    ['a new password', (user) => setPassword(user, 'another harbour lantern at dawn')],
+    ['the same password set again', (user) => setPassword(user, user.password)],
+    ['removing a role', (user) => revoke(user, 'Viewer')],
+  ]
+  for (const [what, change] of userChanges) {
+    describe(`${what} (a user)`, () => {
+      it('ends sessions and token families at once', async () => {
+        const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
+        const { browser, refreshToken } = await everyCredential(user)
+        const elsewhere = await everyCredential(user)
+        await change(user)
+        assert.deepEqual(await liveCredentials(service, user), { sessions: 0, families: 0 })
+        assertProblem(await me(browser), 401, 'authentication-required')
+        assertProblem(await me(elsewhere.browser), 401, 'authentication-required')
+        assertProblem(await browser.post('/v1/auth/session/refresh'), 401, 'authentication-required')
+        assertProblem(await refresh(refreshToken), 401, 'invalid-refresh-token')
+        assertProblem(await refresh(elsewhere.refreshToken), 401, 'invalid-refresh-token')
+      })
+
+      it('ends access tokens within 5 minutes, verified before or not', async () => {
+        const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
+        const { bearer } = await everyCredential(user)
+        const unused = service.client().withBearer((await tokenPair(service, user)).accessToken)
+        service.advance(minute)
+        await change(user)
+        service.advance(4 * minute)
+        assertProblem(await me(bearer), 401, 'authentication-required')
+        assertProblem(await me(unused), 401, 'authentication-required')
+      })
+
+      it('ends access tokens that were issued within the same second', async () => {
+        const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
+        const { accessToken } = await tokenPair(service, user)
+        await change(user)
+        assertProblem(await me(service.client().withBearer(accessToken)), 401, 'authentication-required')
+      })
+
+      it('leaves other users alone', async () => {
+        const bystander = await newUser(service)
+        const { browser, bearer, refreshToken } = await everyCredential(bystander)
+        await change(await newUser(service, { roles: ['Operator', 'Viewer'] }))
+        service.advance(5 * minute)
+        assert.equal((await me(browser)).status, 200)
+        assert.equal((await me(bearer)).status, 200)
+        assert.equal((await refresh(refreshToken)).status, 200)
+      })
+    })
+  }
+
+  const clientChanges: [what: string, change: (client: TestClient) => Promise<unknown>][] = [
+    ['disabling', disable],
+    ['a new secret in place of the old', replaceSecret],
+    ['removing a role', (client) => revoke(client, 'Viewer')],
+  ]
+  function replaceSecret({ clientId }: TestClient): Promise<unknown> {
+    const nowMilliseconds = service.now()
+    const secretHash = sha256(newSecret())
+    return service.db.write('rotateClientSecret', { clientId, secretHash, dropOld: true, nowMilliseconds })
+  }
+  for (const [what, change] of clientChanges) {
+    it(`${what} (a service) ends access tokens within 5 minutes, those of the same second too`, async () => {
+      const client = await newClient(service, ['Operator', 'Viewer'])
+      const used = service.client().withBearer(await serviceToken(service, client))
+      assert.equal((await me(used)).status, 200)
+      const unused = service.client().withBearer(await serviceToken(service, client))
+      await change(client)
+      service.advance(5 * minute)
+      assertProblem(await me(used), 401, 'authentication-required')
+      assertProblem(await me(unused), 401, 'authentication-required')
+    })
+  }
+
+  describe('after it', () => {
+    it('a new password signs in at once, the old one no longer', async () => {
+      const user = await newUser(service)
+      await everyCredential(user)
+      await setPassword(user, 'another harbour lantern at dawn')
+      assertProblem(
+        await service.client().post('/v1/auth/session', user.credentials),
+        401,
+        'invalid-credentials',
+      )
+      const changed = {
+        ...user,
+        credentials: { email: user.email, password: 'another harbour lantern at dawn' },
+      }
+      assert.equal((await me(await signIn(service, changed))).status, 200)
+      const { accessToken } = await tokenPair(service, changed)
+      assert.equal((await me(service.client().withBearer(accessToken))).status, 200)
+    })
+
+    it('a removed role is gone from the next session and token, which work at once', async () => {
+      const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
+      await everyCredential(user)
+      await revoke(user, 'Operator')
+      const { browser, bearer } = await everyCredential(user)
+      assert.deepEqual((await me(browser)).body.roles, ['Viewer'])
+      assertProblem(await bearer.post('/v1/orders', order), 403, 'permission-denied')
+    })
+
+    it('enabling brings back no credential, but sign-ins work', async () => {
+      const user = await newUser(service)
+      const { browser, bearer, refreshToken } = await everyCredential(user)
+      await disable(user)
+      await enable(user)
+      assertProblem(await me(browser), 401, 'authentication-required')
+      assertProblem(await refresh(refreshToken), 401, 'invalid-refresh-token')
+      assert.equal((await me(await signIn(service, user))).status, 200)
+      const { accessToken } = await tokenPair(service, user)
+      service.advance(5 * minute)
+      assertProblem(await me(bearer), 401, 'authentication-required')
+      assert.equal((await me(service.client().withBearer(accessToken))).status, 200)
+    })
+
+    it('a change that changes nothing ends nothing', async () => {
+      const user = await newUser(service)
+      const { browser, refreshToken } = await everyCredential(user)
+      await revoke(user, 'Admin')
+      await enable(user)
+      assert.equal((await me(browser)).status, 200)
+      assert.equal((await refresh(refreshToken)).status, 200)
+    })
+  })
+
+  describe('an added role', () => {
+    it('shows at the next refresh of a session, and ends nothing', async () => {
+      const user = await newUser(service, { roles: ['Viewer'] })
+      const { browser } = await everyCredential(user)
+      await grant(user, 'Operator')
+      service.advance(5 * minute)
+      assertProblem(await browser.post('/v1/orders', order), 403, 'permission-denied')
+      await browser.post('/v1/auth/session/refresh')
+      assert.equal((await browser.post('/v1/orders', order)).status, 201)
+    })
+
+    it('shows in the next token of a family; the tokens before keep their roles', async () => {
+      const user = await newUser(service, { roles: ['Viewer'] })
+      const { bearer, refreshToken } = await everyCredential(user)
+      await grant(user, 'Operator')
+      service.advance(5 * minute)
+      assertProblem(await bearer.post('/v1/orders', order), 403, 'permission-denied')
+      const { body } = await refresh(refreshToken)
+      const next = service.client().withBearer(body.accessToken)
+      assert.equal((await next.post('/v1/orders', order)).status, 201)
+    })
+  })
+
+  describe('the permissions of a role', () => {
+    const permissions = ['Orders.Create' as const]
+    const allow = () => service.db.write('allowPermissions', { role: 'Viewer', permissions })
+    const deny = () => service.db.write('denyPermissions', { role: 'Viewer', permissions })
+
+    it('are looked up now, remembered for 5 minutes, the same for cookie and bearer', async () => {
+      const { browser, bearer } = await everyCredential(await newUser(service, { roles: ['Viewer'] }))
+      const statuses = async () => [
+        (await browser.post('/v1/orders', order)).status,
+        (await bearer.post('/v1/orders', order)).status,
+      ]
+      service.advance(5 * minute)
+      assert.deepEqual(await statuses(), [403, 403])
+      await allow()
+      service.advance(4 * minute + 50_000)
+      assert.deepEqual(await statuses(), [403, 403])
+      service.advance(10_000)
+      assert.deepEqual(await statuses(), [201, 201])
+      await deny()
+      service.advance(5 * minute)
+      assert.deepEqual(await statuses(), [403, 403])
+    })
+
+    it('are remembered no longer than PERMISSION_CACHE_TTL_SECONDS, nor are accounts', async () => {
+      const prompt = await startService({ env: { PERMISSION_CACHE_TTL_SECONDS: '0' } })
+      const caller = await prompt.bearer('viewer')
+      assertProblem(await caller.post('/v1/orders', order), 403, 'permission-denied')
+      await prompt.db.write('allowPermissions', { role: 'Viewer', permissions })
+      assert.equal((await caller.post('/v1/orders', order)).status, 201)
+      const account = { kind: 'user', name: 'viewer' } as const
+      const change = { account, enabled: false, nowMilliseconds: prompt.now() }
+      await prompt.db.write('setAccountEnabled', change)
+      assertProblem(await me(caller), 401, 'authentication-required')
+      await prompt.close()
+    })
+
+    const atFirst: [role: string, expected: number[]][] = [
+      ['Admin', [201, 200, 404]],
+      ['Operator', [201, 200, 403]],
+      ['Viewer', [403, 200, 403]],
+    ]
+    for (const [role, expected] of atFirst) {
+      it(`at first: ${role} may create, read, approve: ${expected.join(', ')}`, async () => {
+        const { browser, bearer } = await everyCredential(await newUser(service, { roles: [role] }))
+        const client = await newClient(service, [role])
+        const serving = service.client().withBearer(await serviceToken(service, client))
+        const unknown = '/v1/orders/019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57/approve'
+        for (const caller of [browser, bearer, serving]) {
+          const created = await caller.post('/v1/orders', order)
+          const read = await caller.get('/v1/orders')
+          const approved = await caller.patch(unknown)
+          assert.deepEqual([created.status, read.status, approved.status], expected)
+        }
+      })
+    }
+
+    it('are those of all roles together; without a role there are none, and the answer names what is missing', async () => {
+      const both = await everyCredential(await newUser(service, { roles: ['Viewer', 'Operator'] }))
+      assert.equal((await both.bearer.post('/v1/orders', order)).status, 201)
+      const none = await everyCredential(await newUser(service, { roles: [] }))
+      const refused = await none.bearer.get('/v1/orders')
+      assertProblem(refused, 403, 'permission-denied')
+      assert.equal(refused.body.permission, 'Orders.Read')
+    })
+  })
+
+  describe('a sign-in that races with it', () => {
+    /** Runs the change when the operation is about to be written: after the checks before it, which saw the old state. */
+    async function justBefore(operation: string, change: () => Promise<unknown>, work: () => Promise<void>) {
+      const { write } = service.db
+      const changes: Record<string, () => Promise<unknown>> = { [operation]: change }
+      service.db.write = (async (name: string, input: unknown) => {
+        const due = changes[name] ?? (() => Promise.resolve())
+        delete changes[name]
+        await due()
+        return write(name as 'createSession', input as never)
+      }) as typeof write
+      try {
+        await work()
+      } finally {
+        service.db.write = write
+      }
+    }
+
+    async function raced(user: TestUser, change: () => Promise<unknown>, operation: string, path: string) {
+      await justBefore(operation, change, async () => {
+        const answer = await service.client().post(path, user.credentials)
+        assertProblem(answer, 401, 'invalid-credentials')
+        assert.deepEqual(answer.setCookies, [])
+      })
+      assert.deepEqual(await liveCredentials(service, user), { sessions: 0, families: 0 })
+    }
+
+    for (const [what, change] of userChanges) {
+      it(`${what}: makes no session`, async () => {
+        const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
+        await raced(user, () => change(user), 'createSession', '/v1/auth/session')
+      })
+
+      it(`${what}: makes no token family`, async () => {
+        const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
+        await raced(user, () => change(user), 'createRefreshFamily', '/v1/auth/token')
+      })
+
+      it(`${what}: rotates no token, refreshes no session`, async () => {
+        const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
+        const { browser, refreshToken } = await everyCredential(user)
+        await justBefore(
+          'rotateRefreshToken',
+          () => change(user),
+          async () => {
+            assertProblem(await refresh(refreshToken), 401, 'invalid-refresh-token')
+          },
+        )
+        const again = await newUser(service, { roles: ['Operator', 'Viewer'] })
+        const second = await signIn(service, again)
+        await justBefore(
+          'refreshSession',
+          () => change(again),
+          async () => {
+            const answer = await second.post('/v1/auth/session/refresh')
+            assertProblem(answer, 401, 'authentication-required')
+            assert.deepEqual(answer.setCookies, [])
+          },
+        )
+        assertProblem(await me(browser), 401, 'authentication-required')
+      })
+    }
+
+    it('disabling and enabling again: makes nothing either', async () => {
+      const user = await newUser(service)
+      const flicker = async () => {
+        await disable(user)
+        await enable(user)
+      }
+      await raced(user, flicker, 'createSession', '/v1/auth/session')
+      await raced(user, flicker, 'createRefreshFamily', '/v1/auth/token')
+    })
+
+    it('a login that ends so keeps the session that it came with', async () => {
+      const other = await newUser(service)
+      const browser = await signIn(service, other)
+      const user = await newUser(service)
+      await justBefore(
+        'createSession',
+        () => disable(user),
+        async () => {
+          assertProblem(await browser.post('/v1/auth/session', user.credentials), 401, 'invalid-credentials')
+        },
+      )
+      assert.equal((await me(browser)).body.userName, other.userName)
+    })
+  })
+})

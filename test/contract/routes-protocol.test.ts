@@ -1,0 +1,409 @@
+import assert from 'node:assert/strict'
+import { METHODS } from 'node:http'
+import { after, before, describe, it } from 'node:test'
+import { newUser, type TestUser } from '../support/accounts.ts'
+import type { Answer, Client } from '../support/client.ts'
+import { exchange, request } from '../support/raw.ts'
+import { type Route, routesOf } from '../support/routes.ts'
+import { type Service, startService } from '../support/service.ts'
+
+/** CONNECT never reaches a handler: Node closes the connection. */
+const methods = METHODS.filter((method) => method !== 'CONNECT')
+const isUnsafe = ({ method }: Route) => method !== 'GET' && method !== 'HEAD'
+
+/** What a caller may see of an answer, without what differs from one request to the next. */
+function comparable({ status, headers, body }: Answer) {
+  const { requestId: _, instance: __, token: ___, ...rest } = body ?? {}
+  const kept = ['content-type', 'cache-control', 'etag', 'vary', 'allow', 'content-security-policy']
+  return { status, headers: kept.map((name) => headers.get(name)), body: rest }
+}
+
+describe('every route', () => {
+  let service: Service
+  let routes: Route[]
+  let admin: Client
+  let orderId: string
+  const pathOf = (route: Route) => route.url.replace(':id', orderId)
+  before(async () => {
+    service = await startService()
+    routes = routesOf(service.app)
+    admin = await service.bearer('admin')
+    orderId = (await admin.post('/v1/orders', { customer: 'Acme', total: 1 })).body.id
+  })
+  after(() => service.close())
+
+  const offeredAt = (url: string) => routes.filter((route) => route.url === url).map(({ method }) => method)
+  const sorted = (allow: string | null) => (allow ?? '').split(', ').sort()
+
+  it('answers 405 with Allow to every other method, unusual ones too, whoever asks', async () => {
+    for (const url of new Set(routes.map((route) => route.url))) {
+      const offered = [...offeredAt(url), 'OPTIONS']
+      const others = methods.filter((method) => !offered.includes(method))
+      assert.ok(others.length > 25, url)
+      const answers = await Promise.all(
+        others.map((method) => exchange(service.baseUrl, request(method, url.replace(':id', orderId)))),
+      )
+      for (const [index, answer] of answers.entries()) {
+        const label = `${others[index]} ${url}`
+        assert.equal(answer.status, 405, label)
+        assert.deepEqual(sorted(answer.headers.get('allow')), [...offered].sort(), label)
+        const code = others[index] === 'HEAD' ? undefined : 'method-not-allowed'
+        assert.equal(answer.body?.code, code, label)
+      }
+    }
+  })
+
+  it('answers OPTIONS 204 with Allow and without a body', async () => {
+    for (const url of new Set(routes.map((route) => route.url))) {
+      const answer = await service.client().send('OPTIONS', url.replace(':id', orderId))
+      assert.equal(answer.status, 204, url)
+      assert.deepEqual(sorted(answer.headers.get('allow')), [...offeredAt(url), 'OPTIONS'].sort(), url)
+      assert.equal(answer.text, '', url)
+    }
+  })
+
+  it('knows its path by any spelling of the same octets', async () => {
+    const escaped = await service.client().send('DELETE', '/v1/%6frders')
+    assert.equal(escaped.status, 405)
+    const slash = await service.client().send('DELETE', '/v1/orders/a%2Fb')
+    assert.equal(slash.status, 405)
+    const otherCase = await admin.get('/V1/orders/')
+    assert.match(otherCase.headers.get('content-type') ?? '', /^text\/html/)
+  })
+
+  it('answers 404 and 405 before it looks at the media type, the size or the body', async () => {
+    const requests = [
+      { body: 'x', headers: { 'content-type': 'text/plain' } },
+      { body: '{', headers: {} },
+      { body: '"'.padEnd(70_000), headers: {} },
+      { body: '{}', headers: { 'content-encoding': 'gzip' } },
+    ]
+    for (const { body, headers } of requests) {
+      const unknown = await service.client().post('/v1/none', body, headers)
+      assert.equal(unknown.body.code, 'route-not-found')
+      const page = await service.client().post('/orders', body, headers)
+      assert.equal(page.body.code, 'route-not-found')
+      const known = await service.client().send('PUT', '/v1/orders', body, headers)
+      assert.equal(known.body.code, 'method-not-allowed')
+    }
+  })
+
+  it('answers HEAD as GET, without the body', async () => {
+    for (const route of routes.filter(({ method }) => method === 'GET')) {
+      const get = await admin.get(pathOf(route))
+      const head = await admin.send('HEAD', pathOf(route))
+      assert.equal(get.status, 200, route.url)
+      assert.equal(head.text, '', route.url)
+      assert.deepEqual({ ...comparable(head), body: {} }, { ...comparable(get), body: {} }, route.url)
+      assert.equal(head.headers.get('content-length'), get.headers.get('content-length'), route.url)
+    }
+  })
+
+  it('is the same with a trailing slash, for good answers and for refusals', async () => {
+    const callers = [admin, service.client()]
+    await admin.patch(`/v1/orders/${orderId}/approve`)
+    for (const route of routes.filter(({ method }) => method !== 'HEAD')) {
+      for (const caller of callers) {
+        const plain = await caller.send(route.method, `${pathOf(route)}?pageSize=0`)
+        const slash = await caller.send(route.method, `${pathOf(route)}/?pageSize=0`)
+        const label = `${route.method} ${route.url}/`
+        assert.deepEqual(comparable(slash), comparable(plain), label)
+        assert.notEqual(slash.status, 404, label)
+        assert.equal(slash.headers.get('location'), null, label)
+      }
+    }
+  })
+
+  it('sends no body with a status that has none, and says so', async () => {
+    const order = await admin.post('/v1/orders', { customer: 'Acme', total: 1 })
+    const approved = await exchange(
+      service.baseUrl,
+      request('PATCH', `/v1/orders/${order.body.id}/approve`, [
+        `Authorization: ${admin.headers.authorization}`,
+      ]),
+    )
+    assert.equal(approved.status, 204)
+    assert.equal(approved.headers.get('content-length'), null)
+    assert.equal(approved.headers.get('transfer-encoding'), null)
+    assert.equal(approved.text, '')
+  })
+
+  describe('with a body', () => {
+    /** Callers whom credential and permission let through to the body. */
+    async function send(
+      route: Route,
+      body: string | Uint8Array<ArrayBuffer>,
+      headers: Record<string, string>,
+    ): Promise<Response> {
+      return fetch(`${service.baseUrl}${pathOf(route)}`, {
+        method: route.method,
+        body,
+        headers: { ...admin.headers, ...headers },
+      })
+    }
+    const withBody = () => routes.filter(({ hasBody }) => hasBody)
+    const codeOf = async (response: Response) => ((await response.json()) as { code: string }).code
+
+    it('is expected on five routes', () => {
+      assert.deepEqual(
+        withBody()
+          .map(({ operationId }) => operationId)
+          .sort(),
+        ['createOrder', 'issueServiceToken', 'issueToken', 'loginSession', 'refreshToken'],
+      )
+    })
+
+    it('takes application/json and +json in UTF-8 only, else 415', async () => {
+      const refused: Record<string, string>[] = [
+        { 'content-type': 'text/plain' },
+        { 'content-type': 'application/x-www-form-urlencoded' },
+        { 'content-type': 'multipart/form-data; boundary=x' },
+        { 'content-type': 'application/json; charset=iso-8859-1' },
+        { 'content-type': 'application/json; charset=utf-16' },
+        { 'content-type': 'application/jsonx' },
+        { 'content-type': 'text/json' },
+        { 'content-type': '' },
+        { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+        { 'content-type': 'application/json', 'content-encoding': 'identity' },
+      ]
+      const accepted = [
+        'application/json',
+        'Application/JSON; charset=UTF-8',
+        'application/json;charset="utf-8"',
+        'application/vnd.acme+json',
+      ]
+      for (const route of withBody()) {
+        for (const headers of refused) {
+          const response = await send(route, '{}', headers)
+          assert.equal(response.status, 415, `${route.url} ${JSON.stringify(headers)}`)
+          assert.equal(await codeOf(response), 'unsupported-media-type')
+        }
+        for (const type of accepted) {
+          const response = await send(route, '{}', { 'content-type': type })
+          assert.equal(response.status, 400, `${route.url} ${type}`)
+          assert.equal(await codeOf(response), 'validation-failed')
+        }
+      }
+    })
+
+    it('takes 65,536 bytes and not one more, with a length and chunked; 415 comes before 413', async () => {
+      const json = { 'content-type': 'application/json' }
+      for (const route of withBody()) {
+        const largest = await send(route, '{}'.padEnd(65_536), json)
+        assert.equal(await codeOf(largest), 'validation-failed', route.url)
+        const tooLarge = await send(route, '{}'.padEnd(65_537), json)
+        assert.equal(tooLarge.status, 413, route.url)
+        assert.equal(await codeOf(tooLarge), 'body-too-large', route.url)
+        const chunk = `10001\r\n${'{}'.padEnd(65_537)}\r\n0\r\n\r\n`
+        const lines = [
+          'Content-Type: application/json',
+          'Transfer-Encoding: chunked',
+          `Authorization: ${admin.headers.authorization}`,
+        ]
+        const chunked = await exchange(service.baseUrl, request(route.method, route.url, lines), chunk)
+        assert.equal(chunked.status, 413, route.url)
+        const text = await send(route, 'x'.repeat(65_537), { 'content-type': 'text/plain' })
+        assert.equal(text.status, 415, route.url)
+      }
+    })
+
+    it('takes well-formed JSON in UTF-8 without keys that reach a prototype, else 400', async () => {
+      const malformed = [
+        '{',
+        '',
+        ' ',
+        'nul',
+        '{"a":1,}',
+        "{'a':1}",
+        '\ufeff{}',
+        '{"a":NaN}',
+        '[1]x',
+        '{"__proto__":{}}',
+        '{"a":[{"constructor":1}]}',
+        '{"\\u005f_proto__":1}',
+        Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d),
+        Uint8Array.of(0x22, 0xed, 0xa0, 0x80, 0x22),
+        Uint8Array.of(0x7b, 0x00, 0x7d, 0x00),
+      ]
+      for (const route of withBody()) {
+        for (const body of malformed) {
+          const response = await send(route, body, { 'content-type': 'application/json' })
+          assert.equal(response.status, 400, `${route.url} ${String(body)}`)
+          assert.equal(await codeOf(response), 'malformed-json', `${route.url} ${String(body)}`)
+        }
+        for (const body of ['null', '[]', '"x"', '1', 'true', '[{}]']) {
+          const response = await send(route, body, { 'content-type': 'application/json' })
+          assert.equal(response.status, 400, `${route.url} ${body}`)
+          assert.equal(await codeOf(response), 'validation-failed', `${route.url} ${body}`)
+        }
+      }
+    })
+
+    it('is not asked for, nor its type, where none is expected', async () => {
+      for (const route of routes.filter((candidate) => isUnsafe(candidate) && !candidate.hasBody)) {
+        const caller = await service.session('admin')
+        const { status } = await caller.send(route.method, pathOf(route))
+        assert.ok([200, 204, 409].includes(status), `${route.url}: ${status}`)
+        const other = await service.session('admin')
+        const text = await other.send(route.method, pathOf(route), 'x', { 'content-type': 'text/plain' })
+        assert.equal(text.status, 415, route.url)
+      }
+    })
+  })
+
+  describe('names the request', () => {
+    it('by the id that it carried, or by one made for it', async () => {
+      const given = 'trace-0042.ABC_x'
+      const paths = [...routes.map((route) => [route.method, pathOf(route)] as const)]
+      for (const [method, path] of [...paths, ['GET', '/v1/none'], ['GET', '/orders/7']] as const) {
+        const label = `${method} ${path}`
+        const kept = await service.client().send(method, path, undefined, { 'x-request-id': given })
+        assert.equal(kept.headers.get('x-request-id'), given, label)
+        assert.equal(kept.body?.requestId ?? given, given, label)
+        for (const bad of ['short', 'x'.repeat(129), 'with space 1', 'semi;colon', '"quoted-id"']) {
+          const made = await service.client().send(method, path, undefined, { 'x-request-id': bad })
+          const id = made.headers.get('x-request-id') ?? ''
+          assert.notEqual(id, bad, label)
+          assert.match(id, /^[A-Za-z0-9._-]{8,128}$/, label)
+          assert.equal(made.body?.requestId ?? id, id, label)
+        }
+      }
+    })
+  })
+
+  describe('carries the headers of section 10', () => {
+    const apiHeaders = {
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+    }
+
+    function assertHeaders(headers: Headers, label: string): void {
+      for (const [name, value] of Object.entries(apiHeaders)) assert.equal(headers.get(name), value, label)
+      assert.match(headers.get('strict-transport-security') ?? '', /max-age=\d{8,}/, label)
+      assert.equal(headers.get('x-powered-by'), null, label)
+      assert.equal(headers.get('server'), null, label)
+      assert.equal(headers.get('access-control-allow-credentials'), null, label)
+    }
+
+    it('on good answers and on refusals', async () => {
+      for (const route of routes) {
+        const label = `${route.method} ${route.url}`
+        const path = route.url.replace(':id', orderId)
+        for (const caller of [admin, service.client()]) {
+          const { headers } = await caller.send(route.method, path)
+          assertHeaders(headers, label)
+          const expected = route.url === '/.well-known/jwks.json' ? 'cross-origin' : 'same-origin'
+          assert.equal(headers.get('cross-origin-resource-policy'), expected, label)
+        }
+      }
+      assertHeaders((await service.client().get('/v1/none')).headers, '/v1/none')
+      assertHeaders((await service.client().send('PUT', '/v1/orders')).headers, 'PUT /v1/orders')
+    })
+
+    it('with no-store on auth, private and no-cache with an ETag on orders, and Vary on both', async () => {
+      const session = await service.session('admin')
+      const features = routes.filter(({ url }) => url.startsWith('/v1/'))
+      for (const route of features) {
+        const isOrders = route.url.startsWith('/v1/orders')
+        for (const caller of [admin, session, service.client()]) {
+          const answer = await caller.send(route.method, pathOf(route))
+          const label = `${route.method} ${route.url} ${answer.status}`
+          const isGoodOrder = isOrders && answer.status < 300
+          const expected = isGoodOrder ? 'private, no-cache' : 'no-store'
+          assert.equal(answer.headers.get('cache-control'), expected, label)
+          assert.equal(answer.headers.has('etag'), isGoodOrder || answer.status === 409, label)
+          assert.deepEqual(
+            (answer.headers.get('vary') ?? '').split(', ').sort(),
+            ['Authorization', 'Cookie'],
+            label,
+          )
+        }
+      }
+    })
+  })
+})
+
+describe('every limited route', () => {
+  let service: Service
+  before(async () => {
+    service = await startService({
+      env: {
+        RATE_LIMIT_FACTOR: '1',
+        RATE_LIMIT_ANONYMOUS: '2',
+        RATE_LIMIT_EXCHANGE: '2',
+        RATE_LIMIT_REFRESH: '2',
+        RATE_LIMIT_REFRESH_ADDRESS: '2',
+        RATE_LIMIT_READ: '2',
+        RATE_LIMIT_WRITE: '2',
+        TRUSTED_PROXIES: '127.0.0.1',
+      },
+    })
+  })
+  after(() => service.close())
+
+  let addresses = 0
+  const newAddress = () => ({ 'x-forwarded-for': `10.1.2.${++addresses}` })
+
+  /** Sends it three times; the first two count, the third is refused. */
+  async function assertLimited(
+    route: Route,
+    caller: Client,
+    body: unknown,
+    policy = '[A-Za-z]+',
+  ): Promise<void> {
+    const label = `${route.method} ${route.url}`
+    for (const left of [1, 0]) {
+      const answer = await caller.send(route.method, route.path, body)
+      assert.notEqual(answer.status, 429, label)
+      assert.match(answer.headers.get('ratelimit-policy') ?? '', new RegExp(`^"${policy}";q=2;w=60$`), label)
+      assert.match(answer.headers.get('ratelimit') ?? '', new RegExp(`^"[A-Za-z]+";r=${left};t=\\d+$`), label)
+    }
+    const refused = await caller.send(route.method, route.path, body)
+    assert.equal(refused.status, 429, label)
+    const code = route.method === 'HEAD' ? undefined : 'rate-limited'
+    assert.equal(refused.body?.code, code, label)
+    assert.match(refused.headers.get('ratelimit') ?? '', /^"[A-Za-z]+";r=0;t=\d+$/, label)
+    const wait = Number(refused.headers.get('retry-after'))
+    assert.ok(wait >= 1 && wait <= 60, `${label}: ${wait}`)
+  }
+
+  it('answers 429 with Retry-After to a caller without a credential, by address', async () => {
+    for (const route of routesOf(service.app).filter(({ limit }) => limit !== 'exempt')) {
+      const caller = service.client()
+      Object.assign(caller.headers, newAddress())
+      await assertLimited(route, caller, route.hasBody ? {} : undefined)
+    }
+  })
+
+  it('answers 429 with Retry-After to a caller with a credential, whatever the address', async () => {
+    for (const route of routesOf(service.app).filter(({ access }) => access !== 'public')) {
+      const caller = await callerOf(route, await newUser(service, { roles: ['Admin'] }))
+      const byPolicy = { caller: isUnsafe(route) ? 'write' : 'read', sessionRefresh: 'refresh' }
+      const policy = byPolicy[(route.limit ?? 'caller') as keyof typeof byPolicy]
+      await assertLimited(route, caller, route.hasBody ? {} : undefined, policy)
+    }
+  })
+
+  /** With the cookie where the route takes nothing else, and without its antiforgery token: that is refused later. */
+  async function callerOf(route: Route, { credentials }: TestUser): Promise<Client> {
+    const signedIn = service.client()
+    await signedIn.post('/v1/auth/session', credentials, newAddress())
+    const { body } = await service.client().post('/v1/auth/token', credentials, newAddress())
+    const caller = route.access === 'session' ? signedIn : service.client().withBearer(body.accessToken)
+    Object.assign(caller.headers, newAddress())
+    return caller
+  }
+
+  it('leaves the probes alone', async () => {
+    const probes = routesOf(service.app).filter(({ limit }) => limit === 'exempt')
+    assert.deepEqual(new Set(probes.map(({ url }) => url)), new Set(['/health', '/health/ready']))
+    for (const { method, path } of probes) {
+      for (let count = 0; count < 10; count += 1) {
+        const { status, headers } = await service.client().send(method, path)
+        assert.equal(status, 200)
+        assert.equal(headers.get('ratelimit'), null)
+      }
+    }
+  })
+})

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, describe, it } from 'node:test'
+import Sqlite from 'better-sqlite3'
+import { type Service, startService } from '../support/service.ts'
+
+interface Column {
+  name: string
+  type: string
+  nullable: boolean
+}
+
+const source = readFileSync(new URL('../../server/db/tables.ts', import.meta.url), 'utf8')
+
+/** `field: type` of each line of an interface. */
+function membersOf(interfaceName: string): [string, string][] {
+  const body = new RegExp(`export interface ${interfaceName} \\{\\n([\\s\\S]*?)\\n\\}`).exec(source)?.[1]
+  assert.ok(body !== undefined, interfaceName)
+  return [...body.matchAll(/^ {2}(\w+): (.+)$/gm)].map(([, name = '', type = '']) => [name, type])
+}
+
+function columnType(type: string): Column['type'] {
+  const plain = type.replace(' | null', '').replace(/^Generated<(.+)>$/, '$1')
+  return plain === 'number' ? 'INTEGER' : 'TEXT'
+}
+
+/** Tables that are no part of the service's own data: the migrations' list, and SQLite's. */
+const others = ['schema_migrations', 'sqlite_sequence']
+
+describe('the tables', () => {
+  let service: Service
+  let database: Sqlite.Database
+  before(async () => {
+    service = await startService()
+    database = new Sqlite(service.databaseUrl.slice('file:'.length), { readonly: true })
+  })
+  after(async () => {
+    database.close()
+    await service.close()
+  })
+
+  const tableNames = () =>
+    database.prepare("select name from sqlite_master where type = 'table' order by name").pluck().all()
+
+  it('are exactly those that the types name', () => {
+    const typed = membersOf('Database').map(([name]) => name)
+    assert.ok(typed.length >= 13)
+    assert.deepEqual(tableNames(), [...typed, ...others].sort())
+  })
+
+  it('have exactly the columns that the types name, with their types and nullability', () => {
+    for (const [table, interfaceName] of membersOf('Database')) {
+      const typed = membersOf(interfaceName).map(([name, type]) => ({
+        name,
+        type: columnType(type),
+        nullable: type.endsWith(' | null'),
+      }))
+      const columns = database.pragma(`table_info(${table})`) as {
+        name: string
+        type: string
+        notnull: number
+        pk: number
+      }[]
+      const stored = columns.map(({ name, type, notnull, pk }) => ({
+        name,
+        type,
+        nullable: notnull === 0 && pk === 0,
+      }))
+      const byName = (a: Column, b: Column) => (a.name < b.name ? -1 : 1)
+      assert.deepEqual(stored.sort(byName), typed.sort(byName), table)
+    }
+  })
+
+  it('keep to their types: no value of another kind can be stored', () => {
+    const strict = database.prepare('select name, strict from pragma_table_list where schema = ?').all('main')
+    const loose = (strict as { name: string; strict: number }[])
+      .filter(({ name, strict }) => strict === 0 && tableNames().includes(name))
+      .map(({ name }) => name)
+    assert.deepEqual(loose.sort(), [...others].sort())
+  })
+
+  it('refer only to rows that exist', () => {
+    assert.deepEqual(database.pragma('foreign_key_check'), [])
+    assert.equal(database.pragma('integrity_check', { simple: true }), 'ok')
+  })
+})

@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import type { Answer, Client } from '../support/client.ts'
+import { createdId, insertOrders, orderRow, storedState } from '../support/orders.ts'
+import { assertProblem } from '../support/problem.ts'
+import { type Service, startService } from '../support/service.ts'
+
+/** Calls that are all under way before the first of them is answered. */
+function atOnce(count: number, call: (index: number) => Promise<Answer>): Promise<Answer[]> {
+  return Promise.all(Array.from({ length: count }, (_, index) => call(index)))
+}
+
+describe('order races', () => {
+  let service: Service
+  let admin: Client
+  let operator: Client
+  before(async () => {
+    service = await startService()
+    admin = await service.bearer('admin')
+    operator = await service.bearer('operator')
+  })
+  after(() => service.close())
+
+  const approve = (id: string, headers: Record<string, string> = {}) =>
+    admin.patch(`/v1/orders/${id}/approve`, undefined, headers)
+  const create = (body: unknown, headers: Record<string, string> = {}) =>
+    operator.post('/v1/orders', body, headers)
+  const versionOf = async (id: string) => (await admin.get(`/v1/orders/${id}`)).headers.get('etag')
+  const withStatus = (answers: Answer[], status: number) =>
+    answers.filter((answer) => answer.status === status)
+  const ordersOf = async (customer: string) =>
+    (await storedState(service)).orders.filter((order) => order.customer === customer)
+
+  describe('approvals of one order', () => {
+    it('of 20 at once exactly one is 204 and nineteen are 409 order-not-pending', async () => {
+      const id = await createdId(operator)
+      const answers = await atOnce(20, () => approve(id))
+      const [winner, ...others] = withStatus(answers, 204)
+      assert.deepEqual([winner?.headers.get('etag'), others.length], ['"2"', 0])
+      const losers = answers.filter((answer) => answer !== winner)
+      assert.equal(losers.length, 19)
+      for (const loser of losers) {
+        assertProblem(loser, 409, 'order-not-pending')
+        assert.equal(loser.body.currentStatus, 1)
+      }
+      assert.equal(await versionOf(id), '"2"')
+    })
+
+    it('of 20 at once by session and bearer exactly one is 204', async () => {
+      const id = await createdId(operator)
+      const browser = await service.session('admin')
+      const callers = [admin, browser]
+      const answers = await atOnce(20, (index) =>
+        (callers[index % 2] ?? admin).patch(`/v1/orders/${id}/approve`),
+      )
+      assert.deepEqual([withStatus(answers, 204).length, withStatus(answers, 409).length], [1, 19])
+    })
+
+    it('of 20 at once with the same If-Match exactly one is 204, the others 412 with the new version', async () => {
+      const id = await createdId(operator)
+      const answers = await atOnce(20, () => approve(id, { 'if-match': '"1"' }))
+      assert.equal(withStatus(answers, 204).length, 1)
+      const losers = withStatus(answers, 412)
+      assert.equal(losers.length, 19)
+      for (const loser of losers) {
+        assertProblem(loser, 412, 'precondition-failed')
+        assert.equal(loser.headers.get('etag'), '"2"')
+      }
+      assert.equal(await versionOf(id), '"2"')
+    })
+
+    it('each loser learns its own reason: 412 for its version, 409 for the state', async () => {
+      const headers: Record<string, string>[] = [
+        {},
+        { 'if-match': '"1"' },
+        { 'if-match': '*' },
+        { 'if-match': '"9"' },
+      ]
+      const reasons = [409, 412, 409, 412]
+      const id = await createdId(operator)
+      const answers = await atOnce(20, (index) => approve(id, headers[index % 4]))
+      const winner = answers.findIndex(({ status }) => status === 204)
+      assert.notEqual(winner, -1)
+      assert.deepEqual(
+        answers.map(({ status }) => status),
+        answers.map((_, index) => (index === winner ? 204 : reasons[index % 4])),
+      )
+      assert.notEqual(reasons[winner % 4], undefined)
+      assert.notEqual(winner % 4, 3)
+    })
+
+    it('none of 20 at once with a stale If-Match is accepted', async () => {
+      const row = orderRow({ version: 3 })
+      insertOrders(service, [row])
+      const answers = await atOnce(20, () => approve(row.id, { 'if-match': '"2"' }))
+      assert.equal(withStatus(answers, 412).length, 20)
+      assert.equal(await versionOf(row.id), '"3"')
+    })
+
+    it('of 20 at once with one Idempotency-Key all are that 204 and the order is approved once', async () => {
+      const [id, key] = [await createdId(operator), randomUUID()]
+      const answers = await atOnce(20, () => approve(id, { 'idempotency-key': key }))
+      const accepted = withStatus(answers, 204)
+      assertInProgress(answers.filter((answer) => answer.status !== 204))
+      assert.equal(accepted.filter(({ headers }) => headers.get('idempotency-replayed') === null).length, 1)
+      for (const { headers } of accepted) assert.equal(headers.get('etag'), '"2"')
+      assert.equal(await versionOf(id), '"2"')
+    })
+
+    it('of 20 at once with keys of their own exactly one is 204, and only its key is kept', async () => {
+      const id = await createdId(operator)
+      const answers = await atOnce(20, (index) => approve(id, { 'idempotency-key': `${id}-${index}` }))
+      assert.deepEqual([withStatus(answers, 204).length, withStatus(answers, 409).length], [1, 19])
+      const { keys } = await storedState(service)
+      assert.equal(keys.filter(({ key }) => key.startsWith(id)).length, 1)
+    })
+  })
+
+  it('approvals of 30 orders at once do not get into each other’s way', async () => {
+    const rows = insertOrders(
+      service,
+      Array.from({ length: 30 }, () => orderRow()),
+    )
+    const answers = await atOnce(30, (index) => approve(rows[index]?.id ?? ''))
+    assert.equal(withStatus(answers, 204).length, 30)
+  })
+
+  describe('creates', () => {
+    it('of 50 at once with one Idempotency-Key make one order, and every answer is that 201 or 409', async () => {
+      const key = randomUUID()
+      const answers = await atOnce(50, () => create({ customer: key, total: 1 }, { 'idempotency-key': key }))
+      const accepted = withStatus(answers, 201)
+      assertInProgress(answers.filter((answer) => answer.status !== 201))
+      const stored = await ordersOf(key)
+      assert.equal(stored.length, 1)
+      for (const { body, headers } of accepted) {
+        assert.deepEqual(body, { id: stored[0]?.id })
+        assert.equal(headers.get('location'), `/v1/orders/${body.id}`)
+        assert.equal(headers.get('etag'), '"1"')
+      }
+      const replayed = accepted.map(({ headers }) => headers.get('idempotency-replayed'))
+      assert.deepEqual(
+        replayed.toSorted(),
+        accepted.map((_, index) => (index < accepted.length - 1 ? 'true' : null)).toSorted(),
+      )
+    })
+
+    it('of 50 at once with one key for different orders make one, and the others are 422', async () => {
+      const key = randomUUID()
+      const answers = await atOnce(50, (index) =>
+        create({ customer: key, total: index + 1 }, { 'idempotency-key': key }),
+      )
+      const [winner, ...others] = withStatus(answers, 201)
+      assert.equal(others.length, 0)
+      const refused = withStatus(answers, 422)
+      for (const answer of refused) assertProblem(answer, 422, 'idempotency-key-reused')
+      assertInProgress(answers.filter((answer) => answer !== winner && answer.status !== 422))
+      assert.deepEqual(
+        (await ordersOf(key)).map(({ id }) => id),
+        [winner?.body.id],
+      )
+    })
+
+    it('of 50 at once with different keys are all stored', async () => {
+      const customer = randomUUID()
+      const answers = await atOnce(50, (index) =>
+        create({ customer, total: index + 1 }, { 'idempotency-key': `${customer}-${index}` }),
+      )
+      assert.equal(withStatus(answers, 201).length, 50)
+      const stored = await ordersOf(customer)
+      assert.deepEqual(stored.map(({ id }) => id).sort(), answers.map(({ body }) => body.id).sort())
+      assert.equal(new Set(stored.map(({ total_e4 }) => total_e4)).size, 50)
+    })
+
+    it('of 50 at once without a key are all stored', async () => {
+      const customer = randomUUID()
+      const answers = await atOnce(50, () => create({ customer, total: 1 }))
+      assert.equal(new Set(answers.map(({ body }) => body.id)).size, 50)
+      assert.equal((await ordersOf(customer)).length, 50)
+    })
+
+    it('with one key by different callers at once are one order each', async () => {
+      const customer = randomUUID()
+      const callers = [admin, operator, await service.bearer('demo-service')]
+      const answers = await atOnce(30, (index) =>
+        (callers[index % 3] ?? admin).post(
+          '/v1/orders',
+          { customer, total: 1 },
+          { 'idempotency-key': customer },
+        ),
+      )
+      assertInProgress(answers.filter((answer) => answer.status !== 201))
+      const stored = await ordersOf(customer)
+      assert.deepEqual(stored.map(({ created_by }) => created_by).sort(), [
+        'admin',
+        'demo-service',
+        'operator',
+      ])
+    })
+
+    it('that fail beside others take none of them along', async () => {
+      const customer = randomUUID()
+      const key = { 'idempotency-key': customer }
+      const first = await create({ customer, total: 1 }, key)
+      // Odd ones are refused inside the transaction that even ones may share.
+      const answers = await atOnce(40, (index) =>
+        create({ customer, total: index + 2 }, index % 2 === 1 ? key : {}),
+      )
+      assert.deepEqual(
+        answers.map(({ status }) => status),
+        answers.map((_, index) => (index % 2 === 1 ? 422 : 201)),
+      )
+      const created = withStatus(answers, 201).map(({ body }) => body.id)
+      assert.deepEqual(
+        (await ordersOf(customer)).map(({ id }) => id).sort(),
+        [first.body.id, ...created].sort(),
+      )
+    })
+  })
+
+  describe('reads beside writes', () => {
+    it('see an order as soon as its 201 has been sent', async () => {
+      const answers = await atOnce(30, async () => {
+        const { headers } = await create({ customer: 'Seen', total: 1 })
+        return admin.get(headers.get('location') ?? '')
+      })
+      assert.equal(withStatus(answers, 200).length, 30)
+    })
+
+    it('show items and totals of one moment', async () => {
+      const customer = randomUUID()
+      const path = `/v1/orders?filter=customer%3D${customer}&paginated=`
+      const [pages] = await Promise.all([
+        atOnce(30, (index) => admin.get(`${path}${index % 2 === 0}&pageSize=100`)),
+        atOnce(30, () => create({ customer, total: 1 })),
+      ])
+      for (const { body } of pages) assert.equal(body.items.length, body.totalCount)
+    })
+
+    it('show version and state of an order together', async () => {
+      const id = await createdId(operator)
+      const [reads] = await Promise.all([atOnce(30, () => admin.get(`/v1/orders/${id}`)), approve(id)])
+      for (const { body, headers } of reads) {
+        const isApproved = body.status === 1
+        assert.equal(headers.get('etag'), isApproved ? '"2"' : '"1"')
+        assert.equal(body.modifiedBy, isApproved ? 'admin' : null)
+      }
+    })
+  })
+})
+
+/** What else a request with a key may get while the first one runs. */
+function assertInProgress(answers: Answer[]): void {
+  for (const answer of answers) {
+    assertProblem(answer, 409, 'idempotency-in-progress')
+    assert.match(answer.headers.get('retry-after') ?? '', /^[1-9]\d*$/)
+  }
+}

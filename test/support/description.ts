@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+import { type Answer, Client } from './client.ts'
+
+type Json = Record<string, unknown>
+
+interface Operation {
+  operationId: string
+  parameters?: { name: string; in: string; schema: Json; example?: unknown }[]
+  requestBody?: { content: Record<string, Content> }
+  responses: Record<string, { headers?: Json; content?: Record<string, Content> }>
+}
+interface Content {
+  schema: Json
+  example?: unknown
+}
+export interface Description {
+  openapi: string
+  info: { title: string; version: string }
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, Json>; securitySchemes: Record<string, Json> }
+}
+
+/** The published description, as a judge of requests and answers. */
+export class Judge {
+  readonly description: Description
+  readonly #ajv: Ajv2020
+  readonly #validators = new Map<string, ValidateFunction>()
+  /** `operationId status` of every answer that was judged. */
+  readonly seen = new Set<string>()
+
+  constructor(description: Description) {
+    this.description = description
+    this.#ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true, allowUnionTypes: true })
+    // The types of both packages differ in how they are exported, not in what they are.
+    ;(formats as unknown as (ajv: Ajv2020) => void)(this.#ajv)
+    for (const format of ['int32', 'double'])
+      this.#ajv.addFormat(format, { type: 'number', validate: () => true })
+    this.#ajv.addKeyword('x-enum-varnames')
+    this.#ajv.addKeyword('example')
+    // JSON Schema means the decimal quotient; Ajv divides doubles, by which 0.07 is no multiple of 0.0001.
+    this.#ajv.removeKeyword('multipleOf')
+    this.#ajv.addKeyword({ keyword: 'multipleOf', type: 'number', validate: isDecimalMultiple })
+  }
+
+  /** The JSON pointer names a schema inside the description. */
+  validator(pointer: string): ValidateFunction {
+    const known = this.#validators.get(pointer)
+    if (known !== undefined) return known
+    const parts = pointer.slice(1).split('/').map(fromPointerPart)
+    const schema = parts.reduce<unknown>((value, part) => (value as Json)[part], this.description)
+    const $defs = this.description.components.schemas
+    const text = JSON.stringify({ ...(schema as Json), $defs }).replaceAll(
+      '#/components/schemas/',
+      '#/$defs/',
+    )
+    const validate = this.#ajv.compile(JSON.parse(text))
+    this.#validators.set(pointer, validate)
+    return validate
+  }
+
+  operations(): { path: string; method: string; operation: Operation }[] {
+    return Object.entries(this.description.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+    )
+  }
+
+  /** Fails unless the answer has a documented status and a body and headers as documented. */
+  assertDocumented(method: string, url: string, answer: Answer): void {
+    const [requestPath = ''] = url.split('?')
+    const { path, operation } = this.#find(method, requestPath)
+    const label = `${method} ${url}: ${answer.status} ${answer.text}`
+    const documented = operation.responses[String(answer.status)]
+    assert.ok(documented, `undocumented status; ${label}`)
+    const [type = ''] = (answer.headers.get('content-type') ?? '').split(';')
+    assert.deepEqual(type === '' ? [] : [type], Object.keys(documented.content ?? {}), label)
+    for (const [contentType] of Object.entries(documented.content ?? {})) {
+      const parts = [
+        'paths',
+        path,
+        method.toLowerCase(),
+        'responses',
+        String(answer.status),
+        'content',
+        contentType,
+      ]
+      const validate = this.validator(`${toPointer([...parts, 'schema'])}`)
+      assert.ok(validate(answer.body), `${label}: ${JSON.stringify(validate.errors)}`)
+    }
+    this.seen.add(`${operation.operationId} ${answer.status}`)
+  }
+
+  #find(method: string, requestPath: string): { path: string; operation: Operation } {
+    const found = this.operations().find(
+      (candidate) =>
+        candidate.method === method.toLowerCase() &&
+        new RegExp(`^${candidate.path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`).test(requestPath),
+    )
+    assert.ok(found, `undocumented operation: ${method} ${requestPath}`)
+    return found
+  }
+}
+
+/** A caller each of whose answers the description has to know. */
+export class JudgedClient extends Client {
+  readonly #judge: Judge
+
+  constructor(from: Client, judge: Judge) {
+    super(from.baseUrl)
+    this.#judge = judge
+    Object.assign(this.headers, from.headers)
+    for (const [name, value] of from.cookies) this.cookies.set(name, value)
+  }
+
+  override async send(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    const answer = await super.send(method, path, body, headers)
+    this.#judge.assertDocumented(method, path, answer)
+    return answer
+  }
+}
+
+/** A JSON pointer as the fragment of a URI. */
+export function toPointer(parts: string[]): string {
+  return parts
+    .map((part) => `/${encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))}`)
+    .join('')
+}
+
+function fromPointerPart(part: string): string {
+  return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
+}
+
+/** By the shortest decimal form of the double (section 1 of the contract). */
+function isDecimalMultiple(of: number, value: number): boolean {
+  const places = String(of).length - 2
+  assert.equal(of, 1 / 10 ** places)
+  const text = String(value)
+  return !text.includes('e-') && (text.split('.')[1] ?? '').length <= places
+}
