@@ -1,22 +1,33 @@
+import cluster from 'node:cluster'
 import { randomBytes } from 'node:crypto'
 import closeWithGrace from 'close-with-grace'
-import { pino } from 'pino'
+import type { pino } from 'pino'
 import { buildApp } from './app.ts'
 import { hasDemoAccounts } from './auth/account-store.ts'
-import { loadSigningKeys } from './auth/keys.ts'
+import { loadSigningKeys, type SigningKeys } from './auth/keys.ts'
 import { Passwords } from './auth/passwords.ts'
 import { systemClock } from './clock.ts'
 import { type Config, ConfigurationError, readConfig } from './config.ts'
 import { openAppDatabase } from './database.ts'
 import { startMetrics } from './http/metrics.ts'
+import { createLog } from './log.ts'
 import type { AppDatabase } from './operations.ts'
-import { demoAccounts, demoClient, isUnseeded, prepareDemo } from './seed.ts'
+import { isUnseeded, prepareDemo } from './seed.ts'
+import { announceDemo } from './serve-banner.ts'
 
 export interface ServeOptions {
   development: boolean
   allowRemoteDemo: boolean
   /** Development only: put demo orders into an empty database. */
   demoOrders: boolean
+  /** Processes that serve; 1 is this process alone. */
+  workers: number
+}
+
+/** The keys of an instance: from the configuration, or made for this run in development. */
+export interface InstanceKeys {
+  signing: SigningKeys
+  antiforgery: Buffer
 }
 
 const gracePeriodMilliseconds = 10_000
@@ -28,64 +39,86 @@ const testedNode = [26, 10, 0] as const
  * `DatabaseRefused`, having let go of everything, when it cannot start.
  */
 export async function serve(options: ServeOptions): Promise<void> {
+  if (options.workers > 1 || cluster.isWorker) {
+    const { serveCluster } = await import('./cluster.ts')
+    return serveCluster(options)
+  }
   const config = readConfig(process.env, options)
   const log = await createLog(config)
-  const [keys, db] = await startTogether(
-    loadSigningKeys(config.signingKeyFiles, config.signingAlgorithm),
-    openAppDatabase({ ...config.database, onWaiting: (message) => log.warn(message) }),
-  )
+  warnOfOldNode(log)
+  const [keys, db] = await startTogether(loadKeys(config), openDatabase(config, log))
   try {
     await prepareAccounts(db, options)
-    const readiness = { draining: false }
-    const antiforgeryKey = config.antiforgeryKey ?? randomBytes(32)
-    const app = await buildApp({ config, db, clock: systemClock, log, keys, antiforgeryKey, readiness })
-    const metrics =
-      config.metricsPort === undefined ? undefined : await startMetrics(app, config, config.metricsPort)
-    const address = await app.listen({
-      host: config.host,
-      port: config.port,
-      listenTextResolver: (at) => `listening at ${at}`,
-    })
-    closeWithGrace(
-      { delay: gracePeriodMilliseconds, logger: { error: (err) => log.error({ err }) } },
-      async ({ signal, err }) => {
-        readiness.draining = true
-        if (err) log.fatal({ err }, 'ending after an unexpected error')
-        else log.info({ signal }, 'shutting down')
-        await app.close()
-        await metrics?.close()
-        await db.close()
-      },
-    )
-    warnOfOldNode(log)
-    if (config.development) announce(config, address)
+    const address = await listen(config, log, keys, db)
+    if (config.development) announceDemo(config, address)
   } catch (error) {
     await db.close()
     throw explainListenError(error, config)
   }
 }
 
+export async function loadKeys(config: Config): Promise<InstanceKeys> {
+  const signing = await loadSigningKeys(config.signingKeyFiles, config.signingAlgorithm)
+  return { signing, antiforgery: config.antiforgeryKey ?? randomBytes(32) }
+}
+
+export function openDatabase(config: Config, log: pino.Logger): Promise<AppDatabase> {
+  return openAppDatabase({ ...config.database, onWaiting: (message) => log.warn(message) })
+}
+
 /** A database that was opened beside keys that fail must not keep the process alive. */
-async function startTogether<A>(keys: Promise<A>, opening: Promise<AppDatabase>): Promise<[A, AppDatabase]> {
+export async function startTogether(
+  keys: Promise<InstanceKeys>,
+  opening: Promise<AppDatabase>,
+): Promise<[InstanceKeys, AppDatabase]> {
   const [loaded, opened] = await Promise.allSettled([keys, opening])
   if (loaded.status === 'fulfilled' && opened.status === 'fulfilled') return [loaded.value, opened.value]
   if (opened.status === 'fulfilled') await opened.value.close()
   throw loaded.status === 'rejected' ? loaded.reason : (opened as PromiseRejectedResult).reason
 }
 
-/** JSON lines, or readable ones on a terminal. */
-async function createLog(config: Config): Promise<pino.Logger> {
-  const options = { level: config.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime }
-  if (!process.stdout.isTTY) return pino(options)
-  const { default: pretty } = await import('pino-pretty')
-  return pino(
-    options,
-    pretty({ colorize: true, ignore: 'requestId', singleLine: true, translateTime: 'HH:MM:ss.l' }),
-  )
+/** Listens, and from then on ends gracefully on a signal: answers what is under way, then lets go of the database. */
+export async function listen(
+  config: Config,
+  log: pino.Logger,
+  keys: InstanceKeys,
+  db: AppDatabase,
+): Promise<string> {
+  const readiness = { draining: false }
+  const app = await buildApp({
+    config,
+    db,
+    clock: systemClock,
+    log,
+    keys: keys.signing,
+    antiforgeryKey: keys.antiforgery,
+    readiness,
+  })
+  const metrics =
+    config.metricsPort === undefined ? undefined : await startMetrics(app, config, config.metricsPort)
+  const address = await app.listen({
+    host: config.host,
+    port: config.port,
+    listenTextResolver: (at) => `listening at ${at}`,
+  })
+  const logger = { error: (err: unknown) => log.error({ err }) }
+  closeWithGrace({ delay: gracePeriodMilliseconds, logger }, async ({ signal, err }) => {
+    readiness.draining = true
+    if (err) log.fatal({ err }, 'ending after an unexpected error')
+    else log.info({ signal }, 'shutting down')
+    await app.close()
+    await metrics?.close()
+    await db.close()
+    if (cluster.isWorker) process.disconnect?.()
+  })
+  return address
 }
 
 /** Development fills an empty database; production refuses one with accounts whose passwords are public. */
-async function prepareAccounts(db: AppDatabase, { development, demoOrders }: ServeOptions): Promise<void> {
+export async function prepareAccounts(
+  db: AppDatabase,
+  { development, demoOrders }: ServeOptions,
+): Promise<void> {
   if (!development) {
     if (!(await hasDemoAccounts(db.read))) return
     throw new ConfigurationError([
@@ -97,7 +130,7 @@ async function prepareAccounts(db: AppDatabase, { development, demoOrders }: Ser
   await db.write('seedDemo', input)
 }
 
-function warnOfOldNode(log: pino.Logger): void {
+export function warnOfOldNode(log: pino.Logger): void {
   const running = process.versions.node.split('.').map(Number)
   const older = testedNode.findIndex((part, index) => part !== running[index])
   if (older >= 0 && (running[older] ?? 0) < (testedNode[older] ?? 0)) {
@@ -107,7 +140,7 @@ function warnOfOldNode(log: pino.Logger): void {
   }
 }
 
-function explainListenError(error: unknown, config: Config): unknown {
+export function explainListenError(error: unknown, config: Config): unknown {
   const { code } = error as NodeJS.ErrnoException
   if (code === 'EADDRINUSE')
     return new ConfigurationError([`PORT: ${config.port} is in use at ${config.host}`])
@@ -117,27 +150,4 @@ function explainListenError(error: unknown, config: Config): unknown {
     return new ConfigurationError([`HOST: ${config.host} is not an address of this machine`])
   }
   return error
-}
-
-function announce(config: Config, address: string): void {
-  const port = new URL(address).port
-  const base = config.publicUrl ?? `http://localhost:${port}`
-  const people = demoAccounts.map(
-    ({ email, password, role }) => `    ${email.padEnd(22)} ${password.padEnd(28)} ${role}`,
-  )
-  const lines = [
-    '',
-    `  Countersign (development)   ${base}`,
-    `  API browser                 ${base}/scalar/v1`,
-    '',
-    '  Sign in with                password',
-    ...people,
-    '  As a service                secret',
-    `    ${demoClient.clientId.padEnd(22)} ${demoClient.clientSecret.padEnd(28)}  ${demoClient.role}`,
-    '',
-    ...(config.allowRemoteDemo
-      ? ['  WARNING: these accounts are public, and --allow-remote-demo lets the whole network use them.', '']
-      : []),
-  ]
-  process.stdout.write(`${lines.join('\n')}\n`)
 }

@@ -20,7 +20,14 @@ const minimumModulusBits = 2048
  * `ConfigurationError` naming every file that is missing, not PEM, not private, not RSA, or too short.
  */
 export async function loadSigningKeys(files: string[], algorithm: 'RS256' | 'PS256'): Promise<SigningKeys> {
-  const privateKeys = files.length > 0 ? readPrivateKeys(files) : [await generatePrivateKey()]
+  return signingKeysOf(files.length > 0 ? readPrivateKeys(files) : [await generatePrivateKey()], algorithm)
+}
+
+/** The first key signs, all verify. */
+export async function signingKeysOf(
+  privateKeys: KeyObject[],
+  algorithm: 'RS256' | 'PS256',
+): Promise<SigningKeys> {
   const published = await Promise.all(privateKeys.map((key) => toPublicJwk(key, algorithm)))
   const [privateKey] = privateKeys
   const kid = published[0]?.kid
