@@ -14,7 +14,7 @@ import type { Config } from './config.ts'
 import { registerApiBrowser } from './http/api-browser.ts'
 import { registerBodies } from './http/body.ts'
 import { registerCors } from './http/cors.ts'
-import { answerExpectation, answerFrameworkError, answerParserError, registerErrors } from './http/errors.ts'
+import { answerExpectation, answerParserError, registerErrors } from './http/errors.ts'
 import { compileReader, type FieldsTypeProvider, parseQuery } from './http/fields.ts'
 import { type Readiness, registerDraining, registerHealth } from './http/health.ts'
 import { registerJwks } from './http/jwks.ts'
@@ -22,10 +22,10 @@ import { registerNotFound } from './http/not-found.ts'
 import { collectRoutes } from './http/openapi.ts'
 import { RequestLimits } from './http/rate-limit.ts'
 import {
-  originForm,
   parserHeaderLimitBytes,
   registerRequestContext,
   requestId,
+  routableUrl,
 } from './http/request-context.ts'
 import { registerRequestLog } from './http/request-log.ts'
 import type { App } from './http/route.ts'
@@ -64,7 +64,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   registerSecurityHeaders(app, config)
   registerRequestContext(app, config)
   registerDraining(app, readiness)
-  registerCors(app, config.corsOrigins)
+  registerCors(app, config.corsOrigins, limits)
   registerGuard(app, { config, publicUrl, authenticator, antiforgery, limits })
   registerBodies(app)
   const routes = collectRoutes(app)
@@ -103,7 +103,7 @@ function createServer({ config, log }: AppParts, publicUrl: () => string): App {
     requestTimeout: 30_000,
     keepAliveTimeout: 65_000,
     http: { maxHeaderSize: parserHeaderLimitBytes, headersTimeout: 10_000, requireHostHeader: false },
-    rewriteUrl: originForm,
+    rewriteUrl: routableUrl,
     routerOptions: {
       ignoreTrailingSlash: true,
       caseSensitive: true,
@@ -113,8 +113,6 @@ function createServer({ config, log }: AppParts, publicUrl: () => string): App {
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: true,
-    frameworkErrors: (error, request, reply) =>
-      answerFrameworkError(error, request, reply, publicUrl(), apiHeaders),
     clientErrorHandler: (error, socket) => answerParserError(error, socket, publicUrl(), apiHeaders),
   }).withTypeProvider<FieldsTypeProvider>()
   app.server.on('checkExpectation', (_request, response) =>

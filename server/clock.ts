@@ -23,10 +23,10 @@ export function parseTimeZone(name: string): string | undefined {
   return zone
 }
 
+/** Temporal mends the case of a name and keeps an alias, where Intl answers another zone's name for it. */
 function lookUpTimeZone(name: string): string | undefined {
   try {
-    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions()
-    return timeZone.toLowerCase() === name.toLowerCase() ? timeZone : name
+    return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId
   } catch {
     return undefined
   }

@@ -1,10 +1,20 @@
 import { pino } from 'pino'
 import type { Config } from './config.ts'
 
-/** JSON lines on standard output, or readable ones on a terminal. */
+const bufferBytes = 8 * 1024
+const flushIntervalMilliseconds = 200
+
+/**
+ * JSON lines on standard output, or readable ones on a terminal. JSON lines are collected and written together, at
+ * least five times a second and at the end of the process: one system call a line would cost more than the line.
+ */
 export async function createLog(config: Config): Promise<pino.Logger> {
   const options = { level: config.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime }
-  if (!process.stdout.isTTY) return pino(options)
+  if (!process.stdout.isTTY) {
+    const destination = pino.destination({ fd: 1, sync: false, minLength: bufferBytes })
+    setInterval(() => destination.flush(), flushIntervalMilliseconds).unref()
+    return pino(options, destination)
+  }
   const { default: pretty } = await import('pino-pretty')
   return pino(options, pretty({ ignore: 'requestId', singleLine: true, translateTime: 'HH:MM:ss.l' }))
 }

@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
+import { prepared } from '../db/prepared.ts'
 import type { Database } from '../db/tables.ts'
 import { rolesOf } from './account-store.ts'
 
@@ -18,7 +19,12 @@ export interface StoredSession {
 }
 
 export async function findSession(db: Kysely<Database>, idHash: string): Promise<StoredSession | undefined> {
-  const row = await db
+  const [row] = await selectSession(db, idHash)
+  return row && { ...row, enabled: row.enabled === 1, roles: JSON.parse(row.roles) }
+}
+
+const selectSession = prepared((db, idHash: string) =>
+  db
     .selectFrom('session_ids')
     .innerJoin('sessions', 'sessions.id', 'session_ids.session_id')
     .innerJoin('principals', 'principals.id', 'sessions.principal_id')
@@ -35,10 +41,8 @@ export async function findSession(db: Kysely<Database>, idHash: string): Promise
       'sessions.absolute_expires_at as absoluteExpiresAt',
       'session_ids.retired_at as retiredAt',
     ])
-    .where('session_ids.id_hash', '=', idHash)
-    .executeTakeFirst()
-  return row && { ...row, enabled: row.enabled === 1, roles: JSON.parse(row.roles) }
-}
+    .where('session_ids.id_hash', '=', idHash),
+)
 
 export interface CreateSessionInput {
   sessionId: string

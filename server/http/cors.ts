@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { RequestLimits } from './rate-limit.ts'
 import type { App } from './route.ts'
 
 const allowedMethods = 'GET, HEAD, POST, PATCH'
@@ -9,7 +10,7 @@ const exposedHeaders =
 const preflightMaxAgeSeconds = 600
 
 /** For bearer callers only: `Access-Control-Allow-Credentials` is never sent, so no cookie ever comes along. */
-export function registerCors(app: App, origins: readonly string[]): void {
+export function registerCors(app: App, origins: readonly string[], limits: RequestLimits): void {
   if (origins.length === 0) return
   app.addHook('onRequest', async (request, reply) => {
     const origin = request.raw.headers.origin
@@ -17,6 +18,7 @@ export function registerCors(app: App, origins: readonly string[]): void {
     reply.header('access-control-allow-origin', origin)
     reply.header('access-control-expose-headers', exposedHeaders)
     if (!isPreflight(request)) return undefined
+    await limits.consume('anonymous', request.clientAddress, reply)
     return answerPreflight(reply)
   })
 }

@@ -15,7 +15,6 @@ const frameworkCodes: Record<string, ProblemCode> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported-media-type',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'bad-request',
   FST_ERR_CTP_EMPTY_TYPE: 'unsupported-media-type',
-  FST_ERR_BAD_URL: 'route-not-found',
   ECONNRESET: 'bad-request',
 }
 
@@ -29,18 +28,6 @@ export function registerErrors(app: App, publicUrl: () => string): void {
     }
     return sendProblem(problem, request, reply, publicUrl())
   })
-}
-
-/** What fails before routing, such as a path with a broken escape, passes no hook and no error handler. */
-export function answerFrameworkError(
-  error: Error,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  publicUrl: string,
-  headers: Record<string, string>,
-): void {
-  reply.headers(headers).header('x-request-id', request.id)
-  sendProblem(toProblem(error), request, reply, publicUrl)
 }
 
 function toProblem(error: Error): Problem {

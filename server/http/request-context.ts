@@ -75,8 +75,29 @@ export function assertWellFormed(raw: IncomingMessage): void {
   }
 }
 
+/**
+ * What the router sees of a request target. A path with a broken escape is taken literally: it then matches what any
+ * other unknown id or path does, with the same checks and headers, instead of failing before them.
+ */
+export function routableUrl(raw: IncomingMessage): string {
+  const url = originForm(raw)
+  if (!url.includes('%')) return url
+  const end = url.indexOf('?')
+  const path = end < 0 ? url : url.slice(0, end)
+  return isDecodable(path) ? url : `${path.replaceAll('%', '%25')}${url.slice(path.length)}`
+}
+
+function isDecodable(path: string): boolean {
+  try {
+    decodeURIComponent(path)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** The absolute form of a request target means its path (RFC 9112 §3.2.2). */
-export function originForm(raw: IncomingMessage): string {
+function originForm(raw: IncomingMessage): string {
   const url = raw.url ?? '/'
   if (url.startsWith('/')) return url
   const path = /^https?:\/\/[^/?#]*([/?].*)?$/i.exec(url)

@@ -1,4 +1,5 @@
 import { type ExpressionBuilder, type Kysely, type Selectable, sql, type Transaction } from 'kysely'
+import { prepared } from '../db/prepared.ts'
 import type { Database, OrdersTable } from '../db/tables.ts'
 import { compileFilter } from './filter/compile.ts'
 import type { Filter } from './filter/parser.ts'
@@ -42,8 +43,10 @@ export async function insertOrder(trx: Transaction<Database>, order: NewOrder): 
     .execute()
 }
 
+const selectOrder = prepared((db, id: string) => db.selectFrom('orders').selectAll().where('id', '=', id))
+
 export async function findOrder(db: Kysely<Database>, id: string): Promise<Order | undefined> {
-  const row = await db.selectFrom('orders').selectAll().where('id', '=', id).executeTakeFirst()
+  const [row] = await selectOrder(db, id)
   return row && toOrder(row)
 }
 

@@ -114,7 +114,7 @@ describe('user add', { concurrency: 4 }, () => {
   it('refuses a missing or poor password without repeating it', async (t) => {
     const cli = commandLine(t)
     const results = await Promise.all(
-      ['', '\n', 'hunter2hunter2', 'jo@example.com 2026', `${goodPassword}\n${goodPassword}\n`].map((input) =>
+      ['', '\n', 'hunter2hunter2', 'jo@example.com jo', `${goodPassword}\n${goodPassword}\n`].map((input) =>
         cli.run('user add jo@example.com --role Viewer', input),
       ),
     )
@@ -123,7 +123,7 @@ describe('user add', { concurrency: 4 }, () => {
       refusal(none),
       refusal(none),
       refusal('the password has fewer than 15 characters'),
-      refusal('the password is little more than names and common words'),
+      refusal('the password is nothing but names and common words'),
       refusal('the password contains a control character or a line break'),
     ])
     assert.deepEqual(await cli.json('user list'), [])

@@ -203,6 +203,7 @@ describe('createOrder', () => {
       ['Etc/GMT+5', 'Etc/GMT+5'],
       ['UTC', 'UTC'],
       ['US/Eastern', 'US/Eastern'],
+      ['us/eastern', 'US/Eastern'],
     ]
     for (const [sent, kept] of zones) {
       it(`from the Time-Zone header: ${sent}`, async () => {

@@ -86,7 +86,6 @@ describe('order races', () => {
         answers.map(({ status }) => status),
         answers.map((_, index) => (index === winner ? 204 : reasons[index % 4])),
       )
-      assert.notEqual(reasons[winner % 4], undefined)
       assert.notEqual(winner % 4, 3)
     })
 

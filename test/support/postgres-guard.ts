@@ -1,36 +1,94 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chown, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
+import {
+  appendFile,
+  chown,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { arch, platform, tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 
 /**
  * A process of its own that runs a real PostgreSQL 18 from npm for as long as its standard input is open, prints its
  * address as one line, and leaves nothing behind: when whoever started it ends in any way, the pipe closes.
  * PostgreSQL refuses to run as root, so under root it runs as `nobody`.
+ *
+ * Lines on standard input are commands, done one after another, each answered by one line `done <command>`:
+ * `kill9` (SIGKILL to every process of the server), `stop` (fast shutdown), `start`, `restart`. Started means that it
+ * answers queries. A server that ends without having been told to ends the guard too.
+ *
+ * Roles whose names begin with `scram_` need their password; all others are trusted, on loopback.
  */
 const nobody = 65_534
 const account = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {}
 const durable = process.argv.includes('--durable')
 
+interface Installation {
+  folder: string
+  native: string
+  data: string
+  port: number
+}
+
+let initialising: ChildProcess | undefined
+let server: Server | undefined
+let isEnding = false
+
 async function main(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'countersign-postgres-'))
-  let server: ChildProcess | undefined
-  const end = async () => {
-    if (server !== undefined && server.exitCode === null) {
-      const exit = once(server, 'exit')
-      server.kill('SIGQUIT')
-      await exit
-    }
-    await rm(folder, { recursive: true, force: true })
-    process.exit(0)
-  }
-  process.stdin.on('end', end).on('error', end).resume()
+  const end = () => leave(folder)
+  process.stdin.on('error', end)
   process.on('SIGTERM', end).on('SIGINT', end)
+  let work: Promise<void> = new Promise((resolve) => setImmediate(resolve)).then(() => begin(folder))
+  createInterface({ input: process.stdin })
+    .on('line', (line) => {
+      work = work.then(() => obey(line.trim()))
+    })
+    .on('close', end)
+  await work
+}
 
+async function begin(folder: string): Promise<void> {
+  const installation = await install(folder)
+  server = new Server(installation)
+  await server.start()
+  process.stdout.write(`postgres://countersign@127.0.0.1:${installation.port}/postgres\n`)
+}
+
+async function obey(command: string): Promise<void> {
+  if (isEnding || server === undefined || command === '') return
+  if (command === 'kill9') await server.kill()
+  else if (command === 'stop') await server.stop('SIGINT')
+  else if (command === 'start') await server.start()
+  else if (command === 'restart') await server.stop('SIGINT').then(() => server?.start())
+  else throw new Error(`no command ${command}`)
+  process.stdout.write(`done ${command}\n`)
+}
+
+async function leave(folder: string): Promise<void> {
+  if (isEnding) return
+  isEnding = true
+  if (initialising !== undefined && initialising.exitCode === null) {
+    const exit = once(initialising, 'exit')
+    initialising.kill('SIGKILL')
+    await exit
+  }
+  await server?.leaveNothing()
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  process.exit(0)
+}
+
+async function install(folder: string): Promise<Installation> {
   const native = await copyBinaries(folder)
   const data = join(folder, 'data')
   await mkdir(data, { mode: 0o700 })
@@ -38,12 +96,118 @@ async function main(): Promise<void> {
     await chown(folder, account.uid, account.gid)
     await chown(data, account.uid, account.gid)
   }
-  const port = await freePort()
-  const options = ['-D', data, '-U', 'countersign', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync']
-  await promisify(execFile)(join(native, 'bin', 'initdb'), options, { ...account, cwd: folder })
-  server = startServer(native, data, port)
-  await until(() => answers(port))
-  process.stdout.write(`postgres://countersign@127.0.0.1:${port}/postgres\n`)
+  const options = [
+    '-D',
+    data,
+    '-U',
+    'countersign',
+    '--auth=trust',
+    '--encoding=UTF8',
+    '--locale=C',
+    '--no-sync',
+  ]
+  initialising = execFile(join(native, 'bin', 'initdb'), options, { ...account, cwd: folder })
+  const [code] = await once(initialising, 'exit')
+  if (isEnding) await new Promise(() => undefined)
+  if (code !== 0) throw new Error(`initdb ended with ${code}`)
+  await askForPasswords(join(data, 'pg_hba.conf'))
+  return { folder, native, data, port: await freePort() }
+}
+
+/** The first line that fits decides. */
+async function askForPasswords(file: string): Promise<void> {
+  const trusting = await readFile(file, 'utf8')
+  await writeFile(file, 'host all "/^scram_" 127.0.0.1/32 scram-sha-256\n')
+  await appendFile(file, trusting)
+}
+
+class Server {
+  readonly #installation: Installation
+  #process: ChildProcess | undefined
+  /** Shared memory outlives a server that was killed; the next start takes it over, and its end removes it. */
+  #wasKilled = false
+  #isExpected = false
+
+  constructor(installation: Installation) {
+    this.#installation = installation
+  }
+
+  /** Starts as often as the remains of a killed server are in the way. */
+  async start(): Promise<void> {
+    if (this.#isRunning()) return
+    this.#isExpected = false
+    const { native, data, port } = this.#installation
+    for (let attempt = 1; ; attempt += 1) {
+      const child = startServer(native, data, port)
+      this.#process = child
+      const isUp = await until(
+        () => answers(port),
+        () => child.exitCode !== null,
+      )
+      if (isUp) {
+        child.once('exit', (code) => {
+          if (!this.#isExpected && !isEnding) void leaveWith(this.#installation.folder, code ?? 1)
+        })
+        this.#wasKilled = false
+        return
+      }
+      if (attempt === 20) throw new Error(`postgres ended with ${child.exitCode}`)
+      await pause(100)
+    }
+  }
+
+  async stop(signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
+    const child = this.#process
+    if (child === undefined || !this.#isRunning()) return
+    this.#isExpected = true
+    const exit = once(child, 'exit')
+    child.kill(signal)
+    await exit
+  }
+
+  /** Not the parent alone: what it forked could otherwise finish a commit after the death. */
+  async kill(): Promise<void> {
+    const child = this.#process
+    if (child?.pid === undefined || !this.#isRunning()) return
+    this.#isExpected = true
+    this.#wasKilled = true
+    const forked = await childrenOf(child.pid)
+    const exit = once(child, 'exit')
+    child.kill('SIGKILL')
+    for (const pid of forked) killQuietly(pid)
+    await exit
+  }
+
+  async leaveNothing(): Promise<void> {
+    if (this.#wasKilled && !this.#isRunning()) await this.start().catch(() => undefined)
+    await this.stop('SIGQUIT')
+  }
+
+  #isRunning(): boolean {
+    const child = this.#process
+    return child !== undefined && child.exitCode === null && child.signalCode === null
+  }
+}
+
+async function leaveWith(folder: string, code: number): Promise<void> {
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  process.exit(code)
+}
+
+async function childrenOf(pid: number): Promise<number[]> {
+  const list = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '')
+  return list
+    .split(' ')
+    .filter((word) => word !== '')
+    .map(Number)
+}
+
+function killQuietly(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended by itself.
+  }
 }
 
 /** A copy that any account may run, with the links that npm packages cannot hold. */
@@ -77,13 +241,11 @@ function startServer(native: string, data: string, port: number): ChildProcess {
     ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
   }
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  const server = spawn(join(native, 'bin', 'postgres'), ['-D', data, '-p', String(port), ...flags], {
+  return spawn(join(native, 'bin', 'postgres'), ['-D', data, '-p', String(port), ...flags], {
     ...account,
     cwd: data,
     stdio: ['ignore', 'ignore', process.env.DEBUG_POSTGRES ? 'inherit' : 'ignore'],
   })
-  server.once('exit', (code) => process.exit(code ?? 1))
-  return server
 }
 
 async function freePort(): Promise<number> {
@@ -110,8 +272,17 @@ async function answers(port: number): Promise<boolean> {
   }
 }
 
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 50))
+/** False when `isOver` came first. */
+async function until(condition: () => Promise<boolean>, isOver: () => boolean): Promise<boolean> {
+  while (!(await condition())) {
+    if (isOver()) return false
+    await pause(25)
+  }
+  return true
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds))
 }
 
 await main()

@@ -1,0 +1,39 @@
+import type { Compilable, CompiledQuery, Kysely } from 'kysely'
+import type { Database } from './tables.ts'
+
+interface Prepared<Row> {
+  query: CompiledQuery<Row>
+  /** For each bound value, the argument it stands for; others are constants of the query. */
+  argumentOf: (number | undefined)[]
+}
+
+/**
+ * A query that is built and compiled once for a database and then only bound: building it anew costs more than
+ * running it. `build` sees placeholders in place of the arguments, so it must do nothing with them but bind them.
+ */
+export function prepared<Args extends readonly unknown[], Row>(
+  build: (db: Kysely<Database>, ...args: Args) => Compilable<Row>,
+): (db: Kysely<Database>, ...args: Args) => Promise<Row[]> {
+  /** By adapter, which a database shares with its transactions: the two engines write their SQL differently. */
+  const byAdapter = new WeakMap<object, Prepared<Row>>()
+  return async (db, ...args) => {
+    const { adapter } = db.getExecutor()
+    let known = byAdapter.get(adapter)
+    if (known === undefined) {
+      const placeholders = args.map(() => ({}))
+      const query = build(db, ...(placeholders as unknown as Args)).compile()
+      const argumentOf = query.parameters.map((value) => {
+        const index = placeholders.indexOf(value as object)
+        return index < 0 ? undefined : index
+      })
+      known = { query, argumentOf }
+      byAdapter.set(adapter, known)
+    }
+    const { query, argumentOf } = known
+    const parameters = argumentOf.map((index, position) =>
+      index === undefined ? query.parameters[position] : args[index],
+    )
+    const { rows } = await db.executeQuery<Row>({ ...query, parameters })
+    return rows
+  }
+}

@@ -1,0 +1,303 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import Sqlite from 'better-sqlite3'
+import { Kysely, sql } from 'kysely'
+import { DatabaseUnavailable, QueryTooSlow } from '../../server/db/errors.ts'
+import { openDatabase } from '../../server/db/open.ts'
+import type { DatabasePort } from '../../server/db/port.ts'
+import { sqliteDialect } from '../../server/db/sqlite-driver.ts'
+import type { Database } from '../../server/db/tables.ts'
+import { Problem, problemCodec } from '../../server/http/problems.ts'
+import { type TestOperations, testOperations } from '../support/test-operations.ts'
+
+type Port = DatabasePort<TestOperations>
+
+/** Milliseconds within which a writer that died has to serve again. */
+const restartLimit = 5_000
+
+describe('the SQLite writer', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-writer-'))
+  let files = 0
+  const newFile = () => join(folder, `${++files}.db`)
+  after(() => rmSync(folder, { recursive: true, force: true }))
+
+  const openFile = (file: string): Promise<Port> =>
+    openDatabase<TestOperations>({
+      databaseUrl: `file:${file}`,
+      operations: testOperations,
+      writerEntry: new URL('../support/test-writer.ts', import.meta.url),
+      refusals: problemCodec,
+    })
+
+  async function open(t: TestContext, file = newFile()): Promise<Port> {
+    const port = await openFile(file)
+    t.after(() => port.close())
+    return port
+  }
+
+  async function namesOf(port: Port, prefix: string): Promise<string[]> {
+    const rows = await port.read
+      .selectFrom('roles')
+      .select('name')
+      .where('name', 'like', `${prefix}%`)
+      .orderBy('name')
+      .execute()
+    return rows.map(({ name }) => name)
+  }
+
+  const numbered = (prefix: string, count: number) =>
+    Array.from({ length: count }, (_, index) => `${prefix}${String(index).padStart(4, '0')}`)
+
+  async function serving(port: Port, since = performance.now()): Promise<void> {
+    const alive = await port.write('count', null).catch(() => undefined)
+    if (alive !== undefined) return
+    assert.ok(performance.now() - since < restartLimit, 'the writer was not started again')
+    await wait(20)
+    await serving(port, since)
+  }
+
+  it('commits many parallel writes together, and acknowledges each', async (t) => {
+    const file = newFile()
+    const port = await open(t, file)
+    const names = numbered('group-', 500)
+    const before = commitsIn(file)
+    const answers = await Promise.all(names.map((name) => port.write('add', { name })))
+    const commits = commitsIn(file) - before
+    assert.deepEqual(answers, names)
+    assert.deepEqual(await namesOf(port, 'group-'), names)
+    assert.ok(commits >= 1 && commits <= 25, `${commits} commits`)
+  })
+
+  it('commits a write that comes alone at once', async (t) => {
+    const file = newFile()
+    const port = await open(t, file)
+    const before = commitsIn(file)
+    for (const name of numbered('alone-', 5)) await port.write('add', { name })
+    assert.equal(commitsIn(file) - before, 5)
+  })
+
+  it('rolls back an operation that throws, alone among its group, and says what it threw', async (t) => {
+    const port = await open(t)
+    const holdUp = port.write('addThenBlock', { name: 'held', milliseconds: 50 })
+    const group = [
+      port.write('add', { name: 'kept-1' }),
+      port.write('addThenFail', { name: 'lost-1' }),
+      port.write('add', { name: 'kept-2' }),
+      port.write('addThenRefuse', { name: 'lost-2' }),
+      port.write('add', { name: 'kept-1' }),
+      port.write('add', { name: 'kept-3' }),
+    ]
+    const [first, failed, second, refused, duplicate, third] = await Promise.allSettled(group)
+    await holdUp
+    assert.deepEqual(
+      [first, second, third].map((each) => each?.status),
+      ['fulfilled', 'fulfilled', 'fulfilled'],
+    )
+    assert.match(String(reasonOf(failed)), /failed after lost-1/)
+    assert.match(String(reasonOf(duplicate)), /UNIQUE/)
+    const problem = reasonOf(refused)
+    assert.ok(problem instanceof Problem)
+    assert.equal(problem.code, 'order-not-pending')
+    assert.deepEqual(problem.members, { currentStatus: 1 })
+    assert.deepEqual(await namesOf(port, 'kept-'), ['kept-1', 'kept-2', 'kept-3'])
+    assert.deepEqual(await namesOf(port, 'lost-'), [])
+  })
+
+  it('fails what it had not acknowledged when its thread dies, and is started again', async (t) => {
+    const port = await open(t)
+    await port.write('add', { name: 'before' })
+    const lost = [
+      port.write('add', { name: 'lost-1' }),
+      port.write('addThenCrash', { name: 'lost-2' }),
+      port.write('add', { name: 'lost-3' }),
+    ]
+    const outcomes = await Promise.allSettled(lost)
+    for (const outcome of outcomes) assert.ok(reasonOf(outcome) instanceof DatabaseUnavailable)
+    await assert.rejects(port.write('add', { name: 'lost-4' }), DatabaseUnavailable)
+    await assert.rejects(port.ping(), DatabaseUnavailable)
+    assert.deepEqual(await namesOf(port, 'before'), ['before'])
+    await serving(port)
+    await port.ping()
+    await port.write('add', { name: 'after' })
+    assert.deepEqual(await namesOf(port, 'lost-'), [])
+    assert.deepEqual(await namesOf(port, 'after'), ['after'])
+  })
+
+  it('is started again however often it dies', async (t) => {
+    const port = await open(t)
+    for (const name of ['a', 'b', 'c']) {
+      await assert.rejects(port.write('addThenCrash', { name: `crash-${name}` }), DatabaseUnavailable)
+      await serving(port)
+    }
+    assert.deepEqual(await namesOf(port, 'crash-'), [])
+  })
+
+  it('fails the whole group when an error ends its transaction, writes none of it, and works again after', async (t) => {
+    const port = await open(t)
+    await port.write('limitPages', { pages: 1 })
+    const holdUp = port.write('count', null)
+    const group = numbered(`full-${'x'.repeat(3_000)}`, 40).map((name) => port.write('add', { name }))
+    const outcomes = await Promise.allSettled(group)
+    await holdUp
+    for (const outcome of outcomes) assert.ok(reasonOf(outcome) instanceof DatabaseUnavailable)
+    assert.deepEqual(await namesOf(port, 'full-'), [])
+    await port.write('limitPages', { pages: 1_000_000 })
+    await port.write('add', { name: 'full-after' })
+    assert.deepEqual(await namesOf(port, 'full-'), ['full-after'])
+  })
+
+  it('refuses an input that cannot be cloned, and an operation that does not exist, without harm', async (t) => {
+    const port = await open(t)
+    await assert.rejects(port.write('add', { name: (() => 1) as unknown as string }), /could not be cloned/)
+    await assert.rejects(port.write('none' as 'add', { name: 'x' }), /no operation none/)
+    await port.write('add', { name: 'unharmed' })
+  })
+
+  it('shares one file with the writers of other processes: every acknowledged write is there', async (t) => {
+    const file = newFile()
+    const ports = await Promise.all([open(t, file), open(t, file), open(t, file)])
+    const names = numbered('shared-', 150)
+    const writes = names.map((name, index) => ports[index % ports.length]?.write('add', { name }))
+    await Promise.all(writes)
+    for (const port of ports) assert.deepEqual(await namesOf(port, 'shared-'), names)
+  })
+
+  it('shows a reader nothing that is not committed', async (t) => {
+    const port = await open(t)
+    const slow = port.write('addThenBlock', { name: 'uncommitted', milliseconds: 200 })
+    await wait(100)
+    assert.deepEqual(await namesOf(port, 'uncommitted'), [])
+    await slow
+    assert.deepEqual(await namesOf(port, 'uncommitted'), ['uncommitted'])
+  })
+
+  it('gives readers a connection that can change nothing', async (t) => {
+    const port = await open(t)
+    await assert.rejects(
+      port.read.insertInto('roles').values({ name: 'never' }).execute(),
+      /readonly|READONLY/,
+    )
+  })
+
+  it('finishes the writes under way when it is closed, and takes none after', async () => {
+    const file = newFile()
+    const port = await openFile(file)
+    const names = numbered('closing-', 300)
+    const writes = names.map((name) => port.write('add', { name }))
+    const closed = port.close()
+    await assert.rejects(port.write('add', { name: 'late' }), DatabaseUnavailable)
+    const outcomes = await Promise.allSettled(writes)
+    await closed
+    assert.deepEqual(new Set(outcomes.map(({ status }) => status)), new Set(['fulfilled']))
+    await assert.rejects(port.ping(), DatabaseUnavailable)
+    await assert.rejects(namesOf(port, 'closing-'), DatabaseUnavailable)
+    const connection = new Sqlite(file, { readonly: true })
+    const stored = connection.prepare("select count(*) from roles where name like 'closing-%'").pluck().get()
+    connection.close()
+    assert.equal(stored, 300)
+  })
+
+  describe('beside it, readWithin', () => {
+    let port: Port
+    before(async () => {
+      port = await openFile(newFile())
+    })
+    after(() => port.close())
+
+    const endless = sql`with recursive n(i) as (select 1 union all select i + 1 from n where within_time() = 1)
+      select count(*) from n`
+
+    it('stops a query that runs too long, and the connection works afterwards', async () => {
+      const begun = performance.now()
+      await assert.rejects(
+        port.readWithin(50, (snapshot) => endless.execute(snapshot)),
+        QueryTooSlow,
+      )
+      assert.ok(performance.now() - begun < 1_000)
+      assert.equal((await namesOf(port, 'Admin')).length, 1)
+      const again = await port.readWithin(1_000, (snapshot) =>
+        snapshot.selectFrom('roles').selectAll().execute(),
+      )
+      assert.ok(again.length >= 3)
+    })
+
+    it('counts the time of all its queries together', async () => {
+      await assert.rejects(
+        port.readWithin(50, async (snapshot) => {
+          await endless.execute(snapshot).catch(() => undefined)
+          return sql`select within_time()`.execute(snapshot)
+        }),
+        QueryTooSlow,
+      )
+    })
+
+    it('does not limit what is read outside it', async () => {
+      await assert.rejects(
+        port.readWithin(0, (snapshot) => endless.execute(snapshot)),
+        QueryTooSlow,
+      )
+      const { rows } = await sql<{ ok: number }>`select within_time() as ok`.execute(port.read)
+      assert.deepEqual(rows, [{ ok: 1 }])
+    })
+
+    it('sees one snapshot, whatever is written meanwhile', async () => {
+      const counts = await port.readWithin(2_000, async (snapshot) => {
+        const first = await testOperations.count(snapshot, null)
+        return [first, await testOperations.count(snapshot, null)]
+      })
+      assert.equal(counts[0], counts[1])
+    })
+
+    it('runs for many callers at the same moment', async () => {
+      const reads = Array.from({ length: 20 }, () =>
+        port.readWithin(2_000, async (snapshot) => [
+          await testOperations.count(snapshot, null),
+          await testOperations.count(snapshot, null),
+        ]),
+      )
+      const outcomes = await Promise.allSettled(reads)
+      assert.deepEqual(outcomes.filter(({ status }) => status === 'rejected').map(reasonOf), [])
+    })
+  })
+
+  it('keeps a bounded number of prepared statements, the latest of them', async () => {
+    const connection = new Sqlite(':memory:')
+    const prepared: string[] = []
+    const prepare = connection.prepare.bind(connection)
+    connection.prepare = ((text: string) => {
+      prepared.push(text)
+      return prepare(text)
+    }) as typeof connection.prepare
+    const statements = { begin: 'begin', commit: 'commit', rollback: ['rollback'] }
+    const db = new Kysely<Database>({ dialect: sqliteDialect(connection, statements) })
+    const run = (number: number) => sql.raw(`select ${number}`).execute(db)
+    for (let number = 0; number < 1_000; number += 1) await run(number)
+    assert.equal(prepared.length, 1_000)
+    for (let number = 999; number >= 900; number -= 1) await run(number)
+    assert.equal(prepared.length, 1_000)
+    for (let number = 0; number < 500; number += 1) await run(number)
+    assert.equal(prepared.length, 1_500)
+    connection.close()
+  })
+})
+
+function reasonOf(outcome: PromiseSettledResult<unknown> | undefined): unknown {
+  return outcome?.status === 'rejected' ? outcome.reason : undefined
+}
+
+/** Commits that the write-ahead log holds: frames that carry a size of the database (https://sqlite.org/fileformat2.html#walformat). */
+function commitsIn(file: string): number {
+  const log = readFileSync(`${file}-wal`)
+  const salt = log.subarray(16, 24)
+  const frameBytes = 24 + log.readUInt32BE(8)
+  let commits = 0
+  for (let at = 32; at + frameBytes <= log.length; at += frameBytes) {
+    const isCurrent = log.subarray(at + 8, at + 16).equals(salt)
+    if (isCurrent && log.readUInt32BE(at + 4) > 0) commits += 1
+  }
+  return commits
+}

@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, it } from 'node:test'
+import { type Config, ConfigurationError, isLoopbackHost, readConfig } from '../../server/config.ts'
+
+const production = { development: false }
+const development = { development: true }
+const key = Buffer.alloc(32, 7).toString('base64')
+const required = {
+  PUBLIC_URL: 'https://orders.example.com',
+  SIGNING_KEY_FILES: '/keys/a.pem, /keys/b.pem',
+  ANTIFORGERY_KEY: key,
+}
+
+function faultsOf(
+  env: Record<string, string>,
+  mode: { development: boolean; allowRemoteDemo?: boolean },
+): string[] {
+  try {
+    readConfig(env, mode)
+  } catch (error) {
+    assert.ok(error instanceof ConfigurationError)
+    assert.equal(error.message, error.faults.join('\n'))
+    return error.faults
+  }
+  return []
+}
+
+/** The setting that each fault is about. */
+const namesOf = (faults: string[]) => faults.map((fault) => fault.split(':')[0])
+
+describe('the configuration', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-config-'))
+  after(() => rmSync(folder, { recursive: true }))
+
+  it('has the defaults of section 12', () => {
+    const { antiforgeryKey, database, ...config } = readConfig(required, production)
+    assert.equal(database.databaseUrl, 'file:./data/countersign.db')
+    assert.equal(antiforgeryKey?.toString('base64'), key)
+    assert.deepEqual(config, {
+      development: false,
+      allowRemoteDemo: false,
+      host: '0.0.0.0',
+      port: 8080,
+      publicUrl: 'https://orders.example.com',
+      signingKeyFiles: ['/keys/a.pem', '/keys/b.pem'],
+      accessTokenTtlSeconds: 900,
+      serviceTokenTtlSeconds: 3600,
+      refreshTokenIdleTtlSeconds: 1_209_600,
+      refreshTokenFamilyTtlSeconds: 2_592_000,
+      sessionIdleTtlSeconds: 1800,
+      sessionAbsoluteTtlSeconds: 28_800,
+      permissionCacheTtlSeconds: 300,
+      rateLimits: {
+        factor: 1,
+        anonymous: 300,
+        static: 3000,
+        exchange: 60,
+        refresh: 60,
+        refreshAddress: 600,
+        read: 1200,
+        write: 300,
+      },
+      trustedProxies: [],
+      corsOrigins: [],
+      defaultTimeZone: 'UTC',
+      logLevel: 'info',
+      metricsPort: undefined,
+      signingAlgorithm: 'RS256',
+    } satisfies Omit<Config, 'antiforgeryKey' | 'database'>)
+    const inDevelopment = readConfig({}, development)
+    assert.equal(inDevelopment.host, '127.0.0.1')
+    assert.equal(inDevelopment.database.databaseUrl, 'file:./data/development.db')
+    assert.equal(inDevelopment.rateLimits.factor, 10)
+    assert.equal(inDevelopment.publicUrl, undefined)
+  })
+
+  it('of production fails closed: everything that development makes per run has to be given', () => {
+    assert.deepEqual(namesOf(faultsOf({}, production)), [
+      'PUBLIC_URL',
+      'SIGNING_KEY_FILES',
+      'ANTIFORGERY_KEY or ANTIFORGERY_KEY_FILE',
+    ])
+    for (const name of Object.keys(required)) {
+      const faults = faultsOf({ ...required, [name]: '' }, production)
+      assert.equal(faults.length, 1, name)
+      assert.match(faults[0] ?? '', new RegExp(`^${name}`))
+    }
+    assert.deepEqual(namesOf(faultsOf({ ...required, SIGNING_KEY_FILES: ' , ' }, production)), [
+      'SIGNING_KEY_FILES',
+    ])
+  })
+
+  it('names every fault at once', () => {
+    const wrong = {
+      PORT: '65536',
+      PUBLIC_URL: 'http://orders.example.com',
+      SIGNING_KEY_FILES: '/keys/a.pem',
+      ANTIFORGERY_KEY: 'c2hvcnQ=',
+      ACCESS_TOKEN_TTL_SECONDS: '0',
+      PERMISSION_CACHE_TTL_SECONDS: '301',
+      RATE_LIMIT_FACTOR: '-1',
+      RATE_LIMIT_READ: '1.5',
+      TRUSTED_PROXIES: '10.0.0.0/8, everywhere',
+      CORS_ORIGINS: 'https://a.example/path',
+      DEFAULT_TIME_ZONE: 'Mars/Base',
+      LOG_LEVEL: 'loud',
+      METRICS_PORT: '0',
+      SIGNING_ALGORITHM: 'HS256',
+    }
+    const { SIGNING_KEY_FILES: _, ...faulty } = wrong
+    assert.deepEqual(namesOf(faultsOf(wrong, production)).sort(), Object.keys(faulty).sort())
+  })
+
+  it('never says a secret in a fault', () => {
+    const secret = 'S3cr3t/not+a!key'
+    const file = join(folder, 'key')
+    writeFileSync(file, secret)
+    const env = {
+      PUBLIC_URL: `https://user:${secret}@orders.example.com`,
+      ANTIFORGERY_KEY: secret,
+      ANTIFORGERY_KEY_FILE: file,
+      CORS_ORIGINS: `https://user:${encodeURIComponent(secret)}@a.example`,
+      DEFAULT_TIME_ZONE: secret,
+      LOG_LEVEL: secret,
+      PORT: secret,
+    }
+    const faults = faultsOf(env, production)
+    assert.equal(faults.length, Object.keys(env).length + 1)
+    assert.doesNotMatch(faults.join('\n'), /S3cr3t/)
+  })
+
+  it('takes the antiforgery key from a file too, of 32 bytes or more', () => {
+    const file = join(folder, 'good-key')
+    writeFileSync(file, `${key}\n`)
+    const { ANTIFORGERY_KEY: _, ...others } = required
+    const config = readConfig({ ...others, ANTIFORGERY_KEY_FILE: file }, production)
+    assert.equal(config.antiforgeryKey?.toString('base64'), key)
+    for (const value of ['', Buffer.alloc(31).toString('base64'), 'no base64!'.repeat(9)]) {
+      writeFileSync(file, value)
+      assert.equal(faultsOf({ ...others, ANTIFORGERY_KEY_FILE: file }, production).length, 1, value)
+    }
+    const missing = faultsOf({ ...others, ANTIFORGERY_KEY_FILE: join(folder, 'none') }, production)
+    assert.match(missing.join(), /^ANTIFORGERY_KEY_FILE: cannot be read \(ENOENT\)$/)
+  })
+
+  it('takes https for the public address, plain http on loopback only, and an origin only', () => {
+    const accepted = {
+      'https://a.example:8443': 'https://a.example:8443',
+      'https://a.example/': 'https://a.example',
+    }
+    const loopback = {
+      'http://localhost:8080': 'http://localhost:8080',
+      'http://127.0.0.1': 'http://127.0.0.1',
+    }
+    for (const [given, origin] of Object.entries({ ...accepted, ...loopback })) {
+      assert.equal(readConfig({ ...required, PUBLIC_URL: given }, production).publicUrl, origin)
+    }
+    const refused = [
+      'http://a.example',
+      'ftp://a.example',
+      'a.example',
+      'https://a.example/x',
+      'https://a.example?x',
+      'https://u@a.example',
+      'http://localhost.evil.example',
+    ]
+    for (const given of refused) {
+      assert.deepEqual(
+        namesOf(faultsOf({ ...required, PUBLIC_URL: given }, production)),
+        ['PUBLIC_URL'],
+        given,
+      )
+    }
+  })
+
+  it('of development listens on loopback only, unless --allow-remote-demo lifts it', () => {
+    for (const host of ['0.0.0.0', '::', '192.168.1.1', 'orders.example.com', '127.0.0.1.evil.example']) {
+      assert.deepEqual(namesOf(faultsOf({ HOST: host }, development)), ['HOST'], host)
+      assert.equal(readConfig({ HOST: host }, { ...development, allowRemoteDemo: true }).host, host)
+    }
+    for (const host of ['127.0.0.1', '::1', 'localhost']) {
+      assert.equal(readConfig({ HOST: host }, development).host, host)
+    }
+  })
+
+  it('counts an empty value as absent', () => {
+    const empty = Object.fromEntries(
+      ['HOST', 'PORT', 'RATE_LIMIT_FACTOR', 'LOG_LEVEL'].map((name) => [name, '']),
+    )
+    assert.deepEqual(readConfig({ ...required, ...empty }, production), readConfig(required, production))
+  })
+
+  it('reads numbers strictly', () => {
+    for (const value of ['8080 ', '0x1f', '1e3', '-1', '80.0', '٣', ' ']) {
+      assert.deepEqual(namesOf(faultsOf({ PORT: value }, development)), ['PORT'], value)
+    }
+    assert.equal(readConfig({ PORT: '0' }, development).port, 0)
+  })
+})
+
+describe('isLoopbackHost', () => {
+  it('knows the names of the machine itself, and no other', () => {
+    for (const host of ['localhost', 'app.localhost', '127.0.0.1', '127.255.0.9', '[::1]']) {
+      assert.equal(isLoopbackHost(host), true, host)
+    }
+    for (const host of [
+      '',
+      'localhost.example',
+      'notlocalhost',
+      '128.0.0.1',
+      '127.0.0.1.example',
+      '[::2]',
+      '10.0.0.1',
+    ]) {
+      assert.equal(isLoopbackHost(host), false, host)
+    }
+  })
+})

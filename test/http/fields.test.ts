@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import * as fc from 'fast-check'
+import { codePoints, parseQuery, readInt32, undecodable } from '../../server/http/fields.ts'
+
+const plain = (text: string) => Object.fromEntries(Object.entries(parseQuery(text)))
+
+describe('parseQuery', () => {
+  it('decodes names and values; + is a space', () => {
+    assert.deepEqual(plain('a=1&b=x+y%20z&%63=%C3%A4&d=1=2'), { a: '1', b: 'x y z', c: 'ä', d: '1=2' })
+  })
+
+  it('reads a name without a value as empty, and skips empty pairs', () => {
+    assert.deepEqual(plain('a&b=&&=c&'), { a: '', b: '', '': 'c' })
+    assert.deepEqual(plain(''), {})
+  })
+
+  it('keeps every value of a repeated name apart from a single one', () => {
+    assert.ok(Array.isArray(plain('a=1&a=1').a))
+    assert.ok(Array.isArray(plain('a=&a=1').a))
+    assert.ok(Array.isArray(plain('a=1&a=2&a=3').a))
+    assert.ok(Array.isArray(plain('a=1&%61=2').a))
+  })
+
+  it('marks what is no percent-encoded UTF-8, and never throws', () => {
+    assert.deepEqual(plain('a=%&b=%zz&c=%ff&d=%c0%af&e=%ed%a0%80'), {
+      a: undecodable,
+      b: undecodable,
+      c: undecodable,
+      d: undecodable,
+      e: undecodable,
+    })
+    assert.deepEqual(plain('%ff=1&a=1'), { a: '1' })
+    assert.doesNotThrow(() => parseQuery('a=%&a=%'))
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => void parseQuery(text)))
+  })
+
+  it('reaches no prototype', () => {
+    const query = parseQuery('__proto__=x&constructor=y&toString=z')
+    assert.equal(Object.getPrototypeOf(query), null)
+    assert.deepEqual(Object.keys(query), ['__proto__', 'constructor', 'toString'])
+    assert.equal(({} as { x?: unknown }).x, undefined)
+  })
+
+  it('gives back what URLSearchParams wrote', () => {
+    const entries = fc.uniqueArray(
+      fc.tuple(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' })),
+      {
+        selector: ([name]) => name,
+      },
+    )
+    fc.assert(
+      fc.property(entries, (pairs) => {
+        const query = parseQuery(new URLSearchParams(pairs).toString())
+        for (const [name, value] of pairs) assert.equal(query[name], value)
+      }),
+    )
+  })
+})
+
+describe('readInt32', () => {
+  it('takes every int32 as a number and as digits', () => {
+    fc.assert(
+      fc.property(fc.integer(), (value) => {
+        assert.equal(readInt32(value), value)
+        assert.equal(readInt32(String(value)), value)
+      }),
+    )
+    for (const value of [2_147_483_647, -2_147_483_648]) assert.equal(readInt32(String(value)), value)
+  })
+
+  it('coerces nothing else', () => {
+    const others = [' 1', '1 ', '+1', '01', '1.0', '1e1', '', '0x1', '１', '--1', '2147483648', '-2147483649']
+    const values = [
+      1.5,
+      Number.NaN,
+      Number.POSITIVE_INFINITY,
+      2_147_483_648,
+      true,
+      null,
+      undefined,
+      [],
+      [1],
+      {},
+    ]
+    for (const value of [...others, ...values, '9'.repeat(400)]) {
+      assert.equal(readInt32(value), undefined, String(value))
+    }
+  })
+})
+
+describe('codePoints', () => {
+  it('counts characters, not UTF-16 units', () => {
+    assert.equal(codePoints('a𝄞ä'), 3)
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => assert.equal(codePoints(text), [...text].length)),
+    )
+  })
+})

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { rm } from 'node:fs/promises'
+import { after, before, describe, it } from 'node:test'
+import { assertProblem } from '../support/problem.ts'
+import { type Service, startService } from '../support/service.ts'
+
+describe('the probes', () => {
+  let service: Service
+  before(async () => {
+    service = await startService()
+  })
+  after(() => service.close())
+
+  it('say ok, to anybody, and are never stored', async () => {
+    for (const path of ['/health', '/health/ready']) {
+      const answer = await service.client().get(path)
+      assert.equal(answer.status, 200)
+      assert.deepEqual(answer.body, { status: 'ok' })
+      assert.equal(answer.headers.get('cache-control'), 'no-store')
+    }
+  })
+
+  it('while draining: alive but not ready, and every other request is sent elsewhere with 503', async (t) => {
+    const draining = await startService()
+    t.after(() => draining.close())
+    const admin = await draining.bearer('admin')
+    const session = await draining.session('admin')
+    draining.readiness.draining = true
+    assert.equal((await draining.client().get('/health')).status, 200)
+    assertProblem(await draining.client().get('/health/ready'), 503, 'shutting-down')
+    for (const caller of [admin, session, draining.client()]) {
+      for (const [method, path] of [
+        ['GET', '/v1/orders'],
+        ['POST', '/v1/orders'],
+        ['GET', '/v1/none'],
+        ['PUT', '/v1/orders'],
+        ['GET', '/'],
+        ['GET', '/v1/auth/csrf'],
+      ] as const) {
+        const answer = await caller.send(method, path)
+        assertProblem(answer, 503, 'shutting-down')
+        assert.ok(Number(answer.headers.get('retry-after')) >= 1)
+        assert.equal(answer.headers.get('connection'), 'close')
+      }
+    }
+  })
+
+  it('without the database: alive, not ready; 503 to every caller, and never 401 to one with a cookie', async (t) => {
+    const cut = await startService({ env: { PERMISSION_CACHE_TTL_SECONDS: '0' } })
+    t.after(() => cut.close())
+    const session = await cut.session('admin')
+    const bearer = await cut.bearer('admin')
+    await cut.db.close()
+    assert.equal((await cut.client().get('/health')).status, 200)
+    const ready = await cut.client().get('/health/ready')
+    assertProblem(ready, 503, 'database-unavailable')
+    const routes = [
+      ['GET', '/v1/auth/me'],
+      ['GET', '/v1/orders'],
+      ['POST', '/v1/orders'],
+      ['POST', '/v1/auth/session/refresh'],
+      ['POST', '/v1/auth/session/logout'],
+      ['GET', '/v1/auth/csrf'],
+    ] as const
+    for (const [method, path] of routes) {
+      const answer = await session.send(method, path)
+      assertProblem(answer, 503, 'database-unavailable')
+      assert.ok(Number(answer.headers.get('retry-after')) >= 1, path)
+      assert.deepEqual(answer.setCookies, [], path)
+      assert.equal(answer.headers.get('www-authenticate'), null, path)
+    }
+    assertProblem(await bearer.get('/v1/auth/me'), 503, 'database-unavailable')
+    const login = { email: 'nobody@example.com', password: 'wrong' }
+    assertProblem(await cut.client().post('/v1/auth/session', login), 503, 'database-unavailable')
+    const refreshToken = 'A'.repeat(43)
+    assertProblem(
+      await cut.client().post('/v1/auth/token/refresh', { refreshToken }),
+      503,
+      'database-unavailable',
+    )
+  })
+
+  it('are not ready once the database file is gone', async (t) => {
+    const gone = await startService()
+    t.after(() => gone.close())
+    await rm(gone.databaseUrl.slice('file:'.length))
+    assertProblem(await gone.client().get('/health/ready'), 503, 'database-unavailable')
+  })
+})

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import * as fc from 'fast-check'
+import { pageRequest, toPage, toSinglePage } from '../../server/http/paging.ts'
+import type { Client } from '../support/client.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const maximum = 2_147_483_647
+
+describe('a page', () => {
+  it('is the first of ten by default, and of at most 100', () => {
+    assert.deepEqual(pageRequest(), { pageNumber: 1, pageSize: 10, offset: 0 })
+    assert.deepEqual(pageRequest(3, 101), { pageNumber: 3, pageSize: 100, offset: 200 })
+    const last = pageRequest(maximum, maximum)
+    assert.deepEqual(last, { pageNumber: maximum, pageSize: 100, offset: (maximum - 1) * 100 })
+    assert.ok(Number.isSafeInteger(last.offset))
+  })
+
+  it('has no pages and no neighbours when nothing matches', () => {
+    const empty = { totalPages: 0, totalCount: 0, hasPreviousPage: false, hasNextPage: false, items: [] }
+    assert.deepEqual(toPage([], 0, pageRequest(1)), { ...empty, pageNumber: 1 })
+    assert.deepEqual(toPage([], 0, pageRequest(7)), { ...empty, pageNumber: 7 })
+    assert.deepEqual(toSinglePage([]), { ...empty, pageNumber: 1 })
+  })
+
+  it('holds everything when it is the only one asked for', () => {
+    assert.deepEqual(toSinglePage(['a', 'b', 'c']), {
+      items: ['a', 'b', 'c'],
+      pageNumber: 1,
+      totalPages: 1,
+      totalCount: 3,
+      hasPreviousPage: false,
+      hasNextPage: false,
+    })
+  })
+
+  it('covers every match exactly once with its neighbours, and knows whether there are any', () => {
+    fc.assert(
+      fc.property(fc.nat(1_000), fc.integer({ min: 1, max: 150 }), (totalCount, pageSize) => {
+        const all = Array.from({ length: totalCount }, (_, index) => index)
+        const seen: number[] = []
+        let hasNext = totalCount > 0
+        for (let number = 1; hasNext; number += 1) {
+          const request = pageRequest(number, pageSize)
+          const page = toPage(
+            all.slice(request.offset, request.offset + request.pageSize),
+            totalCount,
+            request,
+          )
+          assert.equal(page.hasPreviousPage, number > 1)
+          assert.equal(page.totalPages, Math.ceil(totalCount / Math.min(pageSize, 100)))
+          seen.push(...page.items)
+          hasNext = page.hasNextPage
+        }
+        assert.deepEqual(seen, all)
+      }),
+    )
+  })
+})
+
+describe('the Link header', () => {
+  let service: Service
+  let viewer: Client
+  before(async () => {
+    service = await startService({ orders: true })
+    viewer = await service.bearer('viewer')
+  })
+  after(() => service.close())
+
+  async function linksOf(path: string): Promise<Record<string, string>> {
+    const { headers } = await viewer.get(path)
+    const links = (headers.get('link') ?? '').matchAll(/<([^>]*)>; rel="(\w+)"/g)
+    return Object.fromEntries([...links].map(([, target, rel]) => [rel, target]))
+  }
+
+  it('names first, prev, next and last as far as there are such, and each leads there', async () => {
+    const relations = async (query: string) => Object.keys(await linksOf(`/v1/orders?${query}`)).sort()
+    assert.deepEqual(await relations(''), ['first', 'last', 'next'])
+    assert.deepEqual(await relations('pageNumber=2'), ['first', 'last', 'next', 'prev'])
+    assert.deepEqual(await relations('pageNumber=25'), ['first', 'last', 'prev'])
+    assert.deepEqual(await relations('pageNumber=26'), ['first', 'last', 'prev'])
+    assert.deepEqual(await relations('pageSize=100&filter=customer%3Dnone-such'), ['first', 'last'])
+    const seen = new Set<string>()
+    let next: string | undefined = '/v1/orders?pageSize=60&orderBy=total'
+    while (next !== undefined) {
+      const page = await viewer.get(next)
+      for (const { id } of page.body.items) seen.add(id)
+      next = (await linksOf(next)).next
+    }
+    assert.equal(seen.size, 250)
+    const last = await viewer.get((await linksOf('/v1/orders?pageNumber=99')).prev ?? '')
+    assert.equal(last.body.pageNumber, 25)
+  })
+
+  it('repeats the rest of the query, and cannot be broken out of', async () => {
+    const query = 'filter=status%3DPending&order=asc&pageSize=5&orderBy=total'
+    const { next = '' } = await linksOf(`/v1/orders?pageNumber=2&${query}`)
+    const [path, rest = ''] = next.split('?')
+    assert.equal(path, '/v1/orders')
+    assert.deepEqual(Object.fromEntries(new URLSearchParams(rest)), {
+      filter: 'status=Pending',
+      order: 'asc',
+      pageSize: '5',
+      orderBy: 'total',
+      pageNumber: '3',
+    })
+    const hostile = await viewer.get('/v1/orders?x=%3E%3B&y=>;rel="next",<https://evil.example>;rel="last"')
+    assert.equal(hostile.status, 200)
+    assert.doesNotMatch(hostile.headers.get('link') ?? '', /<https:|;rel=/)
+  })
+})

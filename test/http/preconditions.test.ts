@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import * as fc from 'fast-check'
+import { acceptedVersions, matchesNone, versionTag } from '../../server/http/preconditions.ts'
+
+describe('If-Match', () => {
+  it('accepts any version when it is absent or *', () => {
+    assert.equal(acceptedVersions(undefined), null)
+    assert.equal(acceptedVersions('*'), null)
+    assert.equal(acceptedVersions(' * '), null)
+  })
+
+  it('accepts the versions of its strong tags, in any list form', () => {
+    const fields: Record<string, number[]> = {
+      '"1"': [1],
+      '"1","2"': [1, 2],
+      ' "1" ,\t"22" ,': [1, 22],
+      '"2147483647"': [2_147_483_647],
+      ',,"3"': [3],
+    }
+    for (const [field, versions] of Object.entries(fields)) {
+      assert.deepEqual(acceptedVersions(field), versions, field)
+    }
+  })
+
+  it('accepts nothing for weak, foreign or malformed tags, so that no write passes by mistake', () => {
+    const fields = [
+      'W/"1"',
+      '"x"',
+      '"01"',
+      '"0"',
+      '"-1"',
+      '"1.0"',
+      '"2147483648"',
+      '1',
+      '"1',
+      '',
+      '"1" *',
+      'w/"1"',
+      '""',
+    ]
+    for (const field of fields) assert.deepEqual(acceptedVersions(field), [], field)
+  })
+
+  it('accepts exactly the version that was sent as a tag', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 2_147_483_647 }), (version) => {
+        assert.deepEqual(acceptedVersions(versionTag(version)), [version])
+      }),
+    )
+  })
+})
+
+describe('If-None-Match', () => {
+  it('asks for the answer when it is absent, malformed, or names other tags', () => {
+    for (const field of [undefined, '"2"', 'W/"2"', '"2", "3"', '1', '"1', '', '"11"']) {
+      assert.equal(matchesNone(field, '"1"'), true, String(field))
+    }
+  })
+
+  it('finds the current tag by weak comparison, anywhere in the list, or by *', () => {
+    for (const field of ['"1"', 'W/"1"', '"2","1"', '"a,b", W/"1"', '*']) {
+      assert.equal(matchesNone(field, '"1"'), false, field)
+      assert.equal(matchesNone(field, 'W/"1"'), false, field)
+    }
+  })
+
+  it('never throws, and takes time that grows with the length only', () => {
+    const hostile = ['"'.repeat(16_000), '"1",'.repeat(4_000), ' '.repeat(16_000), 'W/'.repeat(8_000)]
+    const begun = performance.now()
+    for (const field of hostile) {
+      matchesNone(field, '"x"')
+      acceptedVersions(field)
+    }
+    assert.ok(performance.now() - begun < 500)
+    fc.assert(fc.property(fc.string(), (field) => void [matchesNone(field, '"1"'), acceptedVersions(field)]))
+  })
+})

@@ -1,0 +1,279 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { limitKey } from '../../server/http/rate-limit.ts'
+import { newUser, signIn, tokenPair } from '../support/accounts.ts'
+import type { Answer, Client } from '../support/client.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const smallLimits = {
+  RATE_LIMIT_FACTOR: '1',
+  RATE_LIMIT_ANONYMOUS: '3',
+  RATE_LIMIT_STATIC: '4',
+  RATE_LIMIT_EXCHANGE: '5',
+  RATE_LIMIT_REFRESH: '2',
+  RATE_LIMIT_REFRESH_ADDRESS: '6',
+  RATE_LIMIT_READ: '4',
+  RATE_LIMIT_WRITE: '2',
+}
+const nobody = { email: 'nobody@example.com', password: 'wrong' }
+
+describe('the request limits', () => {
+  let service: Service
+  before(async () => {
+    service = await startService({ env: { ...smallLimits, TRUSTED_PROXIES: '127.0.0.1' } })
+  })
+  after(() => service.close())
+
+  let addresses = 0
+  const newAddress = () => `10.9.${++addresses}.1`
+
+  function from(address: string, caller: Client = service.client()): Client {
+    caller.headers['x-forwarded-for'] = address
+    return caller
+  }
+
+  /** Statuses of the answers, 429 ones checked to be whole. */
+  async function statusesOf(policy: string, quota: number, answers: Promise<Answer>[]): Promise<number[]> {
+    const statuses: number[] = []
+    for (const answer of await Promise.all(answers)) {
+      statuses.push(answer.status)
+      assert.equal(answer.headers.get('ratelimit-policy'), `"${policy}";q=${quota};w=60`)
+      assert.match(answer.headers.get('ratelimit') ?? '', new RegExp(`^"${policy}";r=\\d+;t=\\d+$`))
+    }
+    return statuses
+  }
+
+  /** Sends one after the other. */
+  async function inTurn(sends: (() => Promise<Answer>)[]): Promise<Promise<Answer>[]> {
+    const answers: Promise<Answer>[] = []
+    for (const send of sends) {
+      const answer = send()
+      await answer
+      answers.push(answer)
+    }
+    return answers
+  }
+
+  const repeat = (times: number, send: () => Promise<Answer>) =>
+    inTurn(Array.from({ length: times }, () => send))
+
+  it('count every request without a valid credential by address: unknown, refused and public ones together', async () => {
+    const kinds: ((caller: Client) => Promise<Answer>)[] = [
+      (caller) => caller.get('/v1/none'),
+      (caller) => caller.get('/v1/orders'),
+      (caller) => caller.get('/v1/orders', { authorization: 'Bearer x' }),
+      (caller) => caller.send('DELETE', '/v1/orders'),
+      (caller) => caller.send('OPTIONS', '/v1/orders'),
+      (caller) => caller.get('/.well-known/jwks.json'),
+      (caller) => caller.get('/v1/auth/csrf'),
+      (caller) => caller.get('/v1/orders', { 'x-long': 'a'.repeat(17_000) }),
+      (caller) => caller.get(`/v1/${'a'.repeat(9_000)}`),
+      (caller) => caller.post('/orders'),
+    ]
+    for (const [index, kind] of kinds.entries()) {
+      const caller = from(newAddress())
+      const answers = await repeat(4, () => kind(caller))
+      const statuses = await statusesOf('anonymous', 3, answers)
+      assert.deepEqual(
+        statuses.map((status) => status === 429),
+        [false, false, false, true],
+        String(kind),
+      )
+      const other = await (kinds[(index + 1) % kinds.length] ?? kind)(caller)
+      assert.equal(other.status, 429, String(kind))
+    }
+  })
+
+  it('count a refresh token that never was one as a request without a valid credential', async () => {
+    const caller = from(newAddress())
+    const statuses: number[] = []
+    for (const answer of await repeat(4, () =>
+      caller.post('/v1/auth/token/refresh', { refreshToken: 'x' }),
+    )) {
+      statuses.push((await answer).status)
+    }
+    assert.deepEqual(statuses, [401, 401, 401, 429])
+  })
+
+  it('count the files of the web app by address, apart from the rest', async () => {
+    const address = newAddress()
+    const page = await statusesOf('static', 4, await repeat(5, () => from(address).get('/orders/7')))
+    assert.deepEqual(page, [200, 200, 200, 200, 429])
+    assert.equal((await from(address).get('/v1/none')).status, 404)
+    assert.equal((await from(newAddress()).get('/orders/7')).status, 200)
+  })
+
+  it('count credential exchanges of the three kinds together by address, good ones too', async () => {
+    const { credentials } = await newUser(service)
+    const caller = from(newAddress())
+    const answers = await inTurn([
+      () => caller.post('/v1/auth/session', credentials),
+      () => caller.post('/v1/auth/token', credentials),
+      () => caller.post('/v1/auth/clients/token', { clientId: 'x', clientSecret: 'x' }),
+      () => caller.post('/v1/auth/token', nobody),
+      () => caller.post('/v1/auth/session', {}),
+      () => caller.post('/v1/auth/token', credentials),
+    ])
+    assert.deepEqual(await statusesOf('exchange', 5, answers), [200, 200, 401, 401, 400, 429])
+  })
+
+  it('count refreshes by token family, and by address', async () => {
+    const caller = from(newAddress())
+    const families = await Promise.all([1, 2, 3, 4].map(async () => tokenPairFrom(newAddress())))
+    async function refresh(family: { refreshToken: string }): Promise<Answer> {
+      const answer = await caller.post('/v1/auth/token/refresh', family)
+      family.refreshToken = answer.body.refreshToken ?? family.refreshToken
+      return answer
+    }
+    const statuses: number[] = []
+    for (const family of families.slice(0, 2)) {
+      for (const _ of [1, 2, 3]) statuses.push((await refresh(family)).status)
+    }
+    assert.deepEqual(statuses, [200, 200, 429, 200, 200, 429])
+    const [, , third] = families
+    const byAddress = await caller.post('/v1/auth/token/refresh', third)
+    assert.equal(byAddress.status, 429)
+    assert.match(byAddress.headers.get('ratelimit-policy') ?? '', /^"refreshAddress";q=6/)
+  })
+
+  async function tokenPairFrom(address: string): Promise<{ refreshToken: string }> {
+    const { credentials } = await newUser(service)
+    return (await from(address).post('/v1/auth/token', credentials)).body
+  }
+
+  it('count refreshes of a session by session, whatever the address', async () => {
+    const { credentials } = await newUser(service)
+    const browser = from(newAddress())
+    await browser.post('/v1/auth/session', credentials)
+    await browser.fetchAntiforgeryToken()
+    const answers = await repeat(3, () => from(newAddress(), browser).post('/v1/auth/session/refresh'))
+    assert.deepEqual(await statusesOf('refresh', 2, answers), [200, 200, 429])
+  })
+
+  it('count reads and writes by caller, apart from one another, by cookie and bearer together', async () => {
+    const { credentials } = await newUser(service)
+    const browser = from(newAddress())
+    await browser.post('/v1/auth/session', credentials)
+    const { body } = await from(newAddress()).post('/v1/auth/token', credentials)
+    const bearer = service.client().withBearer(body.accessToken)
+    const anywhere = (caller: Client) => from(newAddress(), caller)
+    const reads = await inTurn([
+      () => anywhere(browser).get('/v1/auth/me'),
+      () => anywhere(bearer).get('/v1/orders'),
+      () => anywhere(browser).send('HEAD', '/v1/orders'),
+      () => anywhere(bearer).get('/v1/orders/none'),
+      () => anywhere(bearer).get('/v1/auth/me'),
+    ])
+    assert.deepEqual(await statusesOf('read', 4, reads), [200, 200, 200, 404, 429])
+    assert.equal((await anywhere(browser).get('/v1/orders')).status, 429)
+    const writes = await inTurn([
+      () => anywhere(browser).post('/v1/orders', {}),
+      () => anywhere(bearer).post('/v1/orders', { customer: 'Acme', total: 1 }),
+      () => anywhere(bearer).post('/v1/orders', { customer: 'Acme', total: 1 }),
+    ])
+    assert.deepEqual(await statusesOf('write', 2, writes), [403, 201, 429])
+  })
+
+  it('count addresses of one IPv6 /64 as one, and an IPv4 address however it is written', async () => {
+    const exhaust = (address: string) => repeat(3, () => from(address).get('/v1/none'))
+    await exhaust('2001:db8:1:2::1')
+    assert.equal((await from('2001:db8:1:2:ffff:ffff:ffff:ffff').get('/v1/none')).status, 429)
+    assert.equal((await from('2001:0DB8:0001:0002::7').get('/v1/none')).status, 429)
+    assert.equal((await from('2001:db8:1:3::1').get('/v1/none')).status, 404)
+    await exhaust('203.0.113.9')
+    assert.equal((await from('::ffff:203.0.113.9').get('/v1/none')).status, 429)
+    assert.equal((await from('203.0.113.10').get('/v1/none')).status, 404)
+  })
+
+  it('believe the nearest hop that is no proxy of ours, not what a client wrote before it', async () => {
+    const address = newAddress()
+    const answers = [1, 2, 3, 4].map((n) => from(`192.0.2.${n}, ${address}`).get('/v1/none'))
+    const statuses = (await Promise.all(answers)).map(({ status }) => status)
+    assert.deepEqual(statuses.sort(), [404, 404, 404, 429])
+  })
+
+  it('count by the peer where no proxy is configured, whatever X-Forwarded-For says', async () => {
+    const direct = await startService({ env: smallLimits })
+    const answers = [1, 2, 3, 4].map((n) =>
+      direct.client().get('/v1/none', { 'x-forwarded-for': `10.0.0.${n}`, forwarded: `for=10.0.0.${n}` }),
+    )
+    const statuses = (await Promise.all(answers)).map(({ status }) => status)
+    await direct.close()
+    assert.deepEqual(statuses.sort(), [404, 404, 404, 429])
+  })
+
+  it('are multiplied by the factor', async () => {
+    const scaled = await startService({ env: { ...smallLimits, RATE_LIMIT_FACTOR: '2.5' } })
+    const answer = await scaled.client().get('/orders')
+    await scaled.close()
+    assert.equal(answer.headers.get('ratelimit-policy'), '"static";q=10;w=60')
+  })
+
+  it('are those of section 8 when nothing is set, and ten times as high in development', async () => {
+    const production = await startService({ env: { RATE_LIMIT_FACTOR: '' } })
+    const development = await startService({ development: true, env: { RATE_LIMIT_FACTOR: '' } })
+    for (const [instance, factor] of [
+      [production, 1],
+      [development, 10],
+    ] as const) {
+      const user = await newUser(instance)
+      const browser = await signIn(instance, user)
+      const { refreshToken } = await tokenPair(instance, user)
+      const anybody = instance.client()
+      const policies = await Promise.all([
+        anybody.get('/v1/none'),
+        anybody.get('/'),
+        anybody.post('/v1/auth/clients/token', {}),
+        anybody.post('/v1/auth/token/refresh', { refreshToken }),
+        anybody.post('/v1/auth/token/refresh', {}),
+        browser.get('/v1/auth/me'),
+        browser.post('/v1/orders', {}),
+      ])
+      const expected = {
+        anonymous: 300,
+        static: 3000,
+        exchange: 60,
+        refresh: 60,
+        refreshAddress: 600,
+        read: 1200,
+        write: 300,
+      }
+      assert.deepEqual(
+        policies.map(({ headers }) => headers.get('ratelimit-policy')),
+        Object.entries(expected).map(([name, quota]) => `"${name}";q=${quota * factor};w=60`),
+      )
+      await instance.close()
+    }
+  })
+
+  it('are off with a factor of 0, while the waits after failed sign-ins stay', async () => {
+    const unlimited = await startService({ env: { ...smallLimits, RATE_LIMIT_FACTOR: '0' } })
+    const answers = await Promise.all(Array.from({ length: 20 }, () => unlimited.client().get('/v1/none')))
+    const statuses: number[] = []
+    for (const answer of await repeat(6, () => unlimited.client().post('/v1/auth/token', nobody))) {
+      statuses.push((await answer).status)
+    }
+    await unlimited.close()
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([404]))
+    assert.equal(answers[0]?.headers.get('ratelimit'), null)
+    assert.deepEqual(statuses, [401, 401, 401, 401, 401, 429])
+  })
+})
+
+describe('limitKey', () => {
+  it('is the address for IPv4, the /64 network for IPv6, in one spelling', () => {
+    const keys = {
+      '203.0.113.9': '203.0.113.9',
+      '::ffff:203.0.113.9': '203.0.113.9',
+      '::FFFF:203.0.113.9': '203.0.113.9',
+      '2001:db8:1:2:3:4:5:6': '2001:db8:1:2::/64',
+      '2001:0db8:0001:0002::': '2001:db8:1:2::/64',
+      '2001:db8::1': '2001:db8:0:0::/64',
+      '::1': '0:0:0:0::/64',
+      '::': '0:0:0:0::/64',
+      'fe80::1%eth0': 'fe80:0:0:0::/64',
+      '64:ff9b::203.0.113.9': '64:ff9b:0:0::/64',
+    }
+    for (const [address, key] of Object.entries(keys)) assert.equal(limitKey(address), key, address)
+  })
+})

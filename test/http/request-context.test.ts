@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { exchange, request } from '../support/raw.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const trace = '0af7651916cd43dd8448eb211c80319c'
+const parent = 'b7ad6b7169203331'
+
+describe('a request', () => {
+  let service: Service
+  before(async () => {
+    service = await startService()
+  })
+  after(() => service.close())
+
+  const linesOf = (requestId: string) => service.logLines.filter((line) => line.requestId === requestId)
+
+  it('is logged once, with its id, and without query, headers or body', async () => {
+    const admin = await service.bearer('admin')
+    const requestId = 'logged-request-1'
+    await admin.post(
+      '/v1/orders?filter=secret-in-query',
+      { customer: 'secret-in-body', total: 1 },
+      { 'x-request-id': requestId },
+    )
+    const lines = linesOf(requestId).filter(({ msg }) => msg === 'request')
+    assert.equal(lines.length, 1)
+    const { method, path, route, status, caller, via } = lines[0] ?? {}
+    assert.deepEqual(
+      { method, path, route, status, caller, via },
+      {
+        method: 'POST',
+        path: '/v1/orders',
+        route: 'createOrder',
+        status: 201,
+        caller: 'admin',
+        via: 'bearer',
+      },
+    )
+    const everything = JSON.stringify(service.logLines)
+    assert.doesNotMatch(everything, /secret-in-/)
+    assert.ok(!everything.includes(admin.headers.authorization ?? 'no'))
+  })
+
+  it('has its id in every line that is logged for it', async () => {
+    const requestId = 'logged-request-2'
+    const login = { email: 'nobody@example.com', password: 'wrong' }
+    await service.client().post('/v1/auth/token', login, { 'x-request-id': requestId })
+    assert.deepEqual(
+      linesOf(requestId).map(({ msg }) => msg),
+      ['login failed', 'request'],
+    )
+  })
+
+  it('gets an id of its own each time, also when two are sent', async () => {
+    const ids = new Set<string>()
+    for (let count = 0; count < 20; count += 1) {
+      const answer = await service.client().get('/health')
+      ids.add(answer.headers.get('x-request-id') ?? '')
+    }
+    assert.equal(ids.size, 20)
+    const twice = ['X-Request-Id: first-request-id', 'X-Request-Id: second-request-id']
+    const answer = await exchange(service.baseUrl, request('GET', '/health', twice))
+    assert.match(answer.headers.get('x-request-id') ?? '', /^[A-Za-z0-9._-]{8,128}$/)
+  })
+
+  it('takes ids of 8 to 128 characters', async () => {
+    for (const id of ['a1._-B22', 'x'.repeat(128)]) {
+      const answer = await service.client().get('/v1/none', { 'x-request-id': id })
+      assert.equal(answer.headers.get('x-request-id'), id)
+      assert.equal(answer.body.requestId, id)
+    }
+    for (const id of ['a1._-B2', 'x'.repeat(129), 'ünicode-id']) {
+      const answer = await exchange(service.baseUrl, request('GET', '/v1/none', [`X-Request-Id: ${id}`]))
+      assert.notEqual(answer.headers.get('x-request-id'), id)
+    }
+  })
+
+  it('continues the trace that its caller began, in the answer and in the log', async () => {
+    const requestId = 'traced-request-1'
+    const traceparent = `00-${trace}-${parent}-01`
+    const answer = await service.client().get('/v1/none', { traceparent, 'x-request-id': requestId })
+    const [version, traceId, span, flags] = (answer.headers.get('traceparent') ?? '').split('-')
+    assert.deepEqual([version, traceId, flags], ['00', trace, '01'])
+    assert.match(span ?? '', /^[0-9a-f]{16}$/)
+    assert.notEqual(span, parent)
+    const lines = linesOf(requestId)
+    assert.ok(lines.length > 0)
+    for (const line of lines) assert.equal(line.traceId, trace)
+  })
+
+  it('does not continue a trace that is none', async () => {
+    const malformed = [
+      `00-${'0'.repeat(32)}-${parent}-01`,
+      `00-${trace}-${'0'.repeat(16)}-01`,
+      `00-${trace.toUpperCase()}-${parent}-01`,
+      `ff-${trace}-${parent}-01`,
+      `00-${trace}-${parent}`,
+      `00-${trace}-${parent}-01-more`,
+      'x',
+    ]
+    for (const traceparent of malformed) {
+      const answer = await service.client().get('/health', { traceparent })
+      assert.equal(answer.status, 200)
+      assert.equal(answer.headers.get('traceparent'), null, traceparent)
+    }
+  })
+
+  it('for a foreign host is answered 421 in development, and served with --allow-remote-demo or in production', async (t) => {
+    const development = await startService({ development: true })
+    t.after(() => development.close())
+    const ask = (baseUrl: string, host: string) =>
+      exchange(baseUrl, `GET /health HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+    for (const host of [
+      'localhost',
+      'localhost:8080',
+      '127.0.0.1:1',
+      '127.8.9.1',
+      '[::1]:80',
+      'app.localhost',
+      'LOCALHOST',
+    ]) {
+      assert.equal((await ask(development.baseUrl, host)).status, 200, host)
+    }
+    for (const host of [
+      'evil.example',
+      'localhost.evil.example',
+      '10.0.0.1',
+      '',
+      'localhost@evil.example',
+      '127.0.0.1.evil.example',
+    ]) {
+      const answer = await ask(development.baseUrl, host)
+      assert.equal(answer.status, 421, host)
+      assert.equal(answer.body.code, 'misdirected-request', host)
+    }
+    assert.equal((await ask(service.baseUrl, 'orders.example.com')).status, 200)
+  })
+})

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { assertProblem } from '../support/problem.ts'
+import { exchange, request } from '../support/raw.ts'
+import { type Service, startService } from '../support/service.ts'
+
+describe('the web app', () => {
+  let service: Service
+  let index: string
+  before(async () => {
+    service = await startService()
+    index = (await service.client().get('/')).text
+  })
+  after(() => service.close())
+
+  const assetPath = () => /(?:href|src)="(\/assets\/[^"]+)"/.exec(index)?.[1] ?? ''
+
+  it('is its one page at every address outside the API, asked for anew each time', async () => {
+    assert.match(index, /^<!doctype html>/i)
+    for (const path of [
+      '/',
+      '/orders',
+      '/orders/7/',
+      '/problems/order-not-found',
+      '/healthy',
+      '/a/b/c?d=e',
+      '/index.html',
+    ]) {
+      const answer = await service.client().get(path)
+      assert.equal(answer.status, 200, path)
+      assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8', path)
+      assert.equal(answer.headers.get('cache-control'), 'no-cache', path)
+      assert.equal(answer.text, index, path)
+      const head = await service.client().send('HEAD', path)
+      assert.equal(head.status, 200, path)
+      assert.equal(head.headers.get('content-length'), String(Buffer.byteLength(index)), path)
+    }
+  })
+
+  it('is a 404 problem for every other method', async () => {
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND']) {
+      const answer = await exchange(service.baseUrl, request(method, '/orders'))
+      assert.equal(answer.status, 404, method)
+      assert.equal(answer.body.code, 'route-not-found', method)
+    }
+  })
+
+  it('has a policy without unsafe-inline or unsafe-eval, and nothing in its page that the policy forbids', async () => {
+    const { headers } = await service.client().get('/orders')
+    const policy = headers.get('content-security-policy') ?? ''
+    assert.match(policy, /default-src 'none'/)
+    assert.match(policy, /script-src 'self'/)
+    assert.match(policy, /frame-ancestors 'none'/)
+    assert.match(policy, /base-uri 'none'/)
+    assert.doesNotMatch(policy, /unsafe|\*|https?:/)
+    assert.equal(headers.get('x-content-type-options'), 'nosniff')
+    assert.doesNotMatch(index, /<style|<script(?![^>]* src=)|\son\w+=|\sstyle=|https?:\/\//)
+  })
+
+  it('serves hashed assets as immutable, with their type and nosniff', async () => {
+    const answer = await service.client().get(assetPath())
+    assert.equal(answer.status, 200)
+    assert.match(answer.headers.get('content-type') ?? '', /^text\/css/)
+    assert.equal(answer.headers.get('cache-control'), 'public, max-age=31536000, immutable')
+    assert.equal(answer.headers.get('x-content-type-options'), 'nosniff')
+  })
+
+  it('is a 404 problem for a missing file under /assets/', async () => {
+    for (const path of [
+      '/assets/none.js',
+      '/assets/',
+      '/assets',
+      '/assets/none',
+      '/assets/..',
+      '/assets/none.css?x',
+    ]) {
+      const answer = await exchange(service.baseUrl, request('GET', path))
+      assert.equal(answer.status, 404, path)
+      assert.equal(answer.body.code, 'route-not-found', path)
+    }
+    assertProblem(await service.client().get('/assets/index.html'), 404, 'route-not-found')
+  })
+
+  it('never serves a file from elsewhere', async () => {
+    const climbs = [
+      '/../package.json',
+      '/assets/../../../package.json',
+      '/assets/..%2f..%2f..%2fpackage.json',
+      '/assets/%2e%2e/%2e%2e/%2e%2e/package.json',
+      '/%2e%2e/%2e%2e/package.json',
+      '/..%5c..%5cpackage.json',
+      '//etc/passwd',
+      '/assets//etc/passwd',
+      '/assets/%00',
+      '/package.json',
+      '/.env',
+    ]
+    for (const path of climbs) {
+      const answer = await exchange(service.baseUrl, request('GET', path))
+      assert.ok(
+        answer.text === index || answer.body?.code === 'route-not-found',
+        `${path}: ${answer.text.slice(0, 80)}`,
+      )
+    }
+  })
+})

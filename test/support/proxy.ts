@@ -1,0 +1,152 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+
+/**
+ * What becomes of connections through the proxy: `pass` them on; `refuse` them (nothing listens, what was open is
+ * reset); `hang` accepts and swallows, also what was open; `cut` resets what is open and every new one once it is
+ * made; a number passes every answer on that many milliseconds late.
+ */
+export type ProxyMode = 'pass' | 'refuse' | 'hang' | 'cut' | { delayMilliseconds: number }
+
+/** A TCP proxy on loopback that produces the faults of a network and of what is behind it. */
+export interface Proxy {
+  /** The given address with the proxy in the place of its host and port. */
+  url: string
+  /** Resolves once the mode is in force. */
+  set(mode: ProxyMode): Promise<void>
+  /** Resets what is open as soon as the client next sends bytes that hold `text`, which are still passed on. */
+  cutAfter(text: string): void
+  /** Resets what is open instead of passing on the next bytes of a client that hold `text`. */
+  cutBefore(text: string): void
+  /** Connections that are open now. */
+  count(): number
+  close(): Promise<void>
+}
+
+export async function startProxy(targetUrl: string): Promise<Proxy> {
+  const proxy = new TcpProxy(new URL(targetUrl))
+  await proxy.listen()
+  return proxy
+}
+
+interface Link {
+  client: Socket
+  server: Socket
+  /** A connection that lived through `hang` never answers again: its state is lost on the way. */
+  isLost: boolean
+}
+
+class TcpProxy implements Proxy {
+  url: string
+  readonly #target: { host: string; port: number }
+  readonly #links = new Set<Link>()
+  #listener: Server | undefined
+  #port = 0
+  #mode: ProxyMode = 'pass'
+  #trap: { text: string; isPassedOn: boolean } | undefined
+
+  constructor(target: URL) {
+    this.url = target.href
+    this.#target = { host: target.hostname, port: Number(target.port || 5432) }
+  }
+
+  async listen(): Promise<void> {
+    const listener = createServer({ allowHalfOpen: false }, (client) => this.#accept(client))
+    listener.listen(this.#port, '127.0.0.1')
+    await once(listener, 'listening')
+    this.#listener = listener
+    this.#port = (listener.address() as AddressInfo).port
+    const url = new URL(this.url)
+    url.hostname = '127.0.0.1'
+    url.port = String(this.#port)
+    this.url = url.href
+  }
+
+  async set(mode: ProxyMode): Promise<void> {
+    this.#mode = mode
+    if (mode === 'hang') for (const link of this.#links) link.isLost = true
+    if (mode === 'refuse' || mode === 'cut') this.#reset()
+    if (mode === 'refuse') await this.#stopListening()
+    else if (this.#listener === undefined) await this.listen()
+  }
+
+  cutAfter(text: string): void {
+    this.#trap = { text, isPassedOn: true }
+  }
+
+  cutBefore(text: string): void {
+    this.#trap = { text, isPassedOn: false }
+  }
+
+  count(): number {
+    return this.#links.size
+  }
+
+  async close(): Promise<void> {
+    this.#reset()
+    await this.#stopListening()
+  }
+
+  async #stopListening(): Promise<void> {
+    const listener = this.#listener
+    if (listener === undefined) return
+    this.#listener = undefined
+    const closed = once(listener, 'close')
+    listener.close()
+    this.#reset()
+    await closed
+  }
+
+  #reset(): void {
+    for (const { client, server } of this.#links) {
+      client.resetAndDestroy()
+      server.destroy()
+    }
+  }
+
+  #accept(client: Socket): void {
+    if (this.#mode === 'cut' || this.#mode === 'refuse') {
+      client.on('error', () => undefined)
+      client.resetAndDestroy()
+      return
+    }
+    const server = connect(this.#target)
+    const link: Link = { client, server, isLost: this.#mode === 'hang' }
+    this.#links.add(link)
+    client.setNoDelay()
+    server.setNoDelay()
+    client.on('data', (data) => this.#fromClient(link, data))
+    server.on('data', (data) => this.#late(link, () => client.write(data)))
+    for (const [from, to] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      from.on('error', () => undefined)
+      from.on('close', () => {
+        this.#links.delete(link)
+        // Nobody hears of an end through a network that swallows.
+        if (from === client || !link.isLost) to.destroy()
+        else this.#links.add(link)
+      })
+    }
+  }
+
+  #fromClient(link: Link, data: Buffer): void {
+    if (link.isLost) return
+    const trap = this.#trap
+    const isCaught = trap !== undefined && data.includes(trap.text)
+    if (!isCaught || trap.isPassedOn) link.server.write(data)
+    if (!isCaught) return
+    this.#trap = undefined
+    if (trap.isPassedOn) link.server.once('data', () => this.#reset())
+    else this.#reset()
+  }
+
+  /** Timers of one length fire in the order in which they were set, so that bytes keep their order. */
+  #late(link: Link, pass: () => void): void {
+    if (link.isLost) return
+    const mode = this.#mode
+    if (typeof mode === 'string') pass()
+    else setTimeout(() => link.isLost || link.client.destroyed || pass(), mode.delayMilliseconds)
+  }
+}

@@ -1,0 +1,53 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { Database } from '../../server/db/tables.ts'
+import { Problem } from '../../server/http/problems.ts'
+
+type Trx = Transaction<Database>
+
+const add = (trx: Trx, name: string) => trx.insertInto('roles').values({ name }).execute()
+
+/** Blocks the thread, so that the transaction stays open. */
+function block(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
+}
+
+/** Write operations for tests of the database port: each stores one name in the table of roles. */
+export const testOperations = {
+  async add(trx: Trx, { name }: { name: string }): Promise<string> {
+    await add(trx, name)
+    return name
+  },
+  async addThenFail(trx: Trx, { name }: { name: string }): Promise<void> {
+    await add(trx, name)
+    throw new Error(`failed after ${name}`)
+  },
+  async addThenRefuse(trx: Trx, { name }: { name: string }): Promise<void> {
+    await add(trx, name)
+    throw new Problem('order-not-pending', { members: { currentStatus: 1 } })
+  },
+  async addThenBlock(
+    trx: Trx,
+    { name, milliseconds }: { name: string; milliseconds: number },
+  ): Promise<void> {
+    await add(trx, name)
+    block(milliseconds)
+  },
+  /** Ends the whole writer thread in the middle of its transaction. */
+  async addThenCrash(trx: Trx, { name }: { name: string }): Promise<void> {
+    await add(trx, name)
+    process.exit(1)
+  },
+  /** Lets the file grow to so many pages and no further: SQLite then answers that the disk is full. */
+  async limitPages(trx: Trx, { pages }: { pages: number }): Promise<void> {
+    await sql.raw(`pragma max_page_count = ${pages}`).execute(trx)
+  },
+  async count(trx: Kysely<Database>, _input: null): Promise<number> {
+    const { count } = await trx
+      .selectFrom('roles')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow()
+    return Number(count)
+  },
+}
+
+export type TestOperations = typeof testOperations

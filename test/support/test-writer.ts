@@ -1,0 +1,8 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { runSqliteWriter } from '../../server/db/sqlite-writer.ts'
+import { problemCodec } from '../../server/http/problems.ts'
+import { testOperations } from './test-operations.ts'
+
+// Entry of a writer thread with the operations of the tests.
+if (parentPort === null) throw new Error('test-writer.ts runs as a worker thread only')
+runSqliteWriter(parentPort, workerData.file, testOperations, problemCodec)
