@@ -1,5 +1,6 @@
 import cluster from 'node:cluster'
 import { randomBytes } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import type { pino } from 'pino'
 import { buildApp } from './app.ts'
@@ -31,6 +32,8 @@ export interface InstanceKeys {
 }
 
 const gracePeriodMilliseconds = 10_000
+/** How long connections in use are told to go elsewhere before the rest is closed: no request meets a closed one. */
+const drainMilliseconds = 500
 /** The release that this version was tested on; older ones of its line lack security fixes. */
 const testedNode = [26, 10, 0] as const
 
@@ -106,6 +109,7 @@ export async function listen(
     readiness.draining = true
     if (err) log.fatal({ err }, 'ending after an unexpected error')
     else log.info({ signal }, 'shutting down')
+    if (!config.development) await wait(drainMilliseconds)
     await app.close()
     await metrics?.close()
     await db.close()

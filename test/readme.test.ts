@@ -14,7 +14,9 @@ describe('README', () => {
   })
   after(() => server.stop())
 
-  it('walks through all three flows as it says', { skip: !tools && 'bash and curl are not here' }, async () => {
+  it('walks through all three flows as it says', {
+    skip: !tools && 'bash and curl are not here',
+  }, async () => {
     const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8')
     const walk = /<!-- walk:.*-->\n```sh\n([\s\S]*?)```/.exec(readme)?.[1]
     assert.ok(walk)

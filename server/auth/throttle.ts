@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts'
+import { DatabaseUnavailable } from '../db/errors.ts'
 import { Problem, retryAfter } from '../http/problems.ts'
 import { sha256 } from '../ids.ts'
 import type { AppDatabase } from '../operations.ts'
@@ -46,8 +47,12 @@ export class LoginThrottle {
     if (turn.waiting >= waitingTriesLimit) throw new Problem('overloaded', { headers: retryAfter(1_000) })
     turn.waiting += 1
     this.#turns.set(key, turn)
-    const mine = turn.last.then(work, work)
-    turn.last = mine.catch(() => undefined)
+    const mine = turn.last.then(work)
+    turn.last = mine.catch((error: unknown) => {
+      // Those that wait do not each wait for a database that is gone all over again.
+      if (error instanceof DatabaseUnavailable) throw error
+    })
+    turn.last.catch(() => undefined)
     try {
       return await mine
     } finally {

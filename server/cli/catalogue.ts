@@ -245,6 +245,24 @@ const otherCommands: Record<string, CommandSpec> = {
     examples: ['backup /var/backups/countersign.db'],
     load: async () => (await import('./maintenance.ts')).runBackup,
   },
+  copy: {
+    summary: 'carry a SQLite database over to an empty PostgreSQL database, whole and verified',
+    argumentsText: '--from file:<path> --to postgres://...',
+    maximumArguments: 0,
+    options: {
+      from: { value: 'ADDRESS', description: 'the SQLite database, file:PATH; it is left as it is' },
+      to: { value: 'ADDRESS', description: 'the PostgreSQL database, postgres://...; it must be empty' },
+    },
+    notes: [
+      'Everything arrives or nothing: it is one transaction, committed only when the count and the content of every' +
+        ' table, read back, are those of the source. The target is migrated first, and refused if it holds anything.',
+      'Stop the service first. While the copy runs nobody can write to the source (a service that runs on it answers' +
+        ' its writes with 503); what is written to the source afterwards is not in the copy.',
+      'The password of --to may stay out of the command line: PGPASSWORD and ~/.pgpass work.',
+    ],
+    examples: ['copy --from file:./data/countersign.db --to postgres://countersign@db.internal/countersign'],
+    load: async () => (await import('./copy.ts')).runCopy,
+  },
 }
 
 /** Every command by its words, in the order in which help lists them. */

@@ -17,3 +17,8 @@ export class DatabaseRefused extends Error {
 export class LockTimeout extends DatabaseUnavailable {
   override name = 'LockTimeout'
 }
+
+/** The server stopped a statement that ran longer than its limit. Nothing was written. */
+export class StatementTimeout extends DatabaseUnavailable {
+  override name = 'StatementTimeout'
+}

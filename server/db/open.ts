@@ -41,7 +41,7 @@ export async function openDatabase<Operations extends WriteOperations>(
 export async function migrateDatabase(options: ConnectOptions): Promise<string[]> {
   const address = parseDatabaseUrl(options.databaseUrl)
   if (address.engine === 'sqlite') return migrateSqlite(address.file)
-  const { migratePostgres } = await import('./postgres.ts')
+  const { migratePostgres } = await import('./postgres-migrate.ts')
   const { startTimeoutMilliseconds = 0, onWaiting = () => undefined } = options
   return migratePostgres(postgresOptions(address.url, options), startTimeoutMilliseconds, onWaiting)
 }

@@ -10,7 +10,8 @@ import {
   type TransactionSettings,
 } from 'kysely'
 import pg from 'pg'
-import { translatePostgresError } from './postgres-errors.ts'
+import { DatabaseUnavailable } from './errors.ts'
+import { translateConnectError, translatePostgresError } from './postgres-errors.ts'
 
 /** Where a dialect takes its connections from. */
 export interface ConnectionSource {
@@ -19,16 +20,26 @@ export interface ConnectionSource {
   release(client: pg.ClientBase, failed: boolean): void
 }
 
+export interface PostgresDialectOptions {
+  namedStatements: boolean
+  /** By this side's clock, all its statements together; past it no commit is sent and the connection is given up. */
+  transactionLimitMilliseconds?: number
+}
+
 /** Kysely on PostgreSQL connections, with the driver's errors turned into the port's. */
-export function postgresDialect(source: ConnectionSource, options: { namedStatements: boolean }): Dialect {
+export function postgresDialect(source: ConnectionSource, options: PostgresDialectOptions): Dialect {
   const names = options.namedStatements ? new StatementNames() : undefined
+  const limit = options.transactionLimitMilliseconds ?? Number.POSITIVE_INFINITY
   return {
     createAdapter: () => new PostgresAdapter(),
-    createDriver: () => new PostgresDriver(source, names),
+    createDriver: () => new PostgresDriver(source, names, limit),
     createIntrospector: (db) => new PostgresIntrospector(db),
     createQueryCompiler: () => new PostgresQueryCompiler(),
   }
 }
+
+/** When the server does not answer at all, by this side's clock. */
+export const silenceTimeoutMilliseconds = 5_000
 
 /** Filters make unboundedly many statements; each named one costs memory on every connection of the server. */
 const namedStatementsLimit = 256
@@ -50,9 +61,12 @@ class PostgresDriver implements Driver {
   readonly #source: ConnectionSource
   readonly #names: StatementNames | undefined
 
-  constructor(source: ConnectionSource, names: StatementNames | undefined) {
+  readonly #transactionLimitMilliseconds: number
+
+  constructor(source: ConnectionSource, names: StatementNames | undefined, transactionLimit: number) {
     this.#source = source
     this.#names = names
+    this.#transactionLimitMilliseconds = transactionLimit
   }
 
   async init(): Promise<void> {}
@@ -61,7 +75,7 @@ class PostgresDriver implements Driver {
     try {
       return new PostgresConnection(await this.#source.acquire(), this.#names)
     } catch (error) {
-      throw translatePostgresError(error)
+      throw translateConnectError(error)
     }
   }
 
@@ -69,11 +83,12 @@ class PostgresDriver implements Driver {
     const isolation =
       settings.isolationLevel === undefined ? '' : ` isolation level ${settings.isolationLevel}`
     const access = settings.accessMode === undefined ? '' : ` ${settings.accessMode}`
+    connection.deadline = performance.now() + this.#transactionLimitMilliseconds
     await connection.run(`begin${isolation}${access}`)
   }
 
   async commitTransaction(connection: PostgresConnection): Promise<void> {
-    await connection.run('commit')
+    await connection.commit()
   }
 
   /** A connection that failed is thrown away instead: the server rolls back what was never committed. */
@@ -92,6 +107,8 @@ class PostgresConnection implements DatabaseConnection {
   readonly client: pg.ClientBase
   /** A failure of the connection rather than of a statement. */
   hasFailed = false
+  /** Of the transaction, on the clock of `performance`. */
+  deadline = Number.POSITIVE_INFINITY
 
   readonly #names: StatementNames | undefined
 
@@ -100,14 +117,22 @@ class PostgresConnection implements DatabaseConnection {
     this.#names = names
   }
 
+  /** Once it is sent its answer is waited for: to know the outcome is worth more than to be quick. */
+  async commit(): Promise<void> {
+    if (this.deadline > performance.now()) this.deadline = Number.POSITIVE_INFINITY
+    await this.run('commit')
+  }
+
   async run(text: string): Promise<void> {
-    await this.#query(() => this.client.query(text))
+    await this.#query((limits) => this.client.query({ text, ...limits }))
   }
 
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
     const name = this.#names?.of(query.sql)
     const config = { text: query.sql, values: [...query.parameters], ...(name === undefined ? {} : { name }) }
-    const result = await this.#query(() => this.client.query<Row & pg.QueryResultRow>(config))
+    const result = await this.#query((limits) =>
+      this.client.query<Row & pg.QueryResultRow>({ ...config, ...limits }),
+    )
     return { rows: result.rows, numAffectedRows: BigInt(result.rowCount ?? 0) }
   }
 
@@ -116,9 +141,15 @@ class PostgresConnection implements DatabaseConnection {
     throw new Error('streaming is not offered by this driver')
   }
 
-  async #query<T>(send: () => Promise<T>): Promise<T> {
+  async #query<T>(send: (limits: { query_timeout?: number }) => Promise<T>): Promise<T> {
+    const left = this.deadline - performance.now()
+    if (left <= 0) {
+      this.hasFailed = true
+      throw new DatabaseUnavailable('the transaction took too long')
+    }
     try {
-      return await send()
+      // The driver's own limit on the silence of the server holds unless less time than that is left.
+      return await send(left < silenceTimeoutMilliseconds ? { query_timeout: Math.ceil(left) } : {})
     } catch (error) {
       if (!(error instanceof pg.DatabaseError)) this.hasFailed = true
       throw translatePostgresError(error)

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { DatabaseUnavailable, LockTimeout, QueryTooSlow } from './errors.ts'
+import { DatabaseUnavailable, LockTimeout, StatementTimeout } from './errors.ts'
 
 /** Not now, as against a fault in the statement. https://www.postgresql.org/docs/18/errcodes-appendix.html */
 const unavailableClasses = /^(08|53|57P|58|F0|XX)/
@@ -11,14 +11,27 @@ export function translatePostgresError(error: unknown): unknown {
   if (error instanceof pg.DatabaseError) return translateServerError(error)
   if (!(error instanceof Error)) return error
   if (isConnectionError(error)) {
-    return new DatabaseUnavailable(`the connection failed: ${error.message}`, { cause: error })
+    return new DatabaseUnavailable(`the connection failed: ${messageOf(error)}`, { cause: error })
   }
   return error
 }
 
+/** Without a connection nothing can be served, whatever the reason: a changed password, a renamed database, TLS. */
+export function translateConnectError(error: unknown): unknown {
+  const translated = translatePostgresError(error)
+  if (translated instanceof DatabaseUnavailable || !(error instanceof Error)) return translated
+  return new DatabaseUnavailable(`the connection failed: ${messageOf(error)}`, { cause: error })
+}
+
+/** A name with several addresses fails with one error for each, and no message of its own. */
+function messageOf(error: Error): string {
+  if (!(error instanceof AggregateError)) return error.message
+  return error.errors.map((one) => (one instanceof Error ? one.message : String(one))).join(', ')
+}
+
 function translateServerError(error: pg.DatabaseError): unknown {
   const code = error.code ?? ''
-  if (code === '57014') return new QueryTooSlow('the query ran longer than its limit', { cause: error })
+  if (code === '57014') return new StatementTimeout('a statement ran longer than its limit', { cause: error })
   if (code === '55P03') return new LockTimeout('a lock was held for too long', { cause: error })
   if (unavailableClasses.test(code) || unavailableCodes.has(code)) {
     return new DatabaseUnavailable(`PostgreSQL answered ${code}`, { cause: error })

@@ -1,6 +1,9 @@
-import type { Socket } from 'node:net'
 import pg from 'pg'
 import type { ConnectionSource } from './postgres-driver.ts'
+import { type ConnectionLosses, endConnection, streamOf } from './postgres-pool.ts'
+
+/** Longer than any answer is waited for. */
+const retirementMilliseconds = 6_000
 
 /**
  * One connection shared by all single reads, in the driver's pipeline mode: queries are sent without waiting for the
@@ -9,33 +12,46 @@ import type { ConnectionSource } from './postgres-driver.ts'
  */
 export class PipelinedConnection implements ConnectionSource {
   readonly #config: pg.ClientConfig
+  readonly #losses: ConnectionLosses
   #client: Promise<pg.Client> | undefined
   #isCorked = false
 
-  constructor(config: pg.ClientConfig) {
+  constructor(config: pg.ClientConfig, losses: ConnectionLosses) {
     this.#config = config
+    this.#losses = losses
   }
 
   async acquire(): Promise<pg.Client> {
     this.#client ??= this.#connect()
-    const client = await this.#client
+    const connecting = this.#client
+    const client = await connecting
+    if (!this.#losses.isTrusted(client)) {
+      if (this.#client === connecting) {
+        this.#client = undefined
+        // Others may still be waiting for its answers.
+        void endConnection(client, retirementMilliseconds)
+      }
+      return this.acquire()
+    }
     this.#sendTogether(client)
     return client
   }
 
-  release(): void {}
+  release(_client: pg.ClientBase, failed: boolean): void {
+    if (failed) this.#losses.lost(performance.now())
+  }
 
   async close(): Promise<void> {
     const client = await this.#client?.catch(() => undefined)
     this.#client = undefined
-    await client?.end()
+    if (client !== undefined) await endConnection(client)
   }
 
   /** Queries of one turn of the event loop leave in one write: a system call each would cost more than the query. */
   #sendTogether(client: pg.Client): void {
     if (this.#isCorked) return
     this.#isCorked = true
-    const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
+    const stream = streamOf(client)
     stream.cork()
     setImmediate(() => {
       this.#isCorked = false
@@ -45,7 +61,10 @@ export class PipelinedConnection implements ConnectionSource {
 
   #connect(): Promise<pg.Client> {
     const client = new pg.Client({ ...this.#config, pipeline: true })
-    const connecting = client.connect().then(() => client)
+    const connecting = client.connect().then(() => {
+      this.#losses.made(client)
+      return client
+    })
     const forget = () => {
       if (this.#client === connecting) this.#client = undefined
     }

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Kysely, sql } from 'kysely'
 import pg from 'pg'
-import { DatabaseRefused, DatabaseUnavailable } from './errors.ts'
-import { migrate, pendingMigrations } from './migrate.ts'
+import { DatabaseRefused, DatabaseUnavailable, QueryTooSlow, StatementTimeout } from './errors.ts'
 import type { DatabasePort, WriteOperations } from './port.ts'
-import { type ConnectionSource, postgresDialect } from './postgres-driver.ts'
-import { isConflict, translatePostgresError } from './postgres-errors.ts'
+import { postgresDialect, silenceTimeoutMilliseconds } from './postgres-driver.ts'
+import { isConflict } from './postgres-errors.ts'
 import { PipelinedConnection } from './postgres-pipeline.ts'
+import { ConnectionLosses, PooledConnections } from './postgres-pool.ts'
 import type { Database } from './tables.ts'
 
 export interface PostgresOptions {
@@ -17,21 +17,22 @@ export interface PostgresOptions {
   transactionPooler: boolean
 }
 
-/** The oldest release whose features and planner this service is tested with. */
-const oldestServerMajor = 15
-
-const connectTimeoutMilliseconds = 3_000
+export const connectTimeoutMilliseconds = 3_000
 /** Single reads are small; what takes longer is stopped by the server. */
 const readTimeoutMilliseconds = 2_000
 const writeTimeoutMilliseconds = 4_000
 const lockTimeoutMilliseconds = 3_000
 const idleInTransactionTimeoutMilliseconds = 5_000
-/** When the server does not answer at all, by this side's clock. */
-const silenceTimeoutMilliseconds = 5_000
+/** Each statement may be answered in time and all of them together still take too long for whoever waits. */
+const transactionLimitMilliseconds = 4_000
+/** A connection that was lost sooner than this costs the caller nothing if the transaction is run again. */
+const promptLossMilliseconds = 1_000
+/** A server that needs longer for nothing is not one to send callers to. */
+const pingLimitMilliseconds = 1_500
 const conflictTries = 5
 
 /** Both engines give the same values: int8 as a number (all of ours are below 2^53). */
-const types = new pg.TypeOverrides()
+export const types = new pg.TypeOverrides()
 types.setTypeParser(pg.types.builtins.INT8, Number)
 
 /** Opens a migrated database. Operations run in this process, in READ COMMITTED: the conditional UPDATE decides. */
@@ -39,17 +40,17 @@ export function openPostgres<Operations extends WriteOperations>(
   options: PostgresOptions,
   operations: Operations,
 ): DatabasePort<Operations> {
-  const pool = new pg.Pool({
-    ...clientConfig(options, writeTimeoutMilliseconds),
-    max: options.poolSize,
-    idleTimeoutMillis: 60_000,
+  const losses = new ConnectionLosses()
+  const pool = new PooledConnections(
+    { ...clientConfig(options, writeTimeoutMilliseconds), max: options.poolSize, idleTimeoutMillis: 60_000 },
+    losses,
+  )
+  const pipeline = new PipelinedConnection(clientConfig(options, readTimeoutMilliseconds), losses)
+  const namedStatements = !options.transactionPooler
+  const read = new Kysely<Database>({ dialect: postgresDialect(pipeline, { namedStatements }) })
+  const transactions = new Kysely<Database>({
+    dialect: postgresDialect(pool, { namedStatements, transactionLimitMilliseconds }),
   })
-  // A connection that dies while idle is replaced when the next one is needed.
-  pool.on('error', () => undefined)
-  const pipeline = new PipelinedConnection(clientConfig(options, readTimeoutMilliseconds))
-  const dialectOptions = { namedStatements: !options.transactionPooler }
-  const read = new Kysely<Database>({ dialect: postgresDialect(pipeline, dialectOptions) })
-  const transactions = new Kysely<Database>({ dialect: postgresDialect(poolSource(pool), dialectOptions) })
 
   return {
     read,
@@ -59,13 +60,28 @@ export function openPostgres<Operations extends WriteOperations>(
         .setIsolationLevel('repeatable read')
         .setAccessMode('read only')
         .execute(async (snapshot) => {
-          await sql`set local statement_timeout = ${sql.raw(String(limitMilliseconds))}`.execute(snapshot)
+          // A lock in the way is the database's affair, and shall not look like a query that is too expensive.
+          await sql`select set_config('statement_timeout', ${String(limitMilliseconds)}, true),
+            set_config('lock_timeout', ${String(limitMilliseconds / 2)}, true)`.execute(snapshot)
           return query(snapshot)
+        })
+        .catch((error: unknown) => {
+          if (!(error instanceof StatementTimeout)) throw error
+          throw new QueryTooSlow('the query ran longer than its limit', { cause: error })
         }),
     // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
     write: (name, input) => runWrite(transactions, operations, name, input) as Promise<any>,
     async ping() {
-      await sql`select 1 from roles limit 1`.execute(read)
+      const answer = sql`select 1 from roles limit 1`.execute(read)
+      const timer = new AbortController()
+      const late = delay(pingLimitMilliseconds, 'late', { signal: timer.signal }).catch(() => undefined)
+      try {
+        if ((await Promise.race([answer, late])) !== 'late') return
+      } finally {
+        timer.abort()
+      }
+      answer.catch(() => undefined)
+      throw new DatabaseUnavailable(`no answer within ${pingLimitMilliseconds} ms`)
     },
     async backup() {
       throw new DatabaseRefused(
@@ -73,7 +89,7 @@ export function openPostgres<Operations extends WriteOperations>(
       )
     },
     async close() {
-      await Promise.all([pool.end(), pipeline.close()])
+      await Promise.all([pool.close(), pipeline.close()])
     },
   }
 }
@@ -90,6 +106,7 @@ async function runWrite(
 ): Promise<unknown> {
   const run = operations[name]
   if (run === undefined) throw new Error(`no operation ${name}`)
+  const startedAt = performance.now()
   let isRetriedAfterLoss = false
   for (let attempt = 1; ; attempt += 1) {
     let isCommitting = false
@@ -105,7 +122,7 @@ async function runWrite(
     } catch (error) {
       if (isConflict(error) && attempt < conflictTries) {
         await delay(5 * attempt)
-      } else if (isLostConnection(error) && !isCommitting && !isRetriedAfterLoss) {
+      } else if (isLostConnection(error) && !isCommitting && !isRetriedAfterLoss && isPrompt(startedAt)) {
         isRetriedAfterLoss = true
       } else {
         throw isConflict(error) ? new DatabaseUnavailable('too many conflicts', { cause: error }) : error
@@ -114,7 +131,12 @@ async function runWrite(
   }
 }
 
-/** `LockTimeout` is a `DatabaseUnavailable` too, but waiting again would only wait longer. */
+/** After a long silence the caller has waited enough. */
+function isPrompt(startedAt: number): boolean {
+  return performance.now() - startedAt < promptLossMilliseconds
+}
+
+/** `LockTimeout` is a `DatabaseUnavailable` too, as is `StatementTimeout`, but waiting again would only wait longer. */
 function isLostConnection(error: unknown): boolean {
   return error instanceof DatabaseUnavailable && error.name === 'DatabaseUnavailable'
 }
@@ -138,104 +160,4 @@ function clientConfig(
           idle_in_transaction_session_timeout: idleInTransactionTimeoutMilliseconds,
         }),
   }
-}
-
-function poolSource(pool: pg.Pool): ConnectionSource {
-  return {
-    acquire: () => pool.connect(),
-    release: (client, failed) => (client as pg.PoolClient).release(failed),
-  }
-}
-
-/** 'countersign' in ASCII, cut to eight bytes: the lock under which instances that start together migrate. */
-const migrationLock = '7165916604736402019'
-
-/**
- * Migrates under an advisory lock, in one transaction. A role without the right to create tables can start as long
- * as nothing is to be applied. Waits for a server that does not answer yet, up to `waitMilliseconds`.
- */
-export async function migratePostgres(
-  options: PostgresOptions,
-  waitMilliseconds: number,
-  onWaiting: (message: string) => void,
-): Promise<string[]> {
-  const client = await connectPatiently(options, waitMilliseconds, onWaiting)
-  try {
-    await refuseOldServer(client)
-    const db = new Kysely<Database>({
-      dialect: postgresDialect(singleSource(client), { namedStatements: false }),
-    })
-    if ((await pendingMigrations(db, 'postgres')).length === 0) return []
-    return await db.transaction().execute(async (trx) => {
-      await sql`select pg_advisory_xact_lock(${sql.raw(migrationLock)})`.execute(trx)
-      return migrate(trx, 'postgres')
-    })
-  } catch (error) {
-    throw explain(error)
-  } finally {
-    await client.end()
-  }
-}
-
-function singleSource(client: pg.Client): ConnectionSource {
-  return { acquire: async () => client, release: () => undefined }
-}
-
-async function connectPatiently(
-  options: PostgresOptions,
-  waitMilliseconds: number,
-  onWaiting: (message: string) => void,
-): Promise<pg.Client> {
-  const giveUpAt = performance.now() + waitMilliseconds
-  for (let attempt = 1; ; attempt += 1) {
-    const client = new pg.Client({
-      connectionString: options.url,
-      application_name: 'countersign migration',
-      types,
-      connectionTimeoutMillis: connectTimeoutMilliseconds,
-    })
-    // After the connection is made its loss is reported by the query that runs into it.
-    client.on('error', () => undefined)
-    try {
-      await client.connect()
-      return client
-    } catch (error) {
-      await client.end().catch(() => undefined)
-      const translated = translatePostgresError(error)
-      const pause = Math.min(500 * attempt, 5_000)
-      if (!(translated instanceof DatabaseUnavailable) || performance.now() + pause > giveUpAt)
-        throw explain(error)
-      onWaiting(`DATABASE_URL: PostgreSQL does not answer yet (${translated.message}); trying again`)
-      await delay(pause)
-    }
-  }
-}
-
-async function refuseOldServer(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ server_version_num: string }>('show server_version_num')
-  const major = Math.floor(Number(rows[0]?.server_version_num) / 10_000)
-  if (major >= oldestServerMajor) return
-  throw new DatabaseRefused(
-    `DATABASE_URL: the server is PostgreSQL ${major}; version ${oldestServerMajor} or newer is needed`,
-  )
-}
-
-const explanations: Record<string, string> = {
-  '28P01': 'the password was not accepted',
-  '28000': 'the role was not accepted',
-  '3D000': 'there is no such database',
-  '42501': 'the role may not create tables; let its owner run `migrate` first (docs/operations.md)',
-}
-
-/** One line for the operator, without the address. */
-function explain(error: unknown): unknown {
-  if (error instanceof DatabaseRefused) return error
-  const code = error instanceof pg.DatabaseError ? error.code : undefined
-  const known = code === undefined ? undefined : explanations[code]
-  if (known !== undefined) return new DatabaseRefused(`DATABASE_URL: ${known}`, { cause: error })
-  const translated = translatePostgresError(error)
-  if (!(translated instanceof DatabaseUnavailable)) return error
-  return new DatabaseRefused(`DATABASE_URL: PostgreSQL cannot be reached: ${translated.message}`, {
-    cause: error,
-  })
 }

@@ -56,7 +56,7 @@ export function sendProblem(
     .serializer((body: unknown) => body as string)
     .send(
       JSON.stringify(
-        problemBody(problem, publicUrl, pathOf(request.raw.url).slice(0, instanceLimit), request.id),
+        problemBody(problem, publicUrl, pathOf(request.originalUrl).slice(0, instanceLimit), request.id),
       ),
     )
 }
@@ -140,5 +140,5 @@ function bareAnswer(code: ProblemCode, publicUrl: string, apiHeaders: Record<str
 function startsWithLongUrl(error: NodeJS.ErrnoException & { rawPacket?: Buffer }): boolean {
   if (error.code !== 'HPE_HEADER_OVERFLOW' || error.rawPacket === undefined) return false
   const start = error.rawPacket.subarray(0, urlLimitBytes).toString('latin1')
-  return /^[A-Z]+ [/h][^\n]*$/.test(start)
+  return /^[A-Z-]+ [/h][^\n]*$/.test(start)
 }

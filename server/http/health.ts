@@ -48,11 +48,16 @@ export function registerHealth(app: App, db: AppDatabase, readiness: Readiness):
   })
 }
 
-/** While the instance drains, requests that still arrive are sent elsewhere; the probes say so themselves. */
+/**
+ * While the instance drains, requests that still arrive are sent elsewhere; the probes say so themselves. Every answer
+ * ends its connection, those of requests that were under way too: an idle one would hold the shutdown up.
+ */
 export function registerDraining(app: App, readiness: Readiness): void {
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onSend', async (_request, reply) => {
+    if (readiness.draining) reply.header('connection', 'close')
+  })
+  app.addHook('onRequest', async (request) => {
     if (!readiness.draining || request.routeOptions.config.limit === 'exempt') return
-    reply.header('connection', 'close')
     throw new Problem('shutting-down', { headers: retryAfter(1_000) })
   })
 }

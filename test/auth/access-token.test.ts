@@ -148,12 +148,12 @@ describe('access tokens', () => {
       assert.equal(new Set(ids).size, 2)
     })
 
-    it('name PUBLIC_URL without its trailing slash', async () => {
+    it('name PUBLIC_URL without its trailing slash', async (t) => {
       const other = await startService({ env: { PUBLIC_URL: `${publicUrl}/` } })
+      t.after(() => other.close())
       const caller = await other.bearer('viewer')
       const { iss, aud } = decode((caller.headers.authorization ?? '').split('.')[1])
       assert.deepEqual([iss, aud], [publicUrl, publicUrl])
-      await other.close()
     })
 
     it('are verified by jsonwebtoken with the keys that jwks-rsa fetches from the live address', async () => {
@@ -182,11 +182,11 @@ describe('access tokens', () => {
       assert.equal(again.status, 304)
     })
 
-    it('is cached for 30 seconds in development, where keys are made per run', async () => {
+    it('is cached for 30 seconds in development, where keys are made per run', async (t) => {
       const development = await startService({ development: true })
+      t.after(() => development.close())
       const answer = await development.client().get('/.well-known/jwks.json')
       assert.equal(answer.headers.get('cache-control'), 'public, max-age=30')
-      await development.close()
       const runs = await Promise.all([loadSigningKeys([], 'RS256'), loadSigningKeys([], 'RS256')])
       assert.notEqual(runs[0].kid, runs[1].kid)
     })
@@ -373,7 +373,7 @@ describe('access tokens', () => {
       assert.deepEqual(new Set(statuses), new Set([401]))
     })
 
-    it('keys at addresses that the header names: nobody goes there', async () => {
+    it('keys at addresses that the header names: nobody goes there', async (t) => {
       let visits = 0
       const trap = createServer((_, response) => {
         visits += 1
@@ -381,6 +381,7 @@ describe('access tokens', () => {
         response.end(JSON.stringify({ keys: [jwk] }))
       })
       await new Promise<void>((resolve) => trap.listen(0, '127.0.0.1', resolve))
+      t.after(() => trap.close())
       const address = `http://127.0.0.1:${(trap.address() as AddressInfo).port}/keys`
       for (const kid of ['trap', service.keys.kid]) {
         for (const where of [{ jku: address }, { x5u: address }]) {
@@ -389,7 +390,6 @@ describe('access tokens', () => {
         }
       }
       assert.equal(visits, 0)
-      await new Promise((resolve) => trap.close(resolve))
     })
 
     it('but these members beside a good signature are just ignored', async () => {
@@ -531,9 +531,10 @@ describe('access tokens', () => {
 
     const claimsNow = (): Members => ({ ...claims, iat: now(), exp: now() + 900 })
 
-    it('SIGNING_ALGORITHM=PS256 signs and verifies with PS256 only', async () => {
+    it('SIGNING_ALGORITHM=PS256 signs and verifies with PS256 only', async (t) => {
       const keys = await loadSigningKeys([join(folder, 'old.pem')], 'PS256')
       const other = await startService({ env: { SIGNING_ALGORITHM: 'PS256' }, keys })
+      t.after(() => other.close())
       const caller = await other.bearer('viewer')
       const bearer = (caller.headers.authorization ?? '').slice(7)
       assert.deepEqual(decode(parts(bearer)[0]), { alg: 'PS256', kid: keys.kid, typ: 'at+jwt' })
@@ -542,7 +543,6 @@ describe('access tokens', () => {
       const sameClaims = decode(parts(bearer)[1])
       const rs256 = forge({ alg: 'RS256', kid: keys.kid, typ: 'at+jwt' }, sameClaims, keys.privateKey)
       assert.equal(await statusOf(rs256, other), 401)
-      await other.close()
     })
 
     it('keys that are too short, not RSA, not private or not PEM are refused at start, all named', async () => {

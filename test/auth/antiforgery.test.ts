@@ -300,15 +300,15 @@ describe('antiforgery', () => {
       assert.equal(answer.status, 200)
     })
 
-    it('in development takes the address that the browser used for its own origin, and no other', async () => {
+    it('in development takes the address that the browser used for its own origin, and no other', async (t) => {
       const development = await startService({ development: true, env: { PUBLIC_URL: '' } })
+      t.after(() => development.close())
       const browser = await development.session('admin')
       const { host } = new URL(development.baseUrl)
       const own = await browser.post('/v1/orders', order, { origin: `http://${host}` })
       assert.equal(own.status, 201)
       const other = await browser.post('/v1/orders', order, { origin: 'http://127.0.0.1:1' })
       assertProblem(other, 403, 'cross-site-request')
-      await development.close()
     })
   })
 

@@ -49,16 +49,16 @@ describe('races of authentication', () => {
       assert.deepEqual(await liveCredentials(service, user), { sessions: 0, families: 0 })
     })
 
-    it('over two instances too', async () => {
+    it('over two instances too', async (t) => {
       const { refreshToken } = await tokenPair(service, user)
       const instance = await startInstance(service)
+      t.after(() => instance.close())
       const callers = [service.client(), instance.client()]
       const path = '/v1/auth/token/refresh'
       const answers = await together(
         50,
         (index) => callers[index % 2]?.post(path, { refreshToken }) ?? never(),
       )
-      await instance.close()
       assert.deepEqual([count(answers, 200), count(answers, 401)], [1, 49])
     })
 

@@ -84,15 +84,15 @@ describe('getCsrfToken', () => {
       assert.ok(!anonymous.has('session-idle-expires') && !anonymous.has('session-expires'))
     })
 
-    it('the same on every instance: a token of one serves at another', async () => {
+    it('the same on every instance: a token of one serves at another', async (t) => {
       const other = await startInstance(service)
+      t.after(() => other.close())
       const browser = service.client()
       const { body } = await browser.get(path)
       await login(browser)
       const elsewhere = other.client()
       elsewhere.cookies.set(sessionCookie, browser.cookies.get(sessionCookie) ?? '')
       assert.equal((await create(elsewhere, body.token)).status, 201)
-      await other.close()
     })
   })
 

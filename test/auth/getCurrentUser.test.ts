@@ -188,15 +188,15 @@ describe('getCurrentUser', () => {
       assertProblem(await browser.get(path), 401, 'authentication-required')
     })
 
-    it('with the lifetimes that are configured', async () => {
+    it('with the lifetimes that are configured', async (t) => {
       const env = { SESSION_IDLE_TTL_SECONDS: '10', SESSION_ABSOLUTE_TTL_SECONDS: '15' }
       const brief = await startService({ env })
+      t.after(() => brief.close())
       const caller = await brief.session('viewer')
       brief.advance(9_000)
       assert.equal((await caller.get(path)).status, 200)
       brief.advance(6_000)
       assertProblem(await caller.get(path), 401, 'authentication-required')
-      await brief.close()
     })
   })
 

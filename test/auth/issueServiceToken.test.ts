@@ -48,12 +48,12 @@ describe('issueServiceToken', () => {
       assert.equal(decodeJwt(body.accessToken).exp, end / 1000)
     })
 
-    it('with the life that is configured', async () => {
+    it('with the life that is configured', async (t) => {
       const brief = await startService({ env: { SERVICE_TOKEN_TTL_SECONDS: '120' } })
+      t.after(() => brief.close())
       const caller = await brief.bearer('demo-service')
       const { exp = 0, iat = 0 } = decodeJwt((caller.headers.authorization ?? '').slice(7))
       assert.equal(exp - iat, 120)
-      await brief.close()
     })
 
     it('with a token whose sub and client_id are the clientId', async () => {

@@ -40,12 +40,12 @@ describe('issueToken', () => {
       assert.equal((await caller.get('/v1/auth/me')).body.userName, user.userName)
     })
 
-    it('with the access token life that is configured', async () => {
+    it('with the access token life that is configured', async (t) => {
       const brief = await startService({ env: { ACCESS_TOKEN_TTL_SECONDS: '60' } })
+      t.after(() => brief.close())
       const caller = await brief.bearer('viewer')
       const { exp = 0, iat = 0 } = decodeJwt((caller.headers.authorization ?? '').slice(7))
       assert.equal(exp - iat, 60)
-      await brief.close()
     })
 
     it('with an opaque refresh token of 256 bits, stored as SHA-256 only', async () => {

@@ -245,18 +245,19 @@ describe('login throttle', () => {
 
   describe('and its settings', () => {
     for (const factor of ['0', '1000']) {
-      it(`RATE_LIMIT_FACTOR=${factor} does not change it`, async () => {
+      it(`RATE_LIMIT_FACTOR=${factor} does not change it`, async (t) => {
         const other = await startService({ env: { RATE_LIMIT_FACTOR: factor } })
+        t.after(() => other.close())
         const fail = () =>
           other.client().post('/v1/auth/token', { email: 'viewer@example.com', password: wrong })
         const answers = await Promise.all(Array.from({ length: 6 }, fail))
         assert.deepEqual(statuses(answers), [401, 401, 401, 401, 401, 429])
-        await other.close()
       })
     }
 
-    it('X-Forwarded-For counts from configured proxies only: without any, all come from the peer', async () => {
+    it('X-Forwarded-For counts from configured proxies only: without any, all come from the peer', async (t) => {
       const other = await startService()
+      t.after(() => other.close())
       const fail = () =>
         other
           .client()
@@ -267,7 +268,6 @@ describe('login throttle', () => {
           )
       const answers = await Promise.all(Array.from({ length: 6 }, fail))
       assert.deepEqual(statuses(answers), [401, 401, 401, 401, 401, 429])
-      await other.close()
     })
 
     it('the address is the one that the proxy saw, not what the client wrote before it', async () => {
@@ -275,12 +275,12 @@ describe('login throttle', () => {
       assertProblem(await attempt({ from: `${randomAddress()}, ${address}` }), 429, 'too-many-attempts')
     })
 
-    it('is in the database: all instances share it, and a restart forgets nothing', async () => {
+    it('is in the database: all instances share it, and a restart forgets nothing', async (t) => {
       await times(5)
       const instance = await startInstance(service)
+      t.after(() => instance.close())
       const body = { email: user.email, password: wrong }
       const answer = await instance.client().post('/v1/auth/token', body, { 'x-forwarded-for': address })
-      await instance.close()
       assertProblem(answer, 429, 'too-many-attempts')
     })
 

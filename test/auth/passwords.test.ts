@@ -98,8 +98,8 @@ describe('passwords', () => {
         })
       }
 
-      it('a full queue is 503 overloaded with Retry-After, and costs no try', async () => {
-        const verify = mock.method(Passwords.prototype, 'verify', () =>
+      it('a full queue is 503 overloaded with Retry-After, and costs no try', async (t) => {
+        const verify = t.mock.method(Passwords.prototype, 'verify', () =>
           Promise.reject(new Problem('overloaded', { headers: { 'retry-after': '1' } })),
         )
         const attempt = (guess: string) =>
@@ -161,7 +161,7 @@ describe('passwords', () => {
     it('leaves the event loop free', async () => {
       const queue = new Passwords()
       let done = false
-      const work = Promise.all(Array.from({ length: cores * 5 }, () => queue.verify(undefined, 'x'))).then(
+      const work = Promise.all(Array.from({ length: cores * 5 }, () => queue.verify(undefined, 'x'))).finally(
         () => {
           done = true
         },

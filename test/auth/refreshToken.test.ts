@@ -108,9 +108,10 @@ describe('refreshToken', () => {
       assertProblem(await refresh(last.body.refreshToken), 401, 'invalid-refresh-token')
     })
 
-    it('with the lifetimes that are configured', async () => {
+    it('with the lifetimes that are configured', async (t) => {
       const env = { REFRESH_TOKEN_IDLE_TTL_SECONDS: '60', REFRESH_TOKEN_FAMILY_TTL_SECONDS: '100' }
       const brief = await startService({ env })
+      t.after(() => brief.close())
       const owner = await newUser(brief)
       const first = await tokenPair(brief, owner)
       brief.advance(50_000)
@@ -119,7 +120,6 @@ describe('refreshToken', () => {
       brief.advance(50_000)
       const third = await brief.client().post(path, { refreshToken: second.body.refreshToken })
       assertProblem(third, 401, 'invalid-refresh-token')
-      await brief.close()
     })
   })
 

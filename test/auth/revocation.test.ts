@@ -86,6 +86,7 @@ describe('revocation', () => {
 
       it('ends access tokens that were issued within the same second', async () => {
         const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
+        service.advance(60 * minute)
         const { accessToken } = await tokenPair(service, user)
         await change(user)
         assertProblem(await me(service.client().withBearer(accessToken)), 401, 'authentication-required')
@@ -224,8 +225,9 @@ describe('revocation', () => {
       assert.deepEqual(await statuses(), [403, 403])
     })
 
-    it('are remembered no longer than PERMISSION_CACHE_TTL_SECONDS, nor are accounts', async () => {
+    it('are remembered no longer than PERMISSION_CACHE_TTL_SECONDS, nor are accounts', async (t) => {
       const prompt = await startService({ env: { PERMISSION_CACHE_TTL_SECONDS: '0' } })
+      t.after(() => prompt.close())
       const caller = await prompt.bearer('viewer')
       assertProblem(await caller.post('/v1/orders', order), 403, 'permission-denied')
       await prompt.db.write('allowPermissions', { role: 'Viewer', permissions })
@@ -234,7 +236,6 @@ describe('revocation', () => {
       const change = { account, enabled: false, nowMilliseconds: prompt.now() }
       await prompt.db.write('setAccountEnabled', change)
       assertProblem(await me(caller), 401, 'authentication-required')
-      await prompt.close()
     })
 
     const atFirst: [role: string, expected: number[]][] = [

@@ -384,7 +384,7 @@ describe('the live description', () => {
       const command = bodies({ customer: either(customer, goodCustomer), total: either(total, goodTotal) })
       await fc.assert(
         fc.asyncProperty(command, (body) => assertAgreement('CreateOrderCommand', admin, '/v1/orders', body)),
-        { numRuns: 1_500 },
+        { numRuns: 700 },
       )
     })
 
@@ -473,7 +473,7 @@ describe('the live description', () => {
           assert.ok(codes.includes(answer.body.code), label)
           assert.equal(answer.status, answer.body.code === undefined ? 200 : 400, label)
         }),
-        { numRuns: 1_500 },
+        { numRuns: 700 },
       )
 
       function indexOf(name: string): number {

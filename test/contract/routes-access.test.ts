@@ -152,7 +152,7 @@ describe('the route table', () => {
   it('answers 403 naming the permission to a caller with every other permission, by cookie and by bearer', async () => {
     assert.equal(new Set(permitted.map(({ access }) => access)).size, permissions.length)
     for (const missing of permissions) {
-      const role = addRole(
+      const role = await addRole(
         service,
         `AllBut${missing}`,
         permissions.filter((permission) => permission !== missing),
@@ -172,7 +172,7 @@ describe('the route table', () => {
 
   it('lets a caller with that one permission past the check, by cookie and by bearer', async () => {
     for (const held of permissions) {
-      const role = addRole(service, `Only${held}`, [held])
+      const role = await addRole(service, `Only${held}`, [held])
       const callers = await callersOf(service, await newUser(service, { roles: [role] }))
       for (const route of permitted.filter(({ access }) => access === held)) {
         for (const caller of callers) {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
-import { rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { assertProblem } from '../support/problem.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -80,10 +82,12 @@ describe('the probes', () => {
     )
   })
 
-  it('are not ready once the database file is gone', async (t) => {
-    const gone = await startService()
+  it('are not ready once the file of SQLite is gone', async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'countersign-health-'))
+    const file = join(folder, 'gone.db')
+    const gone = await startService({ env: { DATABASE_URL: `file:${file}` } })
     t.after(() => gone.close())
-    await rm(gone.databaseUrl.slice('file:'.length))
+    await rm(folder, { recursive: true })
     assertProblem(await gone.client().get('/health/ready'), 503, 'database-unavailable')
   })
 })

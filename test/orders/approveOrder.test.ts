@@ -30,9 +30,9 @@ describe('approveOrder', () => {
   const approve = (id: string, headers?: Record<string, string>) =>
     admin.patch(`/v1/orders/${id}/approve`, undefined, headers)
   const read = async (id: string) => (await admin.get(`/v1/orders/${id}`)).body
-  const insert = (given: Parameters<typeof orderRow>[0]) => {
+  const insert = async (given: Parameters<typeof orderRow>[0]) => {
     const row = orderRow(given)
-    insertOrders(service, [row])
+    await insertOrders(service, [row])
     return row.id
   }
 
@@ -66,7 +66,7 @@ describe('approveOrder', () => {
     })
 
     it('increments the row version, wherever it stood', async () => {
-      const id = insert({ version: 41 })
+      const id = await insert({ version: 41 })
       assert.equal((await approve(id)).headers.get('etag'), '"42"')
       assert.equal((await admin.get(`/v1/orders/${id}`)).headers.get('etag'), '"42"')
     })
@@ -108,7 +108,7 @@ describe('approveOrder', () => {
     let elsewhere: Service
     before(async () => {
       elsewhere = await startService({ env: { DEFAULT_TIME_ZONE: 'Asia/Tokyo' } })
-      setTimeZone(elsewhere, passwordOf('admin').email, 'America/New_York')
+      await setTimeZone(elsewhere, passwordOf('admin').email, 'America/New_York')
     })
     after(() => elsewhere.close())
     const zonesOf = async (caller: Client, headers?: Record<string, string>) => {
@@ -144,13 +144,13 @@ describe('approveOrder', () => {
   describe('honours If-Match', () => {
     for (const tags of ['"3"', '*', ' * ', '"1", "3"', '"1","3"', 'W/"1", "3"', ',"3",', '"a,b" , "3"']) {
       it(`approves version 3 with If-Match: ${tags}`, async () => {
-        const answer = await approve(insert({ version: 3 }), { 'if-match': tags })
+        const answer = await approve(await insert({ version: 3 }), { 'if-match': tags })
         assert.deepEqual([answer.status, answer.headers.get('etag')], [204, '"4"'])
       })
     }
 
     it('reads If-Match over several lines as one list', async () => {
-      const path = `/v1/orders/${insert({ version: 3 })}/approve`
+      const path = `/v1/orders/${await insert({ version: 3 })}/approve`
       const answer = await sendExactly(admin, 'PATCH', path, ['If-Match: "1"', 'If-Match: "3"'])
       assert.equal(answer.status, 204)
     })
@@ -174,7 +174,7 @@ describe('approveOrder', () => {
     ]
     for (const tags of others) {
       it(`is 412 with the current version for version 3 with If-Match: ${tags}`, async () => {
-        const id = insert({ version: 3 })
+        const id = await insert({ version: 3 })
         const asItWas = await read(id)
         const answer = await approve(id, { 'if-match': tags })
         assertProblem(answer, 412, 'precondition-failed')
@@ -185,7 +185,7 @@ describe('approveOrder', () => {
 
     for (const tags of ['3', '"3', '3"', "'3'", 'w/"3"', '', '"3" x', '**']) {
       it(`never approves by the malformed If-Match: ${tags}`, async () => {
-        const id = insert({ version: 3 })
+        const id = await insert({ version: 3 })
         const answer = await approve(id, { 'if-match': tags })
         assertProblem(answer, 412, 'precondition-failed')
         assert.equal((await read(id)).status, 0)
@@ -200,7 +200,7 @@ describe('approveOrder', () => {
     })
 
     it('before 409: an approved order is 412 for another version, 409 for its own', async () => {
-      const id = insert({ status: 1, version: 5 })
+      const id = await insert({ status: 1, version: 5 })
       const stale = await approve(id, { 'if-match': '"4"' })
       assertProblem(stale, 412, 'precondition-failed')
       assert.equal(stale.headers.get('etag'), '"5"')
@@ -222,7 +222,7 @@ describe('approveOrder', () => {
     }
 
     it('is 400 for a faulty header before 404, 412 and 409', async () => {
-      const approved = insert({ status: 1, version: 2 })
+      const approved = await insert({ status: 1, version: 2 })
       for (const id of [randomUUID(), 'x', approved]) {
         const badZone = await approve(id, { 'time-zone': 'Mars', 'if-match': '"9"' })
         assertProblem(badZone, 400, 'invalid-time-zone')
@@ -289,7 +289,7 @@ describe('approveOrder', () => {
 
     it('is 403 naming the permission without Orders.Approve, before the order is looked up', async () => {
       const pending = await createdId(operator)
-      const approved = insert({ status: 1, version: 2 })
+      const approved = await insert({ status: 1, version: 2 })
       const callers = [operator, await service.bearer('viewer'), await service.bearer('demo-service')]
       for (const caller of callers) {
         for (const id of [pending, approved, randomUUID(), 'x']) {
@@ -334,7 +334,7 @@ describe('approveOrder', () => {
   describe('leaves no trace on failure', () => {
     it('a refused approval writes neither to the order nor an idempotency key', async () => {
       const pending = await createdId(operator)
-      const approved = insert({ status: 1, version: 2 })
+      const approved = await insert({ status: 1, version: 2 })
       const stateBefore = await storedState(service)
       const key = { 'idempotency-key': 'no-trace' }
       const refused = [

@@ -216,7 +216,7 @@ describe('createOrder', () => {
       let elsewhere: Service
       before(async () => {
         elsewhere = await startService({ env: { DEFAULT_TIME_ZONE: 'Asia/Tokyo' } })
-        setTimeZone(elsewhere, passwordOf('admin').email, 'America/New_York')
+        await setTimeZone(elsewhere, passwordOf('admin').email, 'America/New_York')
       })
       after(() => elsewhere.close())
       const zoneOf = async (caller: Client, headers?: Record<string, string>) => {

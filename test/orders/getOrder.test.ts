@@ -28,15 +28,15 @@ describe('getOrder', () => {
   after(() => service.close())
 
   const get = (id: string, headers?: Record<string, string>) => viewer.get(`/v1/orders/${id}`, headers)
-  const insert = (given: Parameters<typeof orderRow>[0]) => {
+  const insert = async (given: Parameters<typeof orderRow>[0]) => {
     const row = orderRow(given)
-    insertOrders(service, [row])
+    await insertOrders(service, [row])
     return row
   }
 
   describe('succeeds', () => {
     it('answers the ten fields of an order and no more', async () => {
-      const row = insert({
+      const row = await insert({
         id: '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a58',
         customer: 'Müller & Söhne 😀',
         total_e4: 123_456,
@@ -67,7 +67,7 @@ describe('getOrder', () => {
     })
 
     it('sends every nullable field, as null when there is no value', async () => {
-      const row = insert({ created_at_time_zone: null, created_by: null })
+      const row = await insert({ created_at_time_zone: null, created_by: null })
       const { body } = await get(row.id)
       const { createdAtTimeZone, updatedAtUtc, updatedAtTimeZone, createdBy, modifiedBy } = body
       assert.deepEqual(
@@ -77,12 +77,12 @@ describe('getOrder', () => {
     })
 
     it('shows the row version as a strong entity tag', async () => {
-      assert.equal((await get(insert({ version: 1 }).id)).headers.get('etag'), '"1"')
-      assert.equal((await get(insert({ version: 37 }).id)).headers.get('etag'), '"37"')
+      assert.equal((await get((await insert({ version: 1 })).id)).headers.get('etag'), '"1"')
+      assert.equal((await get((await insert({ version: 37 })).id)).headers.get('etag'), '"37"')
     })
 
     it('is for the caller’s own cache only, to be revalidated at every use', async () => {
-      const { headers } = await get(insert({}).id)
+      const { headers } = await get((await insert({})).id)
       assert.equal(headers.get('cache-control'), 'private, no-cache')
       assert.match(headers.get('vary') ?? '', /\bCookie, Authorization\b/)
     })
@@ -97,7 +97,7 @@ describe('getOrder', () => {
         '00000000-0000-0000-0000-000000000000',
         'ffffffff-ffff-ffff-ffff-ffffffffffff',
       ]) {
-        insert({ id })
+        await insert({ id })
         for (const written of [id, id.toUpperCase(), id.replace('a', 'A')]) {
           const answer = await get(written)
           assert.deepEqual([answer.status, answer.body.id], [200, id])
@@ -106,14 +106,14 @@ describe('getOrder', () => {
     })
 
     it('takes a trailing slash, an escaped id and parameters that it does not know', async () => {
-      const { id } = insert({})
+      const { id } = await insert({})
       for (const path of [`${id}/`, id.replace('-', '%2D'), `${id}?id=x&id=y`, `${id}?%zz`]) {
         assert.equal((await get(path)).body.id, id, path)
       }
     })
 
     it('answers HEAD as GET, without the body', async () => {
-      const { id } = insert({})
+      const { id } = await insert({})
       const byGet = await get(id)
       const byHead = await viewer.send('HEAD', `/v1/orders/${id}`)
       assert.equal(byHead.status, 200)
@@ -124,7 +124,7 @@ describe('getOrder', () => {
     })
 
     it('answers everybody who may read', async () => {
-      const { id } = insert({})
+      const { id } = await insert({})
       const callers = [admin, viewer, await service.bearer('operator'), await service.bearer('demo-service')]
       for (const caller of [...callers, await service.session('viewer')]) {
         assert.equal((await caller.get(`/v1/orders/${id}`)).status, 200)
@@ -153,7 +153,7 @@ describe('getOrder', () => {
     ]
     for (const tags of matching) {
       it(`answers 304 without body to If-None-Match: ${tags}`, async () => {
-        const { id } = insert({ version: 3 })
+        const { id } = await insert({ version: 3 })
         const answer = await get(id, { 'if-none-match': tags })
         assert.deepEqual([answer.status, answer.text], [304, ''])
         assert.equal(answer.headers.get('etag'), '"3"')
@@ -180,14 +180,14 @@ describe('getOrder', () => {
     ]
     for (const tags of other) {
       it(`answers 200 to If-None-Match: ${tags}`, async () => {
-        const { id } = insert({ version: 3 })
+        const { id } = await insert({ version: 3 })
         const answer = await get(id, { 'if-none-match': tags })
         assert.deepEqual([answer.status, answer.body.id], [200, id])
       })
     }
 
     it('reads If-None-Match over several lines as one list', async () => {
-      const { id } = insert({ version: 3 })
+      const { id } = await insert({ version: 3 })
       const lines = ['If-None-Match: "1"', 'If-None-Match: "3"']
       assert.equal((await sendExactly(viewer, 'GET', `/v1/orders/${id}`, lines)).status, 304)
     })
@@ -206,7 +206,7 @@ describe('getOrder', () => {
     })
 
     it('answers HEAD with 304 too', async () => {
-      const { id } = insert({ version: 3 })
+      const { id } = await insert({ version: 3 })
       const answer = await viewer.send('HEAD', `/v1/orders/${id}`, undefined, { 'if-none-match': '"3"' })
       assert.equal(answer.status, 304)
     })
@@ -233,7 +233,7 @@ describe('getOrder', () => {
     }
 
     it('is 405 with the methods that there are for any other method', async () => {
-      const path = `/v1/orders/${insert({}).id}`
+      const path = `/v1/orders/${(await insert({})).id}`
       for (const method of ['PUT', 'PATCH', 'DELETE', 'POST']) {
         const answer = await admin.send(method, path)
         assertProblem(answer, 405, 'method-not-allowed')
@@ -247,7 +247,7 @@ describe('getOrder', () => {
 
   describe('requires access', () => {
     it('is 401 without a credential, whether the order exists or not', async () => {
-      for (const id of [insert({}).id, randomUUID(), 'x']) {
+      for (const id of [(await insert({})).id, randomUUID(), 'x']) {
         const answer = await service.client().get(`/v1/orders/${id}`)
         assertProblem(answer, 401, 'authentication-required')
         assert.match(answer.headers.get('www-authenticate') ?? '', /^Bearer realm="countersign"/)
@@ -258,7 +258,7 @@ describe('getOrder', () => {
       const { accessToken } = await tokenPair(service, await newUser(service, { roles: ['Writer'] }))
       const writer = service.client().withBearer(accessToken)
       const own = await createdId(writer)
-      for (const id of [own, insert({}).id, randomUUID(), 'x']) {
+      for (const id of [own, (await insert({})).id, randomUUID(), 'x']) {
         const answer = await writer.get(`/v1/orders/${id}`, { 'if-none-match': '*' })
         assertProblem(answer, 403, 'permission-denied')
         assert.equal(answer.body.permission, 'Orders.Read')
@@ -267,7 +267,7 @@ describe('getOrder', () => {
   })
 
   it('changes nothing, whatever is asked', async () => {
-    const { id } = insert({})
+    const { id } = await insert({})
     const stateBefore = await storedState(service)
     await get(id, { 'if-match': '"1"', 'idempotency-key': 'k', 'time-zone': 'Mars' })
     await get(randomUUID())

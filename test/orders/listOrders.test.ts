@@ -30,7 +30,7 @@ describe('listOrders', () => {
     viewer = await service.bearer('viewer')
     const paths = ['/v1/orders', '/v1/orders?pageNumber=3', '/v1/orders?paginated=false']
     whenEmpty = await Promise.all(paths.map((path) => viewer.get(path)))
-    rows = insertOrders(service, variedOrders(57))
+    rows = await insertOrders(service, variedOrders(57))
   })
   after(() => service.close())
 
@@ -58,7 +58,7 @@ describe('listOrders', () => {
     })
 
     it('answers the five fields of a summary and no more', async () => {
-      const [row] = insertOrders(service, [
+      const [row] = await insertOrders(service, [
         orderRow({
           customer: 'Summary',
           total_e4: 123_456,
@@ -114,7 +114,7 @@ describe('listOrders', () => {
     })
 
     it('takes a page size above 100 as 100', async () => {
-      const crowd = insertOrders(
+      const crowd = await insertOrders(
         service,
         Array.from({ length: 105 }, () => orderRow({ customer: 'Crowd', created_at: 1 })),
       )
@@ -228,7 +228,7 @@ describe('listOrders', () => {
       const crowded = await startService()
       try {
         const many = Array.from({ length: 10_001 }, (_, index) => orderRow({ status: Math.sign(index) }))
-        insertOrders(crowded, many)
+        await insertOrders(crowded, many)
         const caller = await crowded.bearer('viewer')
         const most = await caller.get('/v1/orders?paginated=false&filter=status%3DApproved')
         assert.deepEqual([most.status, most.body.items.length, most.body.totalCount], [200, 10_000, 10_000])
@@ -277,7 +277,10 @@ describe('listOrders', () => {
 
     it('reads a plus as a space, and an escaped plus as a plus', async () => {
       rows.push(
-        ...insertOrders(service, [orderRow({ customer: 'One + one' }), orderRow({ customer: 'One one' })]),
+        ...(await insertOrders(service, [
+          orderRow({ customer: 'One + one' }),
+          orderRow({ customer: 'One one' }),
+        ])),
       )
       const customers = async (query: string) =>
         (await list(query)).body.items.map(({ customer }: { customer: string }) => customer)

@@ -188,7 +188,7 @@ describe('order properties', () => {
     before(async () => {
       walked = await startService()
       viewer = await walked.bearer('viewer')
-      rows = insertOrders(walked, variedOrders(41))
+      rows = await insertOrders(walked, variedOrders(41))
     })
     after(() => walked.close())
 

@@ -91,7 +91,7 @@ describe('order races', () => {
 
     it('none of 20 at once with a stale If-Match is accepted', async () => {
       const row = orderRow({ version: 3 })
-      insertOrders(service, [row])
+      await insertOrders(service, [row])
       const answers = await atOnce(20, () => approve(row.id, { 'if-match': '"2"' }))
       assert.equal(withStatus(answers, 412).length, 20)
       assert.equal(await versionOf(row.id), '"3"')
@@ -117,7 +117,7 @@ describe('order races', () => {
   })
 
   it('approvals of 30 orders at once do not get into each other’s way', async () => {
-    const rows = insertOrders(
+    const rows = await insertOrders(
       service,
       Array.from({ length: 30 }, () => orderRow()),
     )

@@ -2,7 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { Kysely, PostgresDialect, SqliteDialect } from 'kysely'
 import pg from 'pg'
+import { parseDatabaseUrl } from '../../server/db/address.ts'
+import type { Database } from '../../server/db/tables.ts'
 
 /** The server of the PostgreSQL half of the suite; without it tests run on SQLite. `tools/test.ts` sets it. */
 const serverUrl = process.env.TEST_DATABASE_URL
@@ -18,7 +22,7 @@ export interface TestDatabase {
 
 /** An empty database of its own for one test or one file of tests. */
 export function createTestDatabase(): Promise<TestDatabase> {
-  return serverUrl ? createPostgres(serverUrl) : createSqlite()
+  return serverUrl ? createPostgresDatabase(serverUrl) : createSqlite()
 }
 
 async function createSqlite(): Promise<TestDatabase> {
@@ -27,7 +31,8 @@ async function createSqlite(): Promise<TestDatabase> {
   return { databaseUrl: `file:${file}`, file, drop: () => rm(folder, { recursive: true, force: true }) }
 }
 
-async function createPostgres(server: string): Promise<TestDatabase> {
+/** On the given server. */
+export async function createPostgresDatabase(server: string): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`
   await administer(server, `create database ${name} strategy file_copy`)
   const url = new URL(server)
@@ -46,5 +51,23 @@ async function administer(server: string, statement: string): Promise<void> {
     await client.query(statement)
   } finally {
     await client.end()
+  }
+}
+
+/** Past the service: a writing connection of the test's own, for bulk and for rows that no request makes. */
+export async function withRawDatabase<T>(
+  databaseUrl: string,
+  work: (db: Kysely<Database>) => Promise<T>,
+): Promise<T> {
+  const address = parseDatabaseUrl(databaseUrl)
+  const dialect =
+    address.engine === 'sqlite'
+      ? new SqliteDialect({ database: new Sqlite(address.file) })
+      : new PostgresDialect({ pool: new pg.Pool({ connectionString: address.url, max: 1 }) })
+  const db = new Kysely<Database>({ dialect })
+  try {
+    return await db.transaction().execute(work)
+  } finally {
+    await db.destroy()
   }
 }

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import Sqlite from 'better-sqlite3'
 import type { Selectable } from 'kysely'
 import type { IdempotencyKeysTable, OrdersTable } from '../../server/db/tables.ts'
 import { foldText } from '../../server/orders/fold.ts'
 import type { Client } from './client.ts'
+import { withRawDatabase } from './database.ts'
 import { exchange, request } from './raw.ts'
 import type { Service } from './service.ts'
 
@@ -29,34 +29,26 @@ export function orderRow(given: Partial<OrderRow> = {}): OrderRow {
   }
 }
 
+const rowsPerInsert = 500
+
 /** Puts rows in past the API: for bulk, and for rows that no request makes. */
-export function insertOrders(service: Service, rows: OrderRow[]): OrderRow[] {
-  withDatabase(service, (db) => {
-    const names = Object.keys(orderRow())
-    const insert = db.prepare(
-      `insert into orders (${names.join(', ')}) values (${names.map((name) => `@${name}`).join(', ')})`,
-    )
-    db.transaction(() => {
-      for (const row of rows) insert.run(row)
-    })()
+export function insertOrders(service: Service, rows: OrderRow[]): Promise<OrderRow[]> {
+  return withRawDatabase(service.databaseUrl, async (db) => {
+    for (let start = 0; start < rows.length; start += rowsPerInsert) {
+      await db
+        .insertInto('orders')
+        .values(rows.slice(start, start + rowsPerInsert))
+        .execute()
+    }
+    return rows
   })
-  return rows
 }
 
 /** Must come before the user's first request: the service may remember a principal for five minutes. */
-export function setTimeZone(service: Service, email: string, timeZone: string): void {
-  withDatabase(service, (db) =>
-    db.prepare('update users set time_zone = ? where email = ?').run(timeZone, email),
+export async function setTimeZone(service: Service, email: string, timeZone: string): Promise<void> {
+  await withRawDatabase(service.databaseUrl, (db) =>
+    db.updateTable('users').set({ time_zone: timeZone }).where('email', '=', email).execute(),
   )
-}
-
-function withDatabase(service: Service, work: (db: Sqlite.Database) => void): void {
-  const db = new Sqlite(service.databaseUrl.slice('file:'.length))
-  try {
-    work(db)
-  } finally {
-    db.close()
-  }
 }
 
 /** Everything that a request to the orders may write. */

@@ -9,21 +9,19 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 export type ProxyMode = 'pass' | 'refuse' | 'hang' | 'cut' | { delayMilliseconds: number }
 
 /** A TCP proxy on loopback that produces the faults of a network and of what is behind it. */
-export interface Proxy {
+export interface FaultProxy {
   /** The given address with the proxy in the place of its host and port. */
   url: string
   /** Resolves once the mode is in force. */
   set(mode: ProxyMode): Promise<void>
-  /** Resets what is open as soon as the client next sends bytes that hold `text`, which are still passed on. */
+  /** Passes on the next bytes of a client that hold `text`, and resets what is open in place of their answer. */
   cutAfter(text: string): void
   /** Resets what is open instead of passing on the next bytes of a client that hold `text`. */
   cutBefore(text: string): void
-  /** Connections that are open now. */
-  count(): number
   close(): Promise<void>
 }
 
-export async function startProxy(targetUrl: string): Promise<Proxy> {
+export async function startProxy(targetUrl: string): Promise<FaultProxy> {
   const proxy = new TcpProxy(new URL(targetUrl))
   await proxy.listen()
   return proxy
@@ -32,11 +30,13 @@ export async function startProxy(targetUrl: string): Promise<Proxy> {
 interface Link {
   client: Socket
   server: Socket
+  /** To be reset in place of the next answer. */
+  isDoomed: boolean
   /** A connection that lived through `hang` never answers again: its state is lost on the way. */
   isLost: boolean
 }
 
-class TcpProxy implements Proxy {
+class TcpProxy implements FaultProxy {
   url: string
   readonly #target: { host: string; port: number }
   readonly #links = new Set<Link>()
@@ -78,10 +78,6 @@ class TcpProxy implements Proxy {
     this.#trap = { text, isPassedOn: false }
   }
 
-  count(): number {
-    return this.#links.size
-  }
-
   async close(): Promise<void> {
     this.#reset()
     await this.#stopListening()
@@ -111,24 +107,22 @@ class TcpProxy implements Proxy {
       return
     }
     const server = connect(this.#target)
-    const link: Link = { client, server, isLost: this.#mode === 'hang' }
+    const link: Link = { client, server, isDoomed: false, isLost: this.#mode === 'hang' }
     this.#links.add(link)
     client.setNoDelay()
     server.setNoDelay()
-    client.on('data', (data) => this.#fromClient(link, data))
-    server.on('data', (data) => this.#late(link, () => client.write(data)))
-    for (const [from, to] of [
-      [client, server],
-      [server, client],
-    ] as const) {
-      from.on('error', () => undefined)
-      from.on('close', () => {
-        this.#links.delete(link)
-        // Nobody hears of an end through a network that swallows.
-        if (from === client || !link.isLost) to.destroy()
-        else this.#links.add(link)
-      })
-    }
+    client.on('data', (data: Buffer) => this.#fromClient(link, data))
+    server.on('data', (data: Buffer) => this.#late(link, () => client.write(data)))
+    client.on('error', () => undefined)
+    server.on('error', () => undefined)
+    client.on('close', () => {
+      this.#links.delete(link)
+      server.destroy()
+    })
+    server.on('close', () => {
+      // Nobody hears of an end through a network that swallows.
+      if (!link.isLost) client.destroy()
+    })
   }
 
   #fromClient(link: Link, data: Buffer): void {
@@ -138,13 +132,17 @@ class TcpProxy implements Proxy {
     if (!isCaught || trap.isPassedOn) link.server.write(data)
     if (!isCaught) return
     this.#trap = undefined
-    if (trap.isPassedOn) link.server.once('data', () => this.#reset())
+    if (trap.isPassedOn) link.isDoomed = true
     else this.#reset()
   }
 
   /** Timers of one length fire in the order in which they were set, so that bytes keep their order. */
   #late(link: Link, pass: () => void): void {
     if (link.isLost) return
+    if (link.isDoomed) {
+      this.#reset()
+      return
+    }
     const mode = this.#mode
     if (typeof mode === 'string') pass()
     else setTimeout(() => link.isLost || link.client.destroyed || pass(), mode.delayMilliseconds)

@@ -1,6 +1,5 @@
-import Sqlite from 'better-sqlite3'
 import type { Permission } from '../../server/auth/permissions.ts'
-import { testEngine } from './database.ts'
+import { withRawDatabase } from './database.ts'
 import type { Service } from './service.ts'
 
 /** A role of its own with exactly these permissions; the service sees it when what it remembers is 5 minutes old. */
@@ -9,18 +8,14 @@ export async function addRole(
   name: string,
   permissions: readonly Permission[],
 ): Promise<string> {
-  const { db } = service
-  const held = permissions.map((permission) => ({ role: name, permission }))
-  if (testEngine === 'postgres') {
-    await db.read.insertInto('roles').values({ name }).execute()
-    await db.read.insertInto('role_permissions').values(held).execute()
-  } else {
-    const database = new Sqlite(service.databaseUrl.slice('file:'.length))
-    database.prepare('insert into roles (name) values (?)').run(name)
-    const insert = database.prepare('insert into role_permissions (role, permission) values (?, ?)')
-    for (const { role, permission } of held) insert.run(role, permission)
-    database.close()
-  }
+  await withRawDatabase(service.databaseUrl, async (db) => {
+    await db.insertInto('roles').values({ name }).execute()
+    if (permissions.length === 0) return
+    await db
+      .insertInto('role_permissions')
+      .values(permissions.map((permission) => ({ role: name, permission })))
+      .execute()
+  })
   service.advance(301_000)
   return name
 }

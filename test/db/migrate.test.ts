@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, it } from 'node:test'
+import Sqlite from 'better-sqlite3'
+import { DatabaseRefused } from '../../server/db/errors.ts'
+import { migrateDatabase } from '../../server/db/open.ts'
+import { runCommand } from '../cli/command-line.ts'
+
+describe('the migrations on SQLite', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-migrate-'))
+  let files = 0
+  const newFile = () => join(folder, `${++files}.db`)
+  after(() => rmSync(folder, { recursive: true, force: true }))
+
+  const migrate = (file: string) => migrateDatabase({ databaseUrl: `file:${file}` })
+
+  function inFile<T>(file: string, work: (database: Sqlite.Database) => T): T {
+    const database = new Sqlite(file)
+    try {
+      return work(database)
+    } finally {
+      database.close()
+    }
+  }
+
+  const tablesOf = (file: string) =>
+    inFile(file, (database) =>
+      database.prepare("select name from sqlite_master where type = 'table' order by name").pluck().all(),
+    )
+  const appliedTo = (file: string) =>
+    inFile(file, (database) =>
+      database.prepare('select name from schema_migrations order by name').pluck().all(),
+    )
+
+  it('are applied once, in a folder that they make, and named', async () => {
+    const file = join(folder, 'deep', 'er', 'new.db')
+    const applied = await migrate(file)
+    assert.ok(applied.includes('0001-initial'))
+    assert.deepEqual(applied, [...applied].sort())
+    assert.deepEqual(await migrate(file), [])
+    assert.deepEqual(appliedTo(file), applied)
+  })
+
+  it('leave nothing when one of their statements fails', async () => {
+    const file = newFile()
+    inFile(file, (database) => database.exec('create table idempotency_keys (mine text)'))
+    await assert.rejects(migrate(file), /idempotency_keys/)
+    assert.deepEqual(tablesOf(file), ['idempotency_keys'])
+    inFile(file, (database) => database.exec('drop table idempotency_keys'))
+    assert.ok((await migrate(file)).length > 0)
+  })
+
+  it('refuse a database of a newer version, and leave it as it is', async () => {
+    const file = newFile()
+    await migrate(file)
+    inFile(file, (database) => database.exec("insert into schema_migrations values ('9999-future', 'then')"))
+    const before = inFile(file, (database) => database.serialize())
+    await assert.rejects(migrate(file), (error: Error) => {
+      assert.ok(error instanceof DatabaseRefused)
+      assert.match(error.message, /^DATABASE_URL: .*newer version.*9999-future/)
+      return true
+    })
+    assert.deepEqual(
+      inFile(file, (database) => database.serialize()),
+      before,
+    )
+  })
+
+  it('are applied once when several processes start at the same moment', async () => {
+    const file = newFile()
+    const env = { DATABASE_URL: `file:${file}` }
+    const runs = await Promise.all([1, 2, 3].map(() => runCommand('migrate --json', '', folder, env)))
+    for (const { status, stderr } of runs) assert.equal(status, 0, stderr)
+    assert.deepEqual(appliedTo(file), await appliedToNew())
+    assert.equal(runs.filter(({ stdout }) => stdout.includes('0001-initial')).length, 1)
+    assert.equal(
+      inFile(file, (database) => database.pragma('integrity_check', { simple: true })),
+      'ok',
+    )
+  })
+
+  async function appliedToNew(): Promise<string[]> {
+    return migrate(newFile())
+  }
+
+  it('wait for a writer of another process instead of failing', async () => {
+    const file = newFile()
+    await migrate(file)
+    const env = { DATABASE_URL: `file:${file}` }
+    const holder = new Sqlite(file)
+    holder.exec('begin immediate')
+    const run = runCommand('migrate --json', '', folder, env)
+    const first = await Promise.race([run.then(() => 'ended'), waitFor(600).then(() => 'waiting')])
+    holder.exec('rollback')
+    holder.close()
+    const { status, stderr } = await run
+    assert.equal(first, 'waiting')
+    assert.equal(status, 0, stderr)
+  })
+
+  const waitFor = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+  it('say in one line what is wrong with an address that cannot be the database', async () => {
+    const garbage = newFile()
+    writeFileSync(garbage, 'this is no database, but text that is long enough to be one '.repeat(100))
+    const below = join(garbage, 'below.db')
+    for (const file of [folder, garbage, below]) {
+      await assert.rejects(migrate(file), (error: Error) => {
+        assert.ok(error instanceof DatabaseRefused, String(error))
+        assert.match(error.message, /^DATABASE_URL: [^\n]+$/)
+        return true
+      })
+    }
+    for (const databaseUrl of [
+      '',
+      'file:',
+      'file::memory:',
+      'mysql://localhost/x',
+      'countersign.db',
+      'file:a\0b',
+    ]) {
+      await assert.rejects(migrateDatabase({ databaseUrl }), DatabaseRefused, databaseUrl)
+    }
+  })
+})

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { type Answer, Client } from '../support/client.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { runSql, withoutPostgres } from '../support/postgres.ts'
+import { assertProblem } from '../support/problem.ts'
+import { type RunningServer, startServer } from '../support/process.ts'
+import {
+  at,
+  bearerOf,
+  credentialsOf,
+  type Production,
+  prepareProduction,
+  sessionOf,
+} from '../support/production.ts'
+
+const permissionCacheSeconds = 2
+
+describe('two processes on one database', { skip: withoutPostgres }, () => {
+  let database: TestDatabase
+  let production: Production
+  let servers: RunningServer[]
+  let one: string
+  let other: string
+  before(async () => {
+    database = await createTestDatabase()
+    production = await prepareProduction(database.databaseUrl)
+    const env = { ...production.env, PERMISSION_CACHE_TTL_SECONDS: String(permissionCacheSeconds) }
+    servers = await Promise.all([startServer([], env), startServer([], env)])
+    const [first, second] = servers.map(({ baseUrl }) => baseUrl)
+    one = first ?? ''
+    other = second ?? ''
+  })
+  after(async () => {
+    const codes = await Promise.all((servers ?? []).map((server) => server.stop()))
+    await production?.remove()
+    await database?.drop()
+    assert.deepEqual(codes, [0, 0])
+  })
+
+  const order = () => ({ customer: `Acme ${randomUUID()}`, total: 1 })
+  /** So many calls truly at once, by turns at the one and at the other. */
+  const spread = (count: number, call: (baseUrl: string) => Promise<Answer>) =>
+    Promise.all(Array.from({ length: count }, (_, index) => call(index % 2 === 0 ? one : other)))
+  const count = (answers: Answer[], status: number) =>
+    answers.filter((answer) => answer.status === status).length
+  const refresh = (baseUrl: string, refreshToken: string) =>
+    new Client(baseUrl).post('/v1/auth/token/refresh', { refreshToken })
+  async function pairAt(baseUrl: string): Promise<{ accessToken: string; refreshToken: string }> {
+    return (await new Client(baseUrl).post('/v1/auth/token', credentialsOf('operator'))).body
+  }
+
+  it('are two', () => {
+    assert.notEqual(servers[0]?.process.pid, servers[1]?.process.pid)
+    assert.notEqual(one, other)
+  })
+
+  it('an access token got at one serves at the other, and both publish the same key', async () => {
+    const bearer = at(other, await bearerOf(one, 'operator'))
+    const created = await bearer.post('/v1/orders', order())
+    assert.equal(created.status, 201)
+    assert.equal((await at(one, bearer).get(`/v1/orders/${created.body.id}`)).body.createdBy, 'operator')
+    const keys = await spread(2, (baseUrl) => new Client(baseUrl).get('/.well-known/jwks.json'))
+    assert.equal(keys[0]?.text, keys[1]?.text)
+  })
+
+  it('a session and its antiforgery token got at one serve at the other', async () => {
+    const browser = at(other, await sessionOf(one, 'operator'))
+    assert.equal((await browser.get('/v1/auth/me')).body.userName, 'operator')
+    assert.equal((await browser.post('/v1/orders', order())).status, 201)
+    const forged = { 'x-xsrf-token': `${browser.headers['x-xsrf-token']}x` }
+    assertProblem(await browser.post('/v1/orders', order(), forged), 403, 'csrf-token-invalid')
+  })
+
+  it('an antiforgery token fetched at one before the login at the other serves at both after it', async () => {
+    const browser = new Client(one)
+    await browser.fetchAntiforgeryToken()
+    const there = at(other, browser)
+    assert.equal((await there.post('/v1/auth/session', credentialsOf('operator'))).status, 200)
+    assert.equal((await there.post('/v1/orders', order())).status, 201)
+    assert.equal((await at(one, there).post('/v1/orders', order())).status, 201)
+  })
+
+  it('a logout at one ends the session at the other at once', async () => {
+    const browser = await sessionOf(one, 'operator')
+    const there = at(other, browser)
+    assert.equal((await there.get('/v1/auth/me')).status, 200)
+    assert.equal((await browser.post('/v1/auth/session/logout')).status, 204)
+    assertProblem(await there.get('/v1/auth/me'), 401, 'authentication-required')
+  })
+
+  it('a refresh token used at one is dead at the other, and its use there ends the family', async () => {
+    const first = await pairAt(one)
+    const second = await refresh(one, first.refreshToken)
+    assert.equal(second.status, 200)
+    assertProblem(await refresh(other, first.refreshToken), 401, 'invalid-refresh-token')
+    assertProblem(await refresh(one, second.body.refreshToken), 401, 'invalid-refresh-token')
+  })
+
+  it('of 40 parallel refreshes over both exactly one is 200, and the family ends', async () => {
+    const { refreshToken } = await pairAt(one)
+    const answers = await spread(40, (baseUrl) => refresh(baseUrl, refreshToken))
+    assert.deepEqual([count(answers, 200), count(answers, 401)], [1, 39])
+    const refused = answers.filter(({ status }) => status === 401)
+    for (const answer of refused) assertProblem(answer, 401, 'invalid-refresh-token')
+    const winner = answers.find(({ status }) => status === 200)
+    const later = await spread(2, (baseUrl) => refresh(baseUrl, winner?.body.refreshToken))
+    for (const answer of later) assertProblem(answer, 401, 'invalid-refresh-token')
+  })
+
+  it('of 20 parallel approvals over both exactly one is 204, the others 409', async () => {
+    const admin = await bearerOf(one, 'admin')
+    const { body } = await admin.post('/v1/orders', order())
+    const answers = await spread(20, (baseUrl) => at(baseUrl, admin).patch(`/v1/orders/${body.id}/approve`))
+    assert.deepEqual([count(answers, 204), count(answers, 409)], [1, 19])
+    const refused = answers.filter(({ status }) => status === 409)
+    for (const answer of refused) assertProblem(answer, 409, 'order-not-pending')
+    const stored = await spread(2, (baseUrl) => at(baseUrl, admin).get(`/v1/orders/${body.id}`))
+    assert.deepEqual(
+      stored.map(({ headers }) => headers.get('etag')),
+      ['"2"', '"2"'],
+    )
+  })
+
+  it('of 50 parallel creates over both with one key one makes the order, and the others replay it', async () => {
+    const admin = await bearerOf(one, 'admin')
+    const body = order()
+    const key = { 'idempotency-key': randomUUID() }
+    const answers = await spread(50, (baseUrl) => at(baseUrl, admin).post('/v1/orders', body, key))
+    assert.equal(count(answers, 201), 50)
+    assert.equal(new Set(answers.map((answer) => answer.body.id)).size, 1)
+    const replayed = answers.filter(({ headers }) => headers.get('idempotency-replayed') === 'true')
+    assert.equal(replayed.length, 49)
+    const stored = await runSql(database.databaseUrl, 'select 1 from orders where customer = $1', [
+      body.customer,
+    ])
+    assert.equal(stored.length, 1)
+  })
+
+  it('a key used at one for another request is refused at the other', async () => {
+    const admin = await bearerOf(one, 'admin')
+    const key = { 'idempotency-key': randomUUID() }
+    assert.equal((await admin.post('/v1/orders', order(), key)).status, 201)
+    assertProblem(await at(other, admin).post('/v1/orders', order(), key), 422, 'idempotency-key-reused')
+  })
+
+  it('failed sign-ins at both are counted together: five are free, the sixth waits at either', async () => {
+    const wrong = { email: `nobody-${randomUUID()}@example.com`, password: 'wrong' }
+    const guess = (baseUrl: string) => new Client(baseUrl).post('/v1/auth/token', wrong)
+    const answers = await spread(12, guess)
+    assert.deepEqual([count(answers, 401), count(answers, 429)], [5, 7])
+    const later = await spread(2, guess)
+    for (const answer of later) assertProblem(answer, 429, 'too-many-attempts')
+  })
+
+  it('a changed role permission shows at both within the time that permissions are remembered', async (t) => {
+    const admin = await bearerOf(one, 'admin')
+    const create = () => spread(2, (baseUrl) => at(baseUrl, admin).post('/v1/orders', order()))
+    assert.equal(count(await create(), 201), 2)
+    const row = "role = 'Admin' and permission = 'Orders.Create'"
+    await runSql(database.databaseUrl, `delete from role_permissions where ${row}`)
+    t.after(() =>
+      runSql(
+        database.databaseUrl,
+        "insert into role_permissions (role, permission) values ('Admin', 'Orders.Create') on conflict do nothing",
+      ),
+    )
+    await setTimeout(permissionCacheSeconds * 1_000)
+    const refused = await create()
+    assert.equal(refused.length, 2)
+    for (const answer of refused) assertProblem(answer, 403, 'permission-denied')
+  })
+
+  it('one killed: what it had handed out goes on at the other', async () => {
+    const browser = at(other, await sessionOf(one, 'operator'))
+    const { refreshToken } = await pairAt(one)
+    const created = await at(one, browser).post('/v1/orders', order())
+    servers[0]?.process.kill('SIGKILL')
+    assert.equal((await browser.get(`/v1/orders/${created.body.id}`)).status, 200)
+    assert.equal((await refresh(other, refreshToken)).status, 200)
+    await servers[0]?.stop()
+    const env = { ...production.env, PERMISSION_CACHE_TTL_SECONDS: String(permissionCacheSeconds) }
+    servers[0] = await startServer([], env)
+    assert.equal((await at(servers[0].baseUrl, browser).get('/v1/auth/me')).status, 200)
+  })
+})

@@ -1,0 +1,413 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, afterEach, before, describe, it } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { type Answer, Client } from '../support/client.ts'
+import { createPostgresDatabase } from '../support/database.ts'
+import { connectTo, type OwnPostgres, runSql, startPostgres, withoutPostgres } from '../support/postgres.ts'
+import { assertProblem } from '../support/problem.ts'
+import { type RunningServer, startServer } from '../support/process.ts'
+import {
+  bearerOf,
+  credentialsOf,
+  type Production,
+  prepareProduction,
+  sessionOf,
+} from '../support/production.ts'
+import { type FaultProxy, startProxy } from '../support/proxy.ts'
+
+const resumesWithinMilliseconds = 10_000
+/** Connections that are refused or cut are noticed at once. */
+const promptMilliseconds = 1_000
+/** A server that says nothing is given up after the 5 s of server/db/postgres.ts. */
+const silentMilliseconds = 6_000
+/** Authentication, a new connection and a transaction, each within its own limit. */
+const slowMilliseconds = 10_000
+
+describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
+  let postgres: OwnPostgres
+  let databaseUrl: string
+  let proxy: FaultProxy
+  let production: Production
+  let server: RunningServer
+  let bearer: Client
+  let session: Client
+  let orderId: string
+  let refreshToken: string
+  before(async () => {
+    postgres = await startPostgres()
+    databaseUrl = (await createPostgresDatabase(postgres.url)).databaseUrl
+    proxy = await startProxy(databaseUrl)
+    production = await prepareProduction(databaseUrl)
+    server = await startServer([], { ...production.env, DATABASE_URL: proxy.url })
+    bearer = await bearerOf(server.baseUrl, 'admin')
+    session = await sessionOf(server.baseUrl, 'admin')
+    const created = await bearer.post('/v1/orders', { customer: 'Acme', total: 1 })
+    orderId = created.body.id
+    const pair = await anyone().post('/v1/auth/token', credentialsOf('operator'))
+    refreshToken = pair.body.refreshToken
+  })
+  afterEach(() => proxy.set('pass'))
+  after(async () => {
+    await server?.stop()
+    await proxy?.close()
+    await production?.remove()
+    await postgres?.end()
+  })
+
+  const anyone = () => new Client(server.baseUrl)
+  const order = (customer: string) => ({ customer, total: 12.5 })
+
+  const acknowledged: string[] = []
+  async function noted(creation: Promise<Answer>): Promise<Answer> {
+    const answer = await creation
+    acknowledged.push(...[answer.body.id].filter((id) => id !== undefined))
+    return answer
+  }
+
+  /** One of every kind: reads and writes, by both credentials, sign-ins and the probe. */
+  const kinds: Record<string, () => Promise<Answer>> = {
+    readiness: () => anyone().get('/health/ready'),
+    list: () => bearer.get('/v1/orders'),
+    get: () => bearer.get(`/v1/orders/${orderId}`),
+    create: () => noted(bearer.post('/v1/orders', order('during an outage'))),
+    createOnce: () => noted(bearer.post('/v1/orders', order('once'), { 'idempotency-key': randomUUID() })),
+    approveUnknown: () => bearer.patch(`/v1/orders/${randomUUID()}/approve`),
+    me: () => session.get('/v1/auth/me'),
+    createBySession: () => noted(session.post('/v1/orders', order('by session'))),
+    antiforgery: () => session.get('/v1/auth/csrf'),
+    signIn: () => anyone().post('/v1/auth/session', credentialsOf('operator')),
+    exchange: () => anyone().post('/v1/auth/token', credentialsOf('operator')),
+    refresh: () => anyone().post('/v1/auth/token/refresh', { refreshToken: 'A'.repeat(43) }),
+  }
+  const healthy = {
+    readiness: 200,
+    list: 200,
+    get: 200,
+    create: 201,
+    createOnce: 201,
+    approveUnknown: 404,
+    me: 200,
+    createBySession: 201,
+    antiforgery: 200,
+    signIn: 200,
+    exchange: 200,
+    refresh: 401,
+  }
+
+  async function timed(call: () => Promise<Answer>): Promise<{ answer: Answer; milliseconds: number }> {
+    const start = performance.now()
+    const answer = await call()
+    return { answer, milliseconds: performance.now() - start }
+  }
+
+  /** All kinds at once and each several times: every one is this 503, and the process itself is alive. */
+  async function assertOutage(boundMilliseconds: number): Promise<void> {
+    const calls = Object.values(kinds).flatMap((call) => [call, call, call])
+    const [health, ...rest] = await Promise.all([
+      timed(() => anyone().get('/health')),
+      ...calls.map((call) => timed(call)),
+    ])
+    assert.equal(health.answer.status, 200)
+    assert.ok(health.milliseconds < promptMilliseconds, `/health took ${health.milliseconds} ms`)
+    for (const { answer, milliseconds } of rest) {
+      assertProblem(answer, 503, 'database-unavailable')
+      assert.match(answer.headers.get('retry-after') ?? '', /^[1-9]\d?$/)
+      assert.deepEqual(answer.setCookies, [])
+      assert.ok(milliseconds < boundMilliseconds, `${answer.body.instance} took ${milliseconds} ms`)
+    }
+  }
+
+  /** Every kind is answered as before; none of them is asked more often than once every 50 ms. */
+  async function assertResumes(): Promise<void> {
+    const start = performance.now()
+    const deadline = start + resumesWithinMilliseconds
+    const statuses = await Promise.all(
+      Object.entries(kinds).map(async ([name, call]) => {
+        let { status } = await call()
+        while (status === 503 && performance.now() < deadline) {
+          await setTimeout(50)
+          status = (await call()).status
+        }
+        return [name, status]
+      }),
+    )
+    assert.deepEqual(Object.fromEntries(statuses), healthy)
+    assert.ok(performance.now() < deadline)
+    assert.equal(server.process.exitCode, null)
+    assert.doesNotMatch(server.output(), /internal-error|unexpected error/)
+  }
+
+  const storedOrders = (customer: string) =>
+    runSql<{ id: string }>(databaseUrl, 'select id from orders where customer = $1', [customer])
+
+  const terminateAll = () =>
+    runSql(
+      databaseUrl,
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'countersign'",
+    )
+
+  it('serves before', () => assertResumes())
+
+  it('stopped and started: 503 at once in between, and afterwards as before', async () => {
+    await postgres.tell('stop')
+    await assertOutage(promptMilliseconds)
+    await postgres.tell('start')
+    await assertResumes()
+  })
+
+  it('killed with SIGKILL and started: 503 at once in between, and afterwards as before', async () => {
+    await postgres.tell('kill9')
+    await assertOutage(promptMilliseconds)
+    await postgres.tell('start')
+    await assertResumes()
+  })
+
+  it('restarted under load: every answer is 201 or 503, and what was answered 201 is there once', async () => {
+    const run = randomUUID()
+    const answers: { customer: string; status: number }[] = []
+    let isOver = false
+    const writers = Array.from({ length: 8 }, async (_, writer) => {
+      for (let turn = 0; !isOver; turn += 1) {
+        const customer = `${run} ${writer} ${turn}`
+        const { status } = await bearer.post('/v1/orders', order(customer))
+        answers.push({ customer, status })
+      }
+    })
+    await setTimeout(200)
+    await postgres.tell('restart')
+    await setTimeout(500)
+    isOver = true
+    await Promise.all(writers)
+    const acknowledged = answers.filter(({ status }) => status === 201).map(({ customer }) => customer)
+    const refused = answers.filter(({ status }) => status === 503)
+    assert.equal(acknowledged.length + refused.length, answers.length)
+    const stored = await runSql<{ customer: string }>(
+      databaseUrl,
+      'select customer from orders where customer like $1',
+      [`${run}%`],
+    )
+    const names = stored.map(({ customer }) => customer)
+    assert.equal(new Set(names).size, names.length)
+    assert.deepEqual(
+      acknowledged.filter((customer) => !names.includes(customer)),
+      [],
+    )
+    await assertResumes()
+  })
+
+  it('refusing connections: 503 at once, and afterwards as before', async () => {
+    await proxy.set('refuse')
+    await assertOutage(promptMilliseconds)
+    await proxy.set('pass')
+    await assertResumes()
+  })
+
+  it('cutting every connection: 503 at once, and afterwards as before', async () => {
+    await proxy.set('cut')
+    await assertOutage(promptMilliseconds)
+    await proxy.set('pass')
+    await assertResumes()
+  })
+
+  it('all its connections terminated by an administrator: the next calls are answered as if nothing were', async () => {
+    await assertResumes()
+    await terminateAll()
+    await setTimeout(100)
+    const answers = await Promise.all(Object.values(kinds).map((call) => call()))
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      Object.values(healthy),
+    )
+  })
+
+  it('terminating connections again and again under load: 201 or 503, each 201 there once', async () => {
+    const run = randomUUID()
+    const customers = Array.from({ length: 120 }, (_, index) => `${run} ${index}`)
+    const [answers] = await Promise.all([
+      Promise.all(customers.map((customer) => bearer.post('/v1/orders', order(customer)))),
+      setTimeout(20).then(terminateAll),
+      setTimeout(60).then(terminateAll),
+      setTimeout(100).then(terminateAll),
+    ])
+    const statuses = new Set(answers.map(({ status }) => status))
+    assert.deepEqual(
+      [...statuses].filter((status) => status !== 201 && status !== 503),
+      [],
+    )
+    const acknowledged = answers.filter(({ status }) => status === 201).map(({ body }) => body.id)
+    const stored = await runSql<{ id: string; customer: string }>(
+      databaseUrl,
+      'select id, customer from orders where customer like $1',
+      [`${run}%`],
+    )
+    const ids = new Set(stored.map(({ id }) => id))
+    assert.deepEqual(
+      acknowledged.filter((id) => !ids.has(id)),
+      [],
+    )
+    assert.equal(new Set(stored.map(({ customer }) => customer)).size, stored.length)
+    await assertResumes()
+  })
+
+  it('hanging: 503 after at most 6 s, and afterwards as before', async () => {
+    await assertResumes()
+    await proxy.set('hang')
+    await assertOutage(silentMilliseconds)
+    await proxy.set('pass')
+    await assertResumes()
+  })
+
+  it('having hung while nobody asked: connections that are silent for ever are all replaced in time', async () => {
+    await assertResumes()
+    await proxy.set('hang')
+    await proxy.set('pass')
+    await assertResumes()
+  })
+
+  it('slow by 2 s: not ready; single reads are right, transactions 503, all within 10 s', async () => {
+    await assertResumes()
+    await proxy.set({ delayMilliseconds: 2_000 })
+    const calls = Object.entries(kinds).map(async ([name, call]) => ({ name, ...(await timed(call)) }))
+    const results = await Promise.all(calls)
+    const transactions = [
+      'list',
+      'create',
+      'createOnce',
+      'approveUnknown',
+      'createBySession',
+      'signIn',
+      'exchange',
+    ]
+    const refused = ['readiness', ...transactions]
+    const expected = Object.fromEntries(refused.map((name) => [name, 503]))
+    assert.deepEqual(Object.fromEntries(results.map(({ name, answer }) => [name, answer.status])), {
+      ...healthy,
+      ...expected,
+    })
+    for (const { name, milliseconds } of results) {
+      assert.ok(milliseconds < slowMilliseconds, `${name} took ${milliseconds} ms`)
+    }
+    for (const { answer } of results.filter(({ name }) => refused.includes(name))) {
+      assertProblem(answer, 503, 'database-unavailable')
+      assert.match(answer.headers.get('retry-after') ?? '', /^[1-9]\d?$/)
+    }
+    await proxy.set('pass')
+    await assertResumes()
+  })
+
+  it('cut in the middle of a query: 503, and nothing of it is left', async () => {
+    const { body } = await bearer.post('/v1/orders', order('locked'))
+    const holder = await connectTo(databaseUrl)
+    await holder.query('begin')
+    await holder.query('select 1 from orders where id = $1 for update', [body.id])
+    const approval = bearer.patch(`/v1/orders/${body.id}/approve`)
+    await setTimeout(200)
+    await proxy.set('cut')
+    assertProblem(await approval, 503, 'database-unavailable')
+    await holder.query('commit')
+    await holder.end()
+    await proxy.set('pass')
+    await assertResumes()
+    assert.equal((await bearer.get(`/v1/orders/${body.id}`)).body.status, 0)
+    assert.equal((await bearer.patch(`/v1/orders/${body.id}/approve`)).status, 204)
+  })
+
+  it('cut before the commit was sent: run again on a new connection, answered 201, there once', async () => {
+    const customer = `before ${randomUUID()}`
+    await freshConnections()
+    proxy.cutBefore('insert into "orders"')
+    assert.equal((await bearer.post('/v1/orders', order(customer))).status, 201)
+    assert.equal((await storedOrders(customer)).length, 1)
+  })
+
+  it('cut instead of the commit: 503, not there; the same key makes it once', async () => {
+    const customer = `instead ${randomUUID()}`
+    const key = { 'idempotency-key': randomUUID() }
+    proxy.cutBefore('commit\0')
+    assertProblem(await bearer.post('/v1/orders', order(customer), key), 503, 'database-unavailable')
+    assert.deepEqual(await storedOrders(customer), [])
+    const again = await bearer.post('/v1/orders', order(customer), key)
+    assert.deepEqual([again.status, again.headers.get('idempotency-replayed')], [201, null])
+    assert.deepEqual(await storedOrders(customer), [{ id: again.body.id }])
+  })
+
+  it('cut between the commit and its answer: 503; the same key replays what was made, there once', async () => {
+    const customer = `between ${randomUUID()}`
+    const key = { 'idempotency-key': randomUUID() }
+    proxy.cutAfter('commit\0')
+    assertProblem(await bearer.post('/v1/orders', order(customer), key), 503, 'database-unavailable')
+    const stored = await storedOrders(customer)
+    assert.equal(stored.length, 1)
+    const again = await bearer.post('/v1/orders', order(customer), key)
+    assert.deepEqual([again.status, again.headers.get('idempotency-replayed')], [201, 'true'])
+    assert.deepEqual(await storedOrders(customer), [{ id: again.body.id }])
+  })
+
+  it('a refresh cut between the commit and its answer: the token is used up, and the family ends', async () => {
+    proxy.cutAfter('commit\0')
+    const first = await anyone().post('/v1/auth/token/refresh', { refreshToken })
+    assertProblem(first, 503, 'database-unavailable')
+    const second = await anyone().post('/v1/auth/token/refresh', { refreshToken })
+    assertProblem(second, 401, 'invalid-refresh-token')
+  })
+
+  it('tables locked by somebody else: 503 to every caller, not a fault of the request', async () => {
+    const holder = await connectTo(databaseUrl)
+    await holder.query('begin')
+    await holder.query('lock table sessions, orders in access exclusive mode')
+    const answers = await Promise.all([
+      timed(() => session.get('/v1/auth/me')),
+      timed(() => bearer.get('/v1/orders')),
+      timed(() => bearer.get(`/v1/orders/${orderId}`)),
+      timed(() => bearer.patch(`/v1/orders/${orderId}/approve`)),
+    ])
+    await holder.query('rollback')
+    await holder.end()
+    for (const { answer, milliseconds } of answers) {
+      assertProblem(answer, 503, 'database-unavailable')
+      assert.ok(milliseconds < silentMilliseconds)
+    }
+  })
+
+  it('its database renamed: 503 at once, and afterwards as before', async () => {
+    await assertResumes()
+    const name = new URL(databaseUrl).pathname.slice(1)
+    await runSql(postgres.url, `alter database ${name} connection limit 0`)
+    await terminateAll()
+    await setTimeout(100)
+    await runSql(postgres.url, `alter database ${name} rename to elsewhere`)
+    await assertOutage(promptMilliseconds)
+    await runSql(postgres.url, `alter database elsewhere rename to ${name}`)
+    await runSql(postgres.url, `alter database ${name} connection limit -1`)
+    await assertResumes()
+  })
+
+  it('after all of this nothing acknowledged is lost, and nothing refused is there', async () => {
+    const stored = await runSql<{ id: string }>(
+      databaseUrl,
+      "select id from orders where customer in ('during an outage', 'once', 'by session') order by id",
+    )
+    assert.ok(acknowledged.length > 0)
+    assert.deepEqual(
+      stored.map(({ id }) => id),
+      acknowledged.toSorted(),
+    )
+  })
+
+  it('ending in the middle of an outage: exit status 0 within the grace period', async () => {
+    await proxy.set('hang')
+    const start = performance.now()
+    assert.equal(await server.stop(), 0)
+    assert.ok(performance.now() - start < 10_000)
+  })
+
+  async function freshConnections(): Promise<void> {
+    await proxy.set('cut')
+    await proxy.set('pass')
+    await assertResumes()
+    await proxy.set('cut')
+    await proxy.set('pass')
+    await setTimeout(100)
+  }
+})

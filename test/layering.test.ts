@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+interface SourceFile {
+  /** From the root of the repository, as `server/orders/routes.ts`. */
+  path: string
+  text: string
+}
+
+interface Import {
+  /** Written as a call: taken when it is needed, and so no part of a circle. */
+  dynamic: boolean
+  /** What is imported: a path like that of a file, or the name of a package. */
+  target: string
+  typeOnly: boolean
+}
+
+function sourceFiles(folder: string): SourceFile[] {
+  return globSync(`${folder}/**/*.{ts,tsx}`, { cwd: root })
+    .filter((path) => !path.includes('node_modules'))
+    .sort()
+    .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
+}
+
+function importsOf({ path, text }: SourceFile): Import[] {
+  const pattern =
+    /^(?:import|export)\s+(type\s)?(?:[^'"]*?\sfrom\s+)?['"]([^'"]+)['"]|(?:import|new URL)\(\s*['"](\.[^'"]+)['"]/gm
+  return [...text.matchAll(pattern)].map(([, type, target = '', dynamic]) => {
+    const named = dynamic ?? target
+    const isFile = named.startsWith('.')
+    return {
+      target: isFile ? normalize(join(dirname(path), named)) : named,
+      dynamic: dynamic !== undefined,
+      typeOnly: type !== undefined,
+    }
+  })
+}
+
+/** From the top down. The domain is what a slice's rules and its SQL both speak of; http, clock, ids and config have no place. */
+const layers = ['top', 'app', 'routes', 'rules', 'store', 'domain', 'db'] as const
+type Layer = (typeof layers)[number]
+
+const domainFiles = /^server\/orders\/(?:order|fold)\.ts$|^server\/orders\/filter\//
+const slices = ['auth', 'orders'] as const
+/** The files that stand beside the slices. */
+const topFiles = /^server\/(?:main|serve|serve-\w+|cluster|workers?|migrate|copy)\.ts$|^server\/cli\//
+/** Of the slices, what belongs to all: the caller, the permissions. */
+const sharedBySlices = ['server/auth/principal.ts', 'server/auth/permissions.ts']
+/** The registry brings the slices together for the database: it stands over them, its types below them. */
+const registryFiles = /^server\/(?:operations|writer|database|seed)\.ts$/
+
+function layerOf(path: string): Layer | undefined {
+  if (topFiles.test(path)) return 'top'
+  if (path === 'server/app.ts') return 'app'
+  if (path.startsWith('server/db/')) return 'db'
+  if (domainFiles.test(path)) return 'domain'
+  if (path.startsWith('server/http/') || sharedBySlices.includes(path)) return undefined
+  const [, slice, file = ''] = /^server\/(\w+)\/(.+)\.ts$/.exec(path) ?? []
+  if (slice === undefined) return undefined
+  if (/(?:^|-)routes$/.test(file)) return 'routes'
+  if (/(?:^|-)store$/.test(file)) return 'store'
+  return 'rules'
+}
+
+const sliceOf = (path: string) => slices.find((slice) => path.startsWith(`server/${slice}/`))
+const isServer = (path: string) => path.startsWith('server/')
+
+/** What is wrong with one import of one file, if anything. */
+function breachOf(from: string, { target, typeOnly }: Import): string | undefined {
+  if (from.startsWith('web/')) return isServer(target) ? 'web imports nothing of server' : undefined
+  if (!isServer(target)) return target.startsWith('web/src') ? 'server imports nothing of web' : undefined
+  if (typeOnly && registryFiles.test(target)) return undefined
+  if (from.startsWith('server/db/') && !target.startsWith('server/db/')) return 'db imports nothing but db'
+  const [own, other] = [sliceOf(from), sliceOf(target)]
+  const isForeign = other !== undefined && own !== other && !sharedBySlices.includes(target)
+  if (own !== undefined && isForeign) return 'a slice imports nothing of another slice'
+  if (from.startsWith('server/http/')) {
+    if (isForeign) return 'http imports no slice'
+    if (registryFiles.test(target)) return 'http imports of the registry its types only'
+  }
+  if (own !== undefined && registryFiles.test(target)) return 'a slice imports of the registry its types only'
+  const [fromLayer, targetLayer] = [layerOf(from), layerOf(target)]
+  if (targetLayer === 'top' && fromLayer !== 'top') return 'nothing imports main, serve or cli'
+  if (targetLayer === 'app' && fromLayer !== 'top') return 'only main, serve and cli import app'
+  if (fromLayer === undefined || targetLayer === undefined) return undefined
+  const isUpward = layers.indexOf(fromLayer) > layers.indexOf(targetLayer)
+  return isUpward ? `${fromLayer} imports ${targetLayer}` : undefined
+}
+
+function breaches(files: SourceFile[]): string[] {
+  return files.flatMap((file) =>
+    importsOf(file).flatMap((each) => {
+      const breach = breachOf(file.path, each)
+      return breach === undefined ? [] : [`${file.path} -> ${each.target}: ${breach}`]
+    }),
+  )
+}
+
+/** Files that import each other in a circle, by values. */
+function cycles(files: SourceFile[]): string[] {
+  const byPath = new Map(
+    files.map((file) => [
+      file.path,
+      importsOf(file)
+        .filter(({ typeOnly, dynamic }) => !typeOnly && !dynamic)
+        .map(({ target }) => target),
+    ]),
+  )
+  const done = new Set<string>()
+  const found: string[] = []
+  const visit = (path: string, trail: string[]): void => {
+    if (trail.includes(path)) found.push([...trail.slice(trail.indexOf(path)), path].join(' -> '))
+    if (done.has(path) || trail.includes(path)) return
+    for (const target of byPath.get(path) ?? []) visit(target, [...trail, path])
+    done.add(path)
+  }
+  for (const path of byPath.keys()) visit(path, [])
+  return found
+}
+
+/** Readers of the time of day, and of randomness for identifiers. */
+const ambient =
+  /\bDate\.now\b|\bnew Date\(\s*\)|\bDate\(\s*\)|\bMath\.random\b|\brandomUUID\b|\bTemporal\.Now\b/
+const allowedAmbient: Record<string, string> = {
+  'server/clock.ts': 'the only reader of the time of day',
+  'server/ids.ts': 'the only maker of random identifiers',
+}
+
+function ambientReaders(files: SourceFile[]): string[] {
+  return files
+    .filter(({ path, text }) => ambient.test(text) && !(path in allowedAmbient))
+    .map(({ path }) => path)
+}
+
+describe('the imports under server/', () => {
+  const server = sourceFiles('server')
+
+  it('are all found', () => {
+    assert.ok(server.length > 60)
+    const count = server.flatMap(importsOf).filter(({ target }) => isServer(target)).length
+    assert.ok(count > 200, String(count))
+    const written = server
+      .map(({ text }) => text.match(/ from '\.\.?\//g)?.length ?? 0)
+      .reduce((a, b) => a + b)
+    assert.ok(count >= written, `${count} of ${written}`)
+  })
+
+  it('lead to files that exist', () => {
+    const paths = new Set(server.map(({ path }) => path))
+    const missing = server
+      .flatMap(importsOf)
+      .map(({ target }) => target)
+      .filter((target) => isServer(target) && target.endsWith('.ts') && !paths.has(target))
+    assert.deepEqual(missing, [])
+  })
+
+  it('go one way: main, serve, cli -> app -> routes -> rules -> store -> db', () => {
+    assert.deepEqual(breaches(server), [])
+  })
+
+  it('make no circle', () => {
+    assert.deepEqual(cycles(server), [])
+  })
+
+  it('are seen when they go the wrong way', () => {
+    const seeds: [string, string][] = [
+      ['server/orders/store.ts', "import { x } from './orders.ts'"],
+      ['server/orders/store.ts', "import type { X } from './routes.ts'"],
+      ['server/orders/orders.ts', "import { registerOrders } from './routes.ts'"],
+      ['server/orders/routes.ts', "import { findSession } from '../auth/session-store.ts'"],
+      ['server/orders/routes.ts', "import { registerAuth } from '../auth/routes.ts'"],
+      ['server/auth/login.ts', "import {\n  findOrder,\n} from '../orders/store.ts'"],
+      ['server/orders/filter/compile.ts', "import { findOrder } from '../store.ts'"],
+      ['server/orders/orders.ts', "import { operations } from '../operations.ts'"],
+      ['server/http/health.ts', "import { findOrder } from '../orders/store.ts'"],
+      ['server/http/health.ts', "import { operations } from '../operations.ts'"],
+      ['server/db/sqlite.ts', "import { Problem } from '../http/problems.ts'"],
+      ['server/db/open.ts', "const m = await import('../orders/store.ts')"],
+      ['server/auth/keys.ts', "import { buildApp } from '../app.ts'"],
+      ['server/app.ts', "import { serve } from './serve.ts'"],
+      ['server/http/route.ts', "import { runCommandLine } from '../cli/run.ts'"],
+      ['web/src/main.tsx', "import type { Order } from '../../server/orders/order.ts'"],
+      ['server/http/spa.ts', "export * from '../../web/src/main.tsx'"],
+    ]
+    for (const [path, text] of seeds) assert.equal(breaches([{ path, text }]).length, 1, `${path}: ${text}`)
+    const circle = [
+      { path: 'server/a.ts', text: "import { b } from './b.ts'" },
+      { path: 'server/b.ts', text: "import { a } from './a.ts'" },
+    ]
+    assert.equal(cycles(circle).length, 1)
+  })
+
+  it('are not taken for breaches when they go the right way', () => {
+    const seeds: [string, string][] = [
+      ['server/orders/routes.ts', "import { findOrder } from './store.ts'"],
+      ['server/orders/routes.ts', "import type { Principal } from '../auth/principal.ts'"],
+      ['server/orders/list.ts', "import type { AppDatabase } from '../operations.ts'"],
+      ['server/orders/store.ts', "import type { Database } from '../db/tables.ts'"],
+      ['server/cli/users.ts', "import { addUser } from '../auth/accounts.ts'"],
+      ['server/http/openapi.ts', "import { permissions } from '../auth/permissions.ts'"],
+    ]
+    for (const [path, text] of seeds) assert.deepEqual(breaches([{ path, text }]), [], `${path}: ${text}`)
+  })
+})
+
+describe('the imports under web/', () => {
+  it('take nothing of server', () => {
+    assert.deepEqual(breaches(sourceFiles('web')), [])
+  })
+})
+
+describe('time and randomness under server/', () => {
+  const server = sourceFiles('server')
+
+  it('come from clock.ts and ids.ts alone', () => {
+    assert.deepEqual(ambientReaders(server), [])
+  })
+
+  it('are allowed only where they are read', () => {
+    const paths = server.map(({ path }) => path)
+    for (const path of Object.keys(allowedAmbient)) assert.ok(paths.includes(path), path)
+  })
+
+  it('are seen where they do not belong', () => {
+    const seeds = [
+      'Date.now()',
+      'new Date()',
+      'new Date( )',
+      'Math.random()',
+      'crypto.randomUUID()',
+      'Temporal.Now.instant()',
+    ]
+    for (const text of seeds) {
+      assert.deepEqual(
+        ambientReaders([{ path: 'server/orders/orders.ts', text }]),
+        ['server/orders/orders.ts'],
+        text,
+      )
+    }
+    assert.deepEqual(ambientReaders([{ path: 'server/orders/orders.ts', text: 'new Date(at)' }]), [])
+  })
+})

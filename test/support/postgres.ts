@@ -1,0 +1,69 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+
+const guard = fileURLToPath(new URL('./postgres-guard.ts', import.meta.url))
+
+/** Option of a test that needs PostgreSQL: false, or why it is skipped. */
+export const withoutPostgres = process.env.TEST_DATABASE_URL
+  ? false
+  : 'needs PostgreSQL: set TEST_DATABASE_URL'
+
+/** A PostgreSQL server of a test's own, which it may stop, kill and start as it likes. */
+export interface OwnPostgres {
+  url: string
+  /** Resolves once it is done; see postgres-guard.ts. */
+  tell(command: 'kill9' | 'stop' | 'start' | 'restart'): Promise<void>
+  end(): Promise<void>
+}
+
+/** `durable` keeps the promises that tests of durability look at; without it the server is faster. */
+export async function startPostgres({ durable = false } = {}): Promise<OwnPostgres> {
+  const child = spawn(process.execPath, [guard, ...(durable ? ['--durable'] : [])], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const nextLine = async () => {
+    const { value, done } = await lines.next()
+    if (done) throw new Error(`the guard of PostgreSQL ended with ${child.exitCode}`)
+    return value
+  }
+  const url = await nextLine()
+  return {
+    url,
+    async tell(command) {
+      child.stdin.write(`${command}\n`)
+      const answer = await nextLine()
+      if (answer !== `done ${command}`) throw new Error(answer)
+    },
+    async end() {
+      const exit = once(child, 'exit')
+      child.stdin.end()
+      await exit
+    },
+  }
+}
+
+/** Runs one statement on a connection of its own, past the service. */
+export async function runSql<Row extends pg.QueryResultRow>(
+  url: string,
+  statement: string,
+  values: unknown[] = [],
+): Promise<Row[]> {
+  const client = await connectTo(url)
+  try {
+    return (await client.query<Row>(statement, values)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+/** A connection past the service; that it is lost in a fault is not an error. */
+export async function connectTo(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => undefined)
+  await client.connect()
+  return client
+}

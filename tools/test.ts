@@ -1,0 +1,80 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { globSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+/**
+ * Runs the suite on both engines: everything on embedded SQLite, and what meets a database once more on a real
+ * PostgreSQL from npm (or on the server of TEST_DATABASE_URL). Arguments name test files instead of all.
+ */
+const root = fileURLToPath(new URL('..', import.meta.url))
+const concurrency = '--test-concurrency=3'
+
+/** What looks at no database, or at SQLite's own parts, need not run twice. */
+const runsOnce = [
+  'test/cli/',
+  'test/db/',
+  'test/layering',
+  'test/readme',
+  'test/orders/filter',
+  'test/auth/passwords',
+  'test/http/config',
+  'test/http/fields',
+  'test/http/paging',
+  'test/http/preconditions',
+]
+const postgresOnly = ['test/faults/', 'test/cli/copy']
+
+const asked = process.argv.slice(2)
+const files = asked.length > 0 ? asked : globSync('test/**/*.test.ts', { cwd: root }).sort()
+const startsWithAny = (prefixes: string[]) => (file: string) =>
+  prefixes.some((prefix) => file.startsWith(prefix))
+const onSqlite = files.filter((file) => !startsWithAny(postgresOnly)(file))
+const onPostgres = files.filter((file) => startsWithAny(postgresOnly)(file) || !startsWithAny(runsOnce)(file))
+
+const { TEST_DATABASE_URL: given, ...environment } = process.env
+let status = await run('embedded SQLite', onSqlite, environment)
+const server = given ? { url: given, end: async () => undefined } : await startPostgres()
+try {
+  status ||= await run('PostgreSQL', onPostgres, { ...environment, TEST_DATABASE_URL: server.url })
+} finally {
+  await server.end()
+}
+process.exitCode = status
+
+async function run(engine: string, chosen: string[], env: NodeJS.ProcessEnv): Promise<number> {
+  if (chosen.length === 0) return 0
+  process.stdout.write(`\n# ${chosen.length} files on ${engine}\n\n`)
+  const child = spawn(process.execPath, ['--test', concurrency, ...chosen], {
+    cwd: root,
+    env,
+    stdio: 'inherit',
+  })
+  const [code] = await once(child, 'exit')
+  return code ?? 1
+}
+
+/** Lives in a guard that ends it whenever this process ends, however that happens. */
+async function startPostgres(): Promise<{ url: string; end(): Promise<unknown> }> {
+  const guard: ChildProcess = spawn(process.execPath, ['test/support/postgres-guard.ts'], {
+    cwd: root,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  if (guard.stdout === null || guard.stdin === null) throw new Error('the guard has no pipes')
+  const [url] = (await Promise.race([
+    once(createInterface({ input: guard.stdout }), 'line'),
+    once(guard, 'exit').then(() => {
+      throw new Error('PostgreSQL did not start')
+    }),
+  ])) as [string]
+  const { stdin } = guard
+  return {
+    url,
+    end() {
+      const exit = once(guard, 'exit')
+      stdin.end()
+      return exit
+    },
+  }
+}
