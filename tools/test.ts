@@ -37,7 +37,8 @@ const { TEST_DATABASE_URL: given, ...environment } = process.env
 let status = await run('embedded SQLite', onSqlite, environment)
 const server = given ? { url: given, end: async () => undefined } : await startPostgres()
 try {
-  status ||= await run('PostgreSQL', onPostgres, { ...environment, TEST_DATABASE_URL: server.url })
+  const second = await run('PostgreSQL', onPostgres, { ...environment, TEST_DATABASE_URL: server.url })
+  status = status || second
 } finally {
   await server.end()
 }

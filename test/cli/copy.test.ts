@@ -456,28 +456,30 @@ describe('copy leaves no trace on failure', { skip, concurrency: 4 }, () => {
   })
 })
 
-describe('the source of a copy', { concurrency: 4 }, () => {
-  it('is shut to writers until the end, and open to readers', { skip }, async (t) => {
+describe('copy, while it runs', { concurrency: 4 }, () => {
+  it('shuts other writers out of both sides, and readers out of none', { skip }, async (t) => {
     const { cli, target } = await prepare(t)
     fillSource(cli)
     const held = await holdCopy(t, target)
     const copying = copy(cli, target.url)
     await held.reached()
-    const failure = "insert into login_failures values ('late', 1, 2, 3)"
+    const lateRow = "insert into login_failures values ('late', 1, 2, 3)"
     const write = () =>
       cli.sql((database) => {
         database.pragma('busy_timeout = 0')
-        database.exec(failure)
+        database.exec(lateRow)
       })
     assert.throws(write, { code: 'SQLITE_BUSY' })
+    await assert.rejects(target.query(`set lock_timeout = 50; ${lateRow}`), { code: '55P03' })
     assert.equal((await contentOf(cli)).orders?.length, filledRows.orders)
+    assert.equal((await contentOf(target)).orders?.length, 0)
     await held.release()
     assert.equal((await copying).status, 0)
     assert.deepEqual(await contentOf(target), await contentOf(cli))
     write()
   })
 
-  it('is read in batches that are bounded by rows and by length', async (t) => {
+  it('reads in batches that are bounded by rows and by length', async (t) => {
     const cli = await prepareSource(t)
     fillSource(cli)
     const long = 'x'.repeat(1_500_000)

@@ -107,7 +107,7 @@ describe('migrate', { concurrency: 4 }, () => {
       refusal(`DATABASE_URL: ${cli.folder} is not a file`),
       refusal('DATABASE_URL: text cannot be used: SQLite answered SQLITE_NOTADB'),
       refusal('DATABASE_URL: file: must be followed by the path of a file'),
-      refusal('DATABASE_URL: only file:... (embedded SQLite) is supported by this version'),
+      refusal('DATABASE_URL: must be file:PATH (SQLite) or postgres://... (PostgreSQL)'),
     ])
   })
 })

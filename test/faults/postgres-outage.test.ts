@@ -35,7 +35,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
   let orderId: string
   let refreshToken: string
   before(async () => {
-    postgres = await startPostgres()
+    postgres = await startPostgres({ durable: true })
     databaseUrl = (await createPostgresDatabase(postgres.url)).databaseUrl
     proxy = await startProxy(databaseUrl)
     production = await prepareProduction(databaseUrl)

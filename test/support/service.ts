@@ -69,7 +69,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ...options.env,
   }
   const config = readConfig(env, { development })
-  const keys = options.keys ?? (await (sharedKeys ??= loadSigningKeys([], config.signingAlgorithm)))
+  sharedKeys ??= loadSigningKeys([], config.signingAlgorithm)
+  const keys = options.keys ?? (await sharedKeys)
   const db = await openAppDatabase(config.database)
   sharedSeed ??= prepareDemo({ nowMilliseconds: Date.now(), passwords: new Passwords(), demoOrders: true })
   const seed = await sharedSeed

@@ -1,0 +1,412 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { type Result, refusal, runCommand } from '../cli/command-line.ts'
+import { Client } from '../support/client.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { runSql, withoutPostgres } from '../support/postgres.ts'
+import { type RunningServer, startServer } from '../support/process.ts'
+import {
+  bearerOf,
+  type Production,
+  prepareProduction,
+  productionKeys,
+  sessionOf,
+} from '../support/production.ts'
+import { startProxy } from '../support/proxy.ts'
+import { exchange, request } from '../support/raw.ts'
+import { passwordOf } from '../support/service.ts'
+
+const secret = 'h0rse-battery-staple'
+const serverUrl = process.env.TEST_DATABASE_URL ?? ''
+
+describe('starting on PostgreSQL', { skip: withoutPostgres }, () => {
+  let keys: Production
+  before(async () => {
+    keys = await productionKeys('')
+  })
+  after(() => keys.remove())
+
+  async function emptyDatabase(t: TestContext): Promise<string> {
+    const database = await createTestDatabase()
+    t.after(() => database.drop())
+    return database.databaseUrl
+  }
+
+  /** The address with another part; a password is always there, for it to be kept secret. */
+  function address(databaseUrl: string, change: (url: URL) => void = () => undefined): string {
+    const url = new URL(databaseUrl)
+    url.password = secret
+    change(url)
+    return url.href
+  }
+
+  /** A role that may sign in with the secret, and no more. */
+  async function newRole(t: TestContext): Promise<string> {
+    const name = `scram_${randomBytes(6).toString('hex')}`
+    await runSql(serverUrl, `create role ${name} login password '${secret}'`)
+    t.after(() => runSql(serverUrl, `drop role ${name}`))
+    return name
+  }
+
+  const startAt = (databaseUrl: string, env: Record<string, string> = {}): Promise<Result> =>
+    runCommand('serve', '', tmpdir(), {
+      ...keys.env,
+      PORT: '0',
+      DATABASE_START_TIMEOUT_SECONDS: '0',
+      ...env,
+      DATABASE_URL: databaseUrl,
+    })
+
+  /** Exit status 1, nothing but this line, and no secret in it. */
+  function assertRefused(result: Result, line: RegExp): void {
+    assert.equal(result.status, 1, result.stderr)
+    assert.match(result.stderr, line)
+    assert.match(result.stderr, /^countersign: DATABASE_URL: [^\n]+\n$/)
+    assert.ok(!`${result.stdout}${result.stderr}`.includes(secret))
+    assert.equal(result.stdout, '')
+  }
+
+  /** A server of the test's own that is not the PostgreSQL it should be; resolves with its address. */
+  async function impostor(t: TestContext, serve: (socket: Socket) => void): Promise<string> {
+    const sockets = new Set<Socket>()
+    const listener = createServer((socket) => {
+      sockets.add(socket)
+      socket.on('error', () => undefined)
+      serve(socket)
+    }).listen(0, '127.0.0.1')
+    await once(listener, 'listening')
+    t.after(() => {
+      for (const socket of sockets) socket.destroy()
+      listener.close()
+    })
+    return `postgres://countersign:${secret}@127.0.0.1:${(listener.address() as AddressInfo).port}/orders`
+  }
+
+  describe('refuses, with one line that names the setting and no secret', { concurrency: 2 }, () => {
+    it('a wrong password', async (t) => {
+      const role = await newRole(t)
+      const url = address(serverUrl, (url) => {
+        url.username = role
+        url.password = `${secret}-wrong`
+      })
+      assert.deepEqual(await startAt(url), refusal('DATABASE_URL: the password was not accepted'))
+    })
+
+    it('a missing password', async (t) => {
+      const role = await newRole(t)
+      const url = address(serverUrl, (url) => {
+        url.username = role
+        url.password = ''
+      })
+      assertRefused(await startAt(url), /password must be a string/)
+    })
+
+    it('a role that does not exist', async () => {
+      const url = address(serverUrl, (url) => {
+        url.username = `none_${randomBytes(6).toString('hex')}`
+      })
+      assert.deepEqual(await startAt(url), refusal('DATABASE_URL: the role was not accepted'))
+    })
+
+    it('an unknown database', async () => {
+      const url = address(serverUrl, (url) => {
+        url.pathname = '/no-such-database'
+      })
+      assert.deepEqual(await startAt(url), refusal('DATABASE_URL: there is no such database'))
+    })
+
+    it('an unreachable host', async () => {
+      const url = address(serverUrl, (url) => {
+        url.hostname = 'nowhere.invalid'
+      })
+      assertRefused(
+        await startAt(url),
+        /cannot be reached: the connection failed: getaddrinfo \w+ nowhere\.invalid/,
+      )
+    })
+
+    it('a port on which nothing listens, by a name with several addresses', async () => {
+      const url = address(serverUrl, (url) => {
+        url.hostname = 'localhost'
+        url.port = '1'
+      })
+      assertRefused(
+        await startAt(url),
+        /cannot be reached: the connection failed: .*ECONNREFUSED 127\.0\.0\.1:1/,
+      )
+    })
+
+    it('a server that accepts and says nothing, after 3 s', async (t) => {
+      const start = performance.now()
+      assertRefused(
+        await startAt(await impostor(t, (socket) => socket.resume())),
+        /cannot be reached: .*time/,
+      )
+      assert.ok(performance.now() - start < 8_000)
+    })
+
+    it('a server that falls silent once it has let us in, after 5 s', async (t) => {
+      const url = await impostor(t, (socket) => socket.once('data', () => socket.write(welcome)))
+      assertRefused(await startAt(url), /cannot be reached: no answer within 5000 ms/)
+    })
+
+    it('a server that is too old, naming the version that is needed', async (t) => {
+      const url = await impostor(t, (socket) =>
+        socket.once('data', () => {
+          socket.write(welcome)
+          socket.on('data', () => socket.write(versionAnswer('140017')))
+        }),
+      )
+      const line = 'DATABASE_URL: the server is PostgreSQL 14; version 15 or newer is needed'
+      assert.deepEqual(await startAt(url), refusal(line))
+    })
+
+    it('a server that speaks something else', async (t) => {
+      const url = await impostor(t, (socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
+      assertRefused(await startAt(url), /./)
+    })
+
+    it('a server without TLS where the address demands it', async () => {
+      const url = address(serverUrl, (url) => {
+        url.search = '?sslmode=verify-full'
+      })
+      assertRefused(await startAt(url), /SSL/)
+    })
+
+    it('a role that may not create tables, on an empty database', async (t) => {
+      const databaseUrl = await emptyDatabase(t)
+      const role = await newRole(t)
+      const url = address(databaseUrl, (url) => {
+        url.username = role
+      })
+      const line =
+        'DATABASE_URL: the role may not create tables; let its owner run `migrate` first (docs/operations.md)'
+      assert.deepEqual(await startAt(url), refusal(line))
+    })
+
+    it('a database of a newer schema version', async (t) => {
+      const databaseUrl = await emptyDatabase(t)
+      const production = await prepareProduction(databaseUrl)
+      await production.remove()
+      await runSql(databaseUrl, "insert into schema_migrations values ('9999-later', 'now')")
+      const line = 'DATABASE_URL: the database belongs to a newer version of Countersign (it has 9999-later)'
+      assert.deepEqual(await startAt(address(databaseUrl)), refusal(line))
+    })
+
+    for (const [what, url] of Object.entries({
+      'an address of another scheme': `mysql://countersign:${secret}@127.0.0.1/orders`,
+      'an address that is none': `postgres://countersign:${secret}@127.0.0.1:port/orders`,
+      'an address with a broken percent sign': `postgres://countersign:${secret}%zz@127.0.0.1/orders`,
+      'an address with a certificate that is not there': `postgres://c:${secret}@127.0.0.1/o?sslrootcert=/none.pem`,
+    })) {
+      it(what, async () => assertRefused(await startAt(url), /must be|not valid/))
+    }
+  })
+
+  describe('while the database is down', () => {
+    it('waits, says so in the log without the address, and serves once it answers', async (t) => {
+      const databaseUrl = await emptyDatabase(t)
+      const proxy = await startProxy(address(databaseUrl))
+      t.after(() => proxy.close())
+      await proxy.set('refuse')
+      const env = { ...keys.env, DATABASE_START_TIMEOUT_SECONDS: '20', DATABASE_URL: proxy.url }
+      const starting = startServer([], env)
+      await setTimeout(2_000)
+      await proxy.set('pass')
+      const server = await starting
+      t.after(() => server.stop())
+      assert.equal((await new Client(server.baseUrl).get('/health/ready')).status, 200)
+      const lines = server
+        .output()
+        .split('\n')
+        .filter((line) => line.includes('does not answer yet'))
+      assert.ok(lines.length >= 1)
+      for (const line of lines)
+        assert.match(JSON.parse(line).msg, /^DATABASE_URL: PostgreSQL does not answer yet \(.+\)/)
+      assert.ok(!server.output().includes(secret))
+    })
+
+    it('gives up after DATABASE_START_TIMEOUT_SECONDS with one line and exit status 1', async (t) => {
+      const proxy = await startProxy(address(serverUrl))
+      t.after(() => proxy.close())
+      await proxy.set('cut')
+      const start = performance.now()
+      const result = await startAt(proxy.url, { DATABASE_START_TIMEOUT_SECONDS: '2' })
+      assert.ok(performance.now() - start < 5_000)
+      assert.equal(result.status, 1)
+      assert.match(result.stderr, /^countersign: DATABASE_URL: PostgreSQL cannot be reached: [^\n]+\n$/)
+      assert.match(result.stdout, /does not answer yet/)
+      assert.ok(!`${result.stdout}${result.stderr}`.includes(secret))
+    })
+
+    it('begins again when the connection is lost between the first answer and the last', async (t) => {
+      const databaseUrl = await emptyDatabase(t)
+      const proxy = await startProxy(databaseUrl)
+      t.after(() => proxy.close())
+      proxy.cutBefore('create table if not exists schema_migrations')
+      const server = await startServer([], { ...keys.env, DATABASE_URL: proxy.url })
+      t.after(() => server.stop())
+      assert.match(server.output(), /does not answer yet/)
+      assert.equal((await new Client(server.baseUrl).get('/health/ready')).status, 200)
+    })
+  })
+
+  it('a role without the right to create tables serves what its owner has migrated', async (t) => {
+    const databaseUrl = await emptyDatabase(t)
+    const production = await prepareProduction(databaseUrl)
+    t.after(() => production.remove())
+    const role = await newRole(t)
+    await runSql(
+      databaseUrl,
+      `grant select, insert, update, delete on all tables in schema public to ${role}`,
+    )
+    await runSql(databaseUrl, `grant usage on all sequences in schema public to ${role}`)
+    t.after(() => runSql(databaseUrl, `drop owned by ${role}`))
+    const url = address(databaseUrl, (url) => {
+      url.username = role
+    })
+    await assert.rejects(runSql(url, 'create table more (id integer)'), { code: '42501' })
+    const server = await startServer([], { ...production.env, DATABASE_URL: url })
+    t.after(() => server.stop())
+    const bearer = await bearerOf(server.baseUrl, 'admin')
+    const session = await sessionOf(server.baseUrl, 'operator')
+    const key = { 'idempotency-key': randomUUID() }
+    const created = await session.post('/v1/orders', { customer: 'Acme', total: 1 }, key)
+    assert.equal(created.status, 201)
+    assert.equal((await bearer.patch(`/v1/orders/${created.body.id}/approve`)).status, 204)
+    assert.equal((await bearer.get('/v1/orders?filter=acme')).body.totalCount, 1)
+    assert.equal((await session.post('/v1/auth/session/logout')).status, 204)
+    assert.equal((await new Client(server.baseUrl).get('/health/ready')).status, 200)
+  })
+
+  it('four instances that start at once on an empty database all come up, on one schema', async (t) => {
+    const databaseUrl = await emptyDatabase(t)
+    const env = { ...keys.env, DATABASE_URL: databaseUrl }
+    const servers = await Promise.all([0, 1, 2, 3].map(() => startServer([], env)))
+    t.after(() => Promise.all(servers.map((server) => server.stop())))
+    const probes = await Promise.all(servers.map(({ baseUrl }) => new Client(baseUrl).get('/health/ready')))
+    assert.deepEqual(
+      probes.map(({ status }) => status),
+      [200, 200, 200, 200],
+    )
+    const applied = await runSql<{ count: string }>(databaseUrl, 'select count(*) from schema_migrations')
+    const roles = await runSql<{ count: string }>(databaseUrl, 'select count(*) from roles')
+    assert.deepEqual([applied[0]?.count, roles[0]?.count], ['1', '3'])
+  })
+
+  describe('with two workers', () => {
+    const workersOf = async (pid: number | undefined): Promise<number[]> => {
+      const { stdout } = await promisify(execFile)('pgrep', ['-P', String(pid)]).catch(() => ({ stdout: '' }))
+      return stdout.split('\n').filter(Boolean).map(Number)
+    }
+    const isAlive = (pid: number) => {
+      try {
+        return process.kill(pid, 0)
+      } catch {
+        return false
+      }
+    }
+    async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
+      const deadline = performance.now() + 10_000
+      while (!(await condition())) {
+        assert.ok(performance.now() < deadline, 'not within 10 s')
+        await setTimeout(25)
+      }
+    }
+    async function startWorkers(t: TestContext): Promise<RunningServer> {
+      const env = { DATABASE_URL: await emptyDatabase(t) }
+      const server = await startServer(['--dev', '--no-demo-orders', '--workers', '2'], env)
+      t.after(() => server.stop())
+      await until(async () => server.output().split('listening at').length === 3)
+      return server
+    }
+    /** Each on a connection of its own, which the workers take by turns. */
+    const ask = (server: RunningServer, path: string, lines: string[] = []) =>
+      Promise.all(Array.from({ length: 8 }, () => exchange(server.baseUrl, request('GET', path, lines))))
+    async function accessToken(server: RunningServer): Promise<string> {
+      const { body } = await new Client(server.baseUrl).post('/v1/auth/token', passwordOf('admin'))
+      return body.accessToken
+    }
+
+    it('the keys made for the run are the same in both; a killed worker is replaced and has them too', async (t) => {
+      const server = await startWorkers(t)
+      const workers = await workersOf(server.process.pid)
+      assert.equal(workers.length, 2)
+      const authorization = `Authorization: Bearer ${await accessToken(server)}`
+      const mine = await ask(server, '/v1/auth/me', [authorization])
+      assert.deepEqual(new Set(mine.map(({ status }) => status)), new Set([200]))
+      const [killed = 0, left = 0] = workers
+      process.kill(killed, 'SIGKILL')
+      await until(async () => {
+        const now = await workersOf(server.process.pid)
+        return now.length === 2 && now.includes(left) && !now.includes(killed)
+      })
+      await until(() => server.output().split('listening at').length === 4)
+      process.kill(left, 'SIGKILL')
+      const [key] = mine
+      assert.ok(key)
+      const answers = await ask(server, '/v1/auth/me', [authorization])
+      assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+    })
+
+    it('SIGTERM ends all of them, with exit status 0', async (t) => {
+      const server = await startWorkers(t)
+      const workers = await workersOf(server.process.pid)
+      assert.equal(await server.stop('SIGTERM'), 0)
+      assert.deepEqual(workers.filter(isAlive), [])
+      assert.doesNotMatch(server.output(), /"level":(50|60)/)
+    })
+
+    it('a parent that is killed leaves no worker behind', async (t) => {
+      const server = await startWorkers(t)
+      const workers = await workersOf(server.process.pid)
+      await server.stop('SIGKILL')
+      await until(() => workers.filter(isAlive).length === 0)
+    })
+  })
+})
+
+/** AuthenticationOk and ReadyForQuery: https://www.postgresql.org/docs/18/protocol-message-formats.html */
+const welcome = Buffer.concat([message('R', int32(0)), message('Z', Buffer.from('I'))])
+
+/** The answer to `show server_version_num`. */
+function versionAnswer(version: string): Buffer {
+  const column = [
+    Buffer.from('server_version_num\0'),
+    int32(0),
+    int16(0),
+    int32(25),
+    int16(-1),
+    int32(-1),
+    int16(0),
+  ]
+  return Buffer.concat([
+    message('T', Buffer.concat([int16(1), ...column])),
+    message('D', Buffer.concat([int16(1), int32(version.length), Buffer.from(version)])),
+    message('C', Buffer.from('SHOW\0')),
+    message('Z', Buffer.from('I')),
+  ])
+}
+
+function message(type: string, body: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(type), int32(body.length + 4), body])
+}
+
+function int32(value: number): Buffer {
+  const bytes = Buffer.alloc(4)
+  bytes.writeInt32BE(value)
+  return bytes
+}
+
+function int16(value: number): Buffer {
+  const bytes = Buffer.alloc(2)
+  bytes.writeInt16BE(value)
+  return bytes
+}
