@@ -21,6 +21,8 @@ const runsOnce = [
   'test/auth/passwords',
   'test/http/config',
   'test/http/fields',
+  // Takes the file away; test/faults/ takes PostgreSQL away in every way.
+  'test/http/health',
   'test/http/paging',
   'test/http/preconditions',
 ]

@@ -12,13 +12,18 @@ const queueLimit = 128
  * A hash of the same cost that no password matches: checked for unknown users, so that they take the same work.
  * Its salt and tag are zeros.
  */
-const nobodysHash = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`
+export const nobodysHash = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`
 
 /** Argon2id off the event loop, at most one hash per core at a time. Throws `overloaded` when the queue is full. */
 export class Passwords {
   readonly #concurrency = availableParallelism()
   readonly #queue: (() => void)[] = []
   #running = 0
+
+  /** Hashes that wait for a core. */
+  get waiting(): number {
+    return this.#queue.length
+  }
 
   /** PHC string with a random salt. */
   hash(password: string): Promise<string> {

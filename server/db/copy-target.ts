@@ -22,12 +22,7 @@ export class CopyTarget {
 
   /** Resolves with a target that is migrated and holds nothing of its own; one that is refused is left as it was. */
   static async open(url: string, tables: CopiedTable[]): Promise<CopyTarget> {
-    const client = new pg.Client({
-      connectionString: url,
-      application_name: 'countersign copy',
-      connectionTimeoutMillis: connectTimeoutMilliseconds,
-      keepAlive: true,
-    })
+    const client = newClient(url)
     // The loss of the connection is reported by the query that runs into it.
     client.on('error', () => undefined)
     const target = new CopyTarget(client)
@@ -169,6 +164,22 @@ export class CopyTarget {
     } catch (error) {
       throw explain(error)
     }
+  }
+}
+
+/** The driver reads the certificates that the address names. */
+function newClient(url: string): pg.Client {
+  try {
+    return new pg.Client({
+      connectionString: url,
+      application_name: 'countersign copy',
+      connectionTimeoutMillis: connectTimeoutMilliseconds,
+      keepAlive: true,
+    })
+  } catch (error) {
+    throw new DatabaseRefused('DATABASE_URL: the address names a file or a setting that cannot be used', {
+      cause: error,
+    })
   }
 }
 

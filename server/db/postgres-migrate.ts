@@ -81,7 +81,7 @@ async function connect(options: PostgresOptions): Promise<pg.Client> {
   }
 }
 
-/** The driver decodes the address and reads the files that it names. */
+/** The driver reads the files that the address names. */
 function createClient(options: PostgresOptions): pg.Client {
   try {
     return new pg.Client({
@@ -93,7 +93,7 @@ function createClient(options: PostgresOptions): pg.Client {
     })
   } catch (error) {
     throw new DatabaseRefused(
-      'DATABASE_URL: the address is not valid (a bad percent sign, or a certificate file that cannot be read)',
+      'DATABASE_URL: the address is not valid, or names a certificate file that cannot be read',
       { cause: error },
     )
   }

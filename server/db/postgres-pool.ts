@@ -67,6 +67,7 @@ export class PooledConnections implements ConnectionSource {
 
   /** Waits for the transactions under way. */
   async close(): Promise<void> {
+    if (this.#pool.ending) return
     await this.#pool.end()
     await Promise.all([...this.#open].map((client) => endConnection(client)))
   }

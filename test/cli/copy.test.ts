@@ -266,6 +266,7 @@ describe('copy rejects input', { concurrency: 4 }, () => {
         run('mysql://jo:hunter2@h', `${secret}/x`),
         run(source, `${secret}x/x`),
         run(source, `${secret}/x`),
+        run(source, `${secret}/x?sslkey=hunter2`),
       ]),
       [
         direction,
@@ -274,6 +275,7 @@ describe('copy rejects input', { concurrency: 4 }, () => {
         refusal('--from: must be file:PATH (SQLite) or postgres://... (PostgreSQL)'),
         refusal('--to: the address is not a valid URL'),
         refusal('--to: PostgreSQL cannot be used: the connection failed: connect ECONNREFUSED 127.0.0.1:1'),
+        refusal('--to: the address names a file or a setting that cannot be used'),
       ],
     )
   })

@@ -59,6 +59,7 @@ export async function productionKeys(databaseUrl: string): Promise<Production> {
       SIGNING_KEY_FILES: file,
       ANTIFORGERY_KEY: randomBytes(32).toString('base64'),
       RATE_LIMIT_FACTOR: '0',
+      NODE_COMPILE_CACHE: join(tmpdir(), 'countersign-test-compile-cache'),
     },
     remove: () => rm(folder, { recursive: true, force: true }),
   }
