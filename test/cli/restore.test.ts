@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { copyFile, mkdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import Sqlite from 'better-sqlite3'
+import { type Acknowledged, OrderLoad, ordersAt } from '../support/order-load.ts'
+import { type RunningServer, startServer } from '../support/process.ts'
+import { at, bearerOf, type Production, prepareProduction } from '../support/production.ts'
+import { commandLine, type Result } from './command-line.ts'
+
+/** The steps of docs/operations.md, backup and restore of SQLite. */
+describe('a backup of SQLite, made under a load of writes and put in place elsewhere', () => {
+  const servers: RunningServer[] = []
+  let production: Production
+  after(async () => {
+    for (const server of servers) await server.stop()
+    await production?.remove()
+  })
+  const line = commandLine({ after })
+  const backup = join(line.folder, 'backup.db')
+  const restored = join(line.folder, 'elsewhere', 'countersign.db')
+
+  async function serve(file: string): Promise<string> {
+    const server = await startServer([], { ...production.env, DATABASE_URL: `file:${file}` })
+    servers.push(server)
+    return server.baseUrl
+  }
+
+  let result: Result
+  let acknowledged: Acknowledged
+  let writtenMeanwhile: number
+  let original: unknown[]
+  let answers: unknown[]
+  before(async () => {
+    production = await prepareProduction(`file:${line.databaseFile}`)
+    const source = await bearerOf(await serve(line.databaseFile), 'admin')
+    const load = new OrderLoad(source)
+    await load.settles(200)
+    acknowledged = load.acknowledged()
+    result = await line.run(`backup ${backup}`)
+    writtenMeanwhile = load.acknowledged().created.length - acknowledged.created.length
+    await load.settles(50)
+    await load.end()
+    original = await ordersAt(source, acknowledged.settled.keys())
+    await mkdir(join(line.folder, 'elsewhere'))
+    await copyFile(backup, restored)
+    answers = await ordersAt(at(await serve(restored), source), acknowledged.settled.keys())
+  })
+
+  it('is made while orders are being written, for its owner’s eyes only', async () => {
+    assert.equal(result.status, 0, result.stderr)
+    assert.equal((await stat(backup)).mode & 0o777, 0o600)
+    assert.ok(writtenMeanwhile > 0)
+  })
+
+  it('is whole, and consistent in itself', () => {
+    const database = new Sqlite(restored, { readonly: true })
+    const integrity = database.pragma('integrity_check', { simple: true })
+    const foreignKeys = database.pragma('foreign_key_check')
+    database.close()
+    assert.equal(integrity, 'ok')
+    assert.deepEqual(foreignKeys, [])
+  })
+
+  it('holds every order that was acknowledged before it began', () => {
+    const database = new Sqlite(restored, { readonly: true })
+    const stored = new Set(database.prepare('select id from orders').pluck().all())
+    database.close()
+    assert.deepEqual(
+      acknowledged.created.filter((id) => !stored.has(id)),
+      [],
+    )
+  })
+
+  it('serves each of them in its version, and with its audit fields, as the original does', () => {
+    assert.ok(answers.length >= 200)
+    assert.deepEqual(answers, original)
+    assert.deepEqual(
+      answers.map((answer) => (answer as { etag: string }).etag),
+      [...acknowledged.settled.values()],
+    )
+  })
+
+  it('takes the next write', async () => {
+    const caller = await bearerOf(servers[1]?.baseUrl ?? '', 'operator')
+    assert.equal((await caller.post('/v1/orders', { customer: 'Acme', total: 1 })).status, 201)
+  })
+})

@@ -1,0 +1,134 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chown, copyFile, mkdir, mkdtemp, readdir, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { connectTo } from './postgres.ts'
+
+/**
+ * The low-level base backup of PostgreSQL, for the npm package has neither pg_dump nor pg_basebackup.
+ * https://www.postgresql.org/docs/18/continuous-archiving.html#BACKUP-LOWLEVEL-BASE-BACKUP
+ */
+export interface BaseBackup {
+  /** Holds the copy in `data`; the account of the server owns it. */
+  folder: string
+  /** Programs of the server that was copied. */
+  native: string
+}
+
+/** Belongs to the running server, or is made anew at every start; of `pg_wal` see `takeBaseBackup`. */
+const leftOut = new Set([
+  'postmaster.pid',
+  'postmaster.opts',
+  'pg_wal',
+  'pg_replslot',
+  'pg_dynshmem',
+  'pg_notify',
+  'pg_serial',
+  'pg_snapshots',
+  'pg_stat_tmp',
+  'pg_subtrans',
+])
+
+/**
+ * Copies a running server's files between pg_backup_start and pg_backup_stop, then the log that was written meanwhile
+ * (which an archive would have kept). `onCopied` is called right before the stop: what was committed by then is in it. The server must run on this
+ * machine, and the log of the time of the copy must not be recycled during it.
+ */
+export async function takeBaseBackup(url: string, onCopied: () => void): Promise<BaseBackup> {
+  const client = await connectTo(url)
+  try {
+    const { rows } = await client.query<{ data_directory: string }>('show data_directory')
+    const source = rows[0]?.data_directory ?? ''
+    const folder = await mkdtemp(join(tmpdir(), 'countersign-postgres-copy-'))
+    const data = join(folder, 'data')
+    const { uid, gid } = await stat(source)
+    await chown(folder, uid, gid)
+    const copy = new FolderCopy(uid, gid)
+    await client.query("select pg_backup_start('test', true)")
+    await copy.take(source, data, leftOut)
+    onCopied()
+    const stopped = await client.query<{ labelfile: string }>(
+      'select labelfile from pg_backup_stop(wait_for_archive => false)',
+    )
+    for (const name of leftOut) {
+      if (!name.startsWith('postmaster')) await copy.makeFolder(join(data, name))
+    }
+    await copy.take(join(source, 'pg_wal'), join(data, 'pg_wal'))
+    await copy.write(join(data, 'backup_label'), stopped.rows[0]?.labelfile ?? '')
+    return { folder, native: join(dirname(source), 'native') }
+  } finally {
+    await client.end()
+  }
+}
+
+export interface RunningCopy {
+  /** Of the server: the database `postgres`. */
+  url: string
+  /** Ends the server and removes the copy. */
+  end(): Promise<void>
+}
+
+const guard = fileURLToPath(new URL('./postgres-copy-guard.ts', import.meta.url))
+
+/** Starts a second server from the copy, under a guard that leaves nothing behind. */
+export async function startCopy({ folder, native }: BaseBackup): Promise<RunningCopy> {
+  const child = spawn(process.execPath, [guard, native, folder], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const [url] = (await Promise.race([
+    once(createInterface({ input: child.stdout }), 'line'),
+    once(child, 'exit').then(([code]) => {
+      throw new Error(`the guard of the copy ended with ${code}`)
+    }),
+  ])) as [string]
+  return {
+    url,
+    async end() {
+      const exit = once(child, 'exit')
+      child.stdin.end()
+      await exit
+    },
+  }
+}
+
+class FolderCopy {
+  readonly #uid: number
+  readonly #gid: number
+
+  constructor(uid: number, gid: number) {
+    this.#uid = uid
+    this.#gid = gid
+  }
+
+  async take(from: string, to: string, except: ReadonlySet<string> = new Set()): Promise<void> {
+    await this.makeFolder(to)
+    for (const entry of await readdir(from, { withFileTypes: true })) {
+      if (except.has(entry.name)) continue
+      const [source, target] = [join(from, entry.name), join(to, entry.name)]
+      if (entry.isDirectory()) await this.take(source, target)
+      else await this.#takeFile(source, target)
+    }
+  }
+
+  async makeFolder(path: string): Promise<void> {
+    await mkdir(path, { recursive: true, mode: 0o700 })
+    await chown(path, this.#uid, this.#gid)
+  }
+
+  async write(path: string, content: string): Promise<void> {
+    await writeFile(path, content)
+    await chown(path, this.#uid, this.#gid)
+  }
+
+  /** A file that the server removes meanwhile is not missed: the log repeats what became of it. */
+  async #takeFile(from: string, to: string): Promise<void> {
+    try {
+      await copyFile(from, to)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
+      throw error
+    }
+    await chown(to, this.#uid, this.#gid)
+  }
+}
