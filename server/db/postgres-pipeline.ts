@@ -15,6 +15,7 @@ export class PipelinedConnection implements ConnectionSource {
   readonly #losses: ConnectionLosses
   #client: Promise<pg.Client> | undefined
   #isCorked = false
+  #isClosed = false
 
   constructor(config: pg.ClientConfig, losses: ConnectionLosses) {
     this.#config = config
@@ -22,6 +23,7 @@ export class PipelinedConnection implements ConnectionSource {
   }
 
   async acquire(): Promise<pg.Client> {
+    if (this.#isClosed) throw new Error('the database has been closed')
     this.#client ??= this.#connect()
     const connecting = this.#client
     const client = await connecting
@@ -42,6 +44,7 @@ export class PipelinedConnection implements ConnectionSource {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true
     const client = await this.#client?.catch(() => undefined)
     this.#client = undefined
     if (client !== undefined) await endConnection(client)

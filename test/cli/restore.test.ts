@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
-import { copyFile, mkdir, stat } from 'node:fs/promises'
+import { mkdtempSync } from 'node:fs'
+import { copyFile, mkdir, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import Sqlite from 'better-sqlite3'
 import { type Acknowledged, OrderLoad, ordersAt } from '../support/order-load.ts'
 import { type RunningServer, startServer } from '../support/process.ts'
 import { at, bearerOf, type Production, prepareProduction } from '../support/production.ts'
-import { commandLine, type Result } from './command-line.ts'
+import { type Result, runCommand } from './command-line.ts'
 
 /** The steps of docs/operations.md, backup and restore of SQLite. */
 describe('a backup of SQLite, made under a load of writes and put in place elsewhere', () => {
@@ -15,13 +17,15 @@ describe('a backup of SQLite, made under a load of writes and put in place elsew
   after(async () => {
     for (const server of servers) await server.stop()
     await production?.remove()
+    await rm(folder, { recursive: true, force: true })
   })
-  const line = commandLine({ after })
-  const backup = join(line.folder, 'backup.db')
-  const restored = join(line.folder, 'elsewhere', 'countersign.db')
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-restore-'))
+  const file = join(folder, 'countersign.db')
+  const backup = join(folder, 'backup.db')
+  const restored = join(folder, 'elsewhere', 'countersign.db')
 
-  async function serve(file: string): Promise<string> {
-    const server = await startServer([], { ...production.env, DATABASE_URL: `file:${file}` })
+  async function serve(path: string): Promise<string> {
+    const server = await startServer([], { ...production.env, DATABASE_URL: `file:${path}` })
     servers.push(server)
     return server.baseUrl
   }
@@ -32,17 +36,17 @@ describe('a backup of SQLite, made under a load of writes and put in place elsew
   let original: unknown[]
   let answers: unknown[]
   before(async () => {
-    production = await prepareProduction(`file:${line.databaseFile}`)
-    const source = await bearerOf(await serve(line.databaseFile), 'admin')
+    production = await prepareProduction(`file:${file}`)
+    const source = await bearerOf(await serve(file), 'admin')
     const load = new OrderLoad(source)
     await load.settles(200)
     acknowledged = load.acknowledged()
-    result = await line.run(`backup ${backup}`)
+    result = await runCommand(`backup ${backup}`, '', folder, { DATABASE_URL: `file:${file}` })
     writtenMeanwhile = load.acknowledged().created.length - acknowledged.created.length
     await load.settles(50)
     await load.end()
     original = await ordersAt(source, acknowledged.settled.keys())
-    await mkdir(join(line.folder, 'elsewhere'))
+    await mkdir(join(folder, 'elsewhere'))
     await copyFile(backup, restored)
     answers = await ordersAt(at(await serve(restored), source), acknowledged.settled.keys())
   })
