@@ -18,9 +18,22 @@ export function newSecret(): string {
 /** The form of `newSecret`; anything else never came from here. */
 export const secretPattern = /^[A-Za-z0-9_-]{43}$/
 
-/** 128 random bits, for ids that are not secret: sessions, families, requests, token ids, nonces. */
+const opaqueIdBytes = 16
+const pool = Buffer.alloc(256 * opaqueIdBytes)
+let poolOffset = pool.length
+
+/**
+ * 128 random bits, for ids that are not secret: sessions, families, requests, token ids, nonces. Every request needs
+ * one, so the bytes are fetched for many at a time; each is used once.
+ */
 export function newOpaqueId(): string {
-  return randomBytes(16).toString('base64url')
+  if (poolOffset === pool.length) {
+    randomFillSync(pool)
+    poolOffset = 0
+  }
+  const start = poolOffset
+  poolOffset += opaqueIdBytes
+  return pool.toString('base64url', start, poolOffset)
 }
 
 /** SHA-256 as base64url: what is stored of a secret with 256 random bits (no salt or stretching is needed then). */
