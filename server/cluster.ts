@@ -7,9 +7,8 @@ import { type Config, ConfigurationError, readConfig } from './config.ts'
 import { parseDatabaseUrl } from './db/address.ts'
 import { createLog } from './log.ts'
 import {
-  explainListenError,
   type InstanceKeys,
-  listen,
+  listenOrClose,
   loadKeys,
   openDatabase,
   prepareAccounts,
@@ -39,6 +38,11 @@ export async function serveCluster(options: ServeOptions): Promise<void> {
   const config = readConfig(process.env, options)
   if (cluster.isWorker) return serveAsWorker(config)
   refuseSqlite(config)
+  if (config.metricsPort !== undefined) {
+    throw new ConfigurationError([
+      'METRICS_PORT: not with --workers, where a scrape would meet one worker at random',
+    ])
+  }
   const log = await createLog(config)
   warnOfOldNode(log)
   const [keys, db] = await startTogether(loadKeys(config), openDatabase(config, log))
@@ -48,7 +52,10 @@ export async function serveCluster(options: ServeOptions): Promise<void> {
     await db.close()
   }
   const parent = new Parent(config, log, handDown(config, keys))
-  const address = await parent.start(options.workers)
+  const address = await parent.start(options.workers).catch(async (error: unknown) => {
+    await parent.abandon()
+    throw error
+  })
   if (config.development) announceDemo(config, address)
 }
 
@@ -72,6 +79,8 @@ class Parent {
   readonly #config: Config
   readonly #log: pino.Logger
   readonly #keys: HandedKeys
+  /** Until every worker listens, one that ends fails the start instead of being replaced. */
+  #isStarting = true
   #isEnding = false
   #earlyEnds = 0
 
@@ -85,7 +94,17 @@ class Parent {
   async start(count: number): Promise<string> {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => this.#end(signal))
     const addresses = await Promise.all(Array.from({ length: count }, () => this.#fork()))
+    this.#isStarting = false
     return addresses[0] ?? ''
+  }
+
+  /** After a start that failed: ends the workers that did start, and waits for them. */
+  async abandon(): Promise<void> {
+    const exits = Object.values(cluster.workers ?? {}).flatMap((worker) =>
+      worker ? [once(worker, 'exit')] : [],
+    )
+    this.#end('SIGTERM')
+    await Promise.all(exits)
   }
 
   async #fork(): Promise<string> {
@@ -103,7 +122,7 @@ class Parent {
   }
 
   async #ended(worker: Worker, code: number, signal: string, lifeMilliseconds: number): Promise<void> {
-    if (this.#isEnding) return
+    if (this.#isEnding || this.#isStarting) return
     this.#log.error({ pid: worker.process.pid, code, signal }, 'a worker ended; starting another')
     this.#earlyEnds = lifeMilliseconds < healthyAfterMilliseconds ? this.#earlyEnds + 1 : 0
     if (this.#earlyEnds >= earlyEndsLimit) {
@@ -130,15 +149,14 @@ async function serveAsWorker(config: Config): Promise<void> {
   const [handed] = (await once(process, 'message')) as [HandedKeys]
   // A parent that died without a word leaves no orphans.
   process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'))
-  // A terminal sends Ctrl-C to all; the parent passes on the one signal that counts.
-  process.on('SIGINT', () => undefined)
   const log = await createLog(config)
-  const [keys, db] = await startTogether(receiveKeys(config, handed), openDatabase(config, log))
   try {
-    await listen(config, log, keys, db)
+    const [keys, db] = await startTogether(receiveKeys(config, handed), openDatabase(config, log))
+    await listenOrClose(config, log, keys, db)
   } catch (error) {
-    await db.close()
-    throw explainListenError(error, config)
+    // The channel to the parent would keep this process alive with nothing to serve.
+    process.disconnect?.()
+    throw error
   }
 }
 

@@ -13,12 +13,14 @@ import {
 import { createRefreshFamily, rotateRefreshToken } from './auth/refresh-store.ts'
 import { createSession, endSession, refreshSession, touchSession } from './auth/session-store.ts'
 import { reserveLoginTry, returnLoginTry } from './auth/throttle-store.ts'
+import { removeExpired } from './cleanup.ts'
 import type { DatabasePort } from './db/port.ts'
 import { approveOrder, createOrder } from './orders/orders.ts'
 import { seedDemo } from './seed.ts'
 
 /** Every write operation of the service by name: `db.write` takes its types from here. */
 export const operations = {
+  removeExpired,
   createOrder,
   approveOrder,
   createSession,

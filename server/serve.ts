@@ -7,10 +7,12 @@ import { buildApp } from './app.ts'
 import { hasDemoAccounts } from './auth/account-store.ts'
 import { loadSigningKeys, type SigningKeys } from './auth/keys.ts'
 import { Passwords } from './auth/passwords.ts'
+import { cleanUpRegularly } from './cleanup.ts'
 import { systemClock } from './clock.ts'
 import { type Config, ConfigurationError, readConfig } from './config.ts'
 import { openAppDatabase } from './database.ts'
-import { startMetrics } from './http/metrics.ts'
+import { type Metrics, startMetrics } from './http/metrics.ts'
+import type { App } from './http/route.ts'
 import { createLog } from './log.ts'
 import type { AppDatabase } from './operations.ts'
 import { isUnseeded, prepareDemo } from './seed.ts'
@@ -52,12 +54,12 @@ export async function serve(options: ServeOptions): Promise<void> {
   const [keys, db] = await startTogether(loadKeys(config), openDatabase(config, log))
   try {
     await prepareAccounts(db, options)
-    const address = await listen(config, log, keys, db)
-    if (config.development) announceDemo(config, address)
   } catch (error) {
     await db.close()
-    throw explainListenError(error, config)
+    throw error
   }
+  const address = await listenOrClose(config, log, keys, db)
+  if (config.development) announceDemo(config, address)
 }
 
 export async function loadKeys(config: Config): Promise<InstanceKeys> {
@@ -80,8 +82,11 @@ export async function startTogether(
   throw loaded.status === 'rejected' ? loaded.reason : (opened as PromiseRejectedResult).reason
 }
 
-/** Listens, and from then on ends gracefully on a signal: answers what is under way, then lets go of the database. */
-export async function listen(
+/**
+ * Listens, and from then on ends gracefully on a signal: answers what is under way, then lets go of the database. Has
+ * let go of everything when it throws.
+ */
+export async function listenOrClose(
   config: Config,
   log: pino.Logger,
   keys: InstanceKeys,
@@ -97,22 +102,33 @@ export async function listen(
     antiforgeryKey: keys.antiforgery,
     readiness,
   })
-  const metrics =
-    config.metricsPort === undefined ? undefined : await startMetrics(app, config, config.metricsPort)
-  const address = await app.listen({
-    host: config.host,
-    port: config.port,
-    listenTextResolver: (at) => `listening at ${at}`,
-  })
+  const closeAll = async () => {
+    await app.close()
+    await metrics?.close()
+    stopCleaning()
+    await db.close()
+  }
+  let metrics: Metrics | undefined
+  let stopCleaning = () => {}
+  let address: string
+  try {
+    metrics = await listenForMetrics(app, config)
+    address = await listenForRequests(app, config)
+  } catch (error) {
+    await closeAll()
+    throw error
+  }
+  stopCleaning = cleanUpRegularly(db, systemClock, config, log)
   const logger = { error: (err: unknown) => log.error({ err }) }
-  closeWithGrace({ delay: gracePeriodMilliseconds, logger }, async ({ signal, err }) => {
+  // A terminal sends Ctrl-C to the workers too; the one signal that counts is what their parent then sends.
+  const skip: 'SIGINT'[] = cluster.isWorker ? ['SIGINT'] : []
+  if (cluster.isWorker) process.on('SIGINT', () => undefined)
+  closeWithGrace({ delay: gracePeriodMilliseconds, logger, skip }, async ({ signal, err }) => {
     readiness.draining = true
     if (err) log.fatal({ err }, 'ending after an unexpected error')
     else log.info({ signal }, 'shutting down')
     if (!config.development) await wait(drainMilliseconds)
-    await app.close()
-    await metrics?.close()
-    await db.close()
+    await closeAll()
     if (cluster.isWorker) process.disconnect?.()
   })
   return address
@@ -144,14 +160,35 @@ export function warnOfOldNode(log: pino.Logger): void {
   }
 }
 
-export function explainListenError(error: unknown, config: Config): unknown {
-  const { code } = error as NodeJS.ErrnoException
-  if (code === 'EADDRINUSE')
-    return new ConfigurationError([`PORT: ${config.port} is in use at ${config.host}`])
-  if (code === 'EACCES')
-    return new ConfigurationError([`PORT: ${config.port} may not be used by this account`])
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
-    return new ConfigurationError([`HOST: ${config.host} is not an address of this machine`])
+function listenForRequests(app: App, config: Config): Promise<string> {
+  const { host, port } = config
+  return explained('PORT', port, host, () =>
+    app.listen({ host, port, listenTextResolver: (at) => `listening at ${at}` }),
+  )
+}
+
+async function listenForMetrics(app: App, config: Config): Promise<Metrics | undefined> {
+  const { metricsPort, host } = config
+  if (metricsPort === undefined) return undefined
+  return explained('METRICS_PORT', metricsPort, host, () => startMetrics(app, config, metricsPort))
+}
+
+async function explained<T>(
+  setting: string,
+  port: number,
+  host: string,
+  listen: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await listen()
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EADDRINUSE') throw new ConfigurationError([`${setting}: ${port} is in use at ${host}`])
+    if (code === 'EACCES')
+      throw new ConfigurationError([`${setting}: ${port} may not be used by this account`])
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+      throw new ConfigurationError([`HOST: ${host} is not an address of this machine`])
+    }
+    throw error
   }
-  return error
 }

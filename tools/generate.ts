@@ -54,7 +54,7 @@ function configurationPage(): string {
 
 # Configuration
 
-Every setting is an environment variable, or a line in a file \`.env\` beside package.json (the environment wins).
+Every setting is an environment variable, or a line in a file \`.env\` in the working directory (the environment wins).
 An empty value counts as absent. All faults are reported at once, and the service does not start with one.
 
 | Setting | Default | Meaning |

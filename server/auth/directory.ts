@@ -63,8 +63,11 @@ export class Directory {
       if (oldest !== undefined) this.#principals.delete(oldest)
     }
     const value = findPrincipalState(this.#db.read, subject)
-    this.#principals.set(subject, { readAt: this.#clock(), value })
-    value.catch(() => this.#principals.delete(subject))
+    const aged = { readAt: this.#clock(), value }
+    this.#principals.set(subject, aged)
+    value.catch(() => {
+      if (this.#principals.get(subject) === aged) this.#principals.delete(subject)
+    })
     return value
   }
 

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
+import { bearerChallenge } from '../http/errors.ts'
 import { Problem } from '../http/problems.ts'
 import type { LimitName, RequestLimits } from '../http/rate-limit.ts'
 import { assertWellFormed } from '../http/request-context.ts'
@@ -25,7 +26,11 @@ export interface GuardParts {
  */
 export function registerGuard(app: App, parts: GuardParts): void {
   app.addHook('onRoute', ({ config, method, url }) => {
-    if (config?.access === undefined) throw new Error(`${String(method)} ${url} does not declare its access`)
+    const route = `${String(method)} ${url}`
+    if (config?.access === undefined) throw new Error(`${route} does not declare its access`)
+    const byCaller = config.limit === 'caller' || config.limit === 'sessionRefresh'
+    if (config.access === 'public' && byCaller)
+      throw new Error(`${route} is public and cannot be limited by caller`)
   })
   app.addHook('onRequest', async (request, reply) => {
     await countIfRefused(request, reply, parts.limits, () => assertWellFormed(request.raw))
@@ -93,9 +98,12 @@ function acceptedPrincipal(credential: Credential, access: Access): Principal | 
   return access === 'session' && credential.principal.via !== 'session' ? undefined : credential.principal
 }
 
+/** RFC 6750 §3: a credential that was not sent gets no error code, a bearer that was not valid does. */
+const invalidTokenChallenge = { 'www-authenticate': `${bearerChallenge}, error="invalid_token"` }
+
 function unauthenticated(credential: Credential): Problem {
-  const invalidToken = credential.outcome === 'invalid' && credential.via === 'bearer'
-  return new Problem('authentication-required', { members: invalidToken ? { invalidToken } : {} })
+  const isBadToken = credential.outcome === 'invalid' && credential.via === 'bearer'
+  return new Problem('authentication-required', isBadToken ? { headers: invalidTokenChallenge } : {})
 }
 
 /** Every answer to a cookie caller says when its session ends. */

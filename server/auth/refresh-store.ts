@@ -88,18 +88,38 @@ export async function rotateRefreshToken(
     .returning('family_id')
     .executeTakeFirst()
   if (used === undefined) return nameRefusal(trx, input)
-  const family = await trx
-    .selectFrom('refresh_families')
-    .select(['principal_id', 'expires_at'])
-    .where('id', '=', used.family_id)
-    .executeTakeFirstOrThrow()
+  const family = await findLiveFamily(trx, used.family_id)
+  if (family === undefined) return { outcome: 'refused' }
   await insertToken(
     trx,
     input.newTokenHash,
     used.family_id,
     Math.min(input.tokenExpiresAt, family.expires_at),
   )
-  return { outcome: 'rotated', grant: await readGrant(trx, family.principal_id) }
+  const { principalId, userName, credentialsChangedAt } = family
+  const roles = await rolesOf(trx, principalId)
+  return { outcome: 'rotated', grant: { principalId, userName, roles, credentialsChangedAt } }
+}
+
+/**
+ * The family and its account in one statement, and so in one snapshot: a change of credentials that was committed
+ * since the UPDATE has also revoked the family, and the grant never carries the date of a change that it must not
+ * survive.
+ */
+function findLiveFamily(trx: Transaction<Database>, familyId: string) {
+  return trx
+    .selectFrom('refresh_families')
+    .innerJoin('principals', 'principals.id', 'refresh_families.principal_id')
+    .select([
+      'principals.id as principalId',
+      'principals.name as userName',
+      'principals.credentials_changed_at as credentialsChangedAt',
+      'refresh_families.expires_at',
+    ])
+    .where('refresh_families.id', '=', familyId)
+    .where('refresh_families.revoked_at', 'is', null)
+    .where('principals.enabled', '=', 1)
+    .executeTakeFirst()
 }
 
 async function nameRefusal(trx: Transaction<Database>, input: RotateRefreshTokenInput): Promise<Rotation> {

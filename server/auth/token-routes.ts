@@ -35,7 +35,7 @@ function registerTokenLogin(app: App, parts: AuthParts): void {
     schema: {
       operationId: 'issueToken',
       summary: 'Sign in with a token pair',
-      description: 'An access token of 15 minutes and a refresh token that begins a new family.',
+      description: 'A short-lived access token and a refresh token that begins a new family.',
       tags,
       body: TokenLoginCommand,
       response: { 200: TokenPair },

@@ -120,7 +120,9 @@ class PostgresConnection implements DatabaseConnection {
   /** Once it is sent its answer is waited for: to know the outcome is worth more than to be quick. */
   async commit(): Promise<void> {
     if (this.deadline > performance.now()) this.deadline = Number.POSITIVE_INFINITY
-    await this.run('commit')
+    const { command } = await this.#query((limits) => this.client.query({ text: 'commit', ...limits }))
+    // PostgreSQL answers the COMMIT of a transaction that an error has ended with ROLLBACK, and without an error.
+    if (command !== 'COMMIT') throw new Error(`the transaction was ended by ${command}`)
   }
 
   async run(text: string): Promise<void> {

@@ -32,6 +32,7 @@ export class PooledConnections implements ConnectionSource {
   readonly #pool: pg.Pool
   readonly #losses: ConnectionLosses
   readonly #open = new Set<pg.Client>()
+  #end: Promise<void> | undefined
   readonly #acquiredAt = new WeakMap<pg.ClientBase, number>()
 
   constructor(config: pg.PoolConfig, losses: ConnectionLosses) {
@@ -66,8 +67,12 @@ export class PooledConnections implements ConnectionSource {
   }
 
   /** Waits for the transactions under way. */
-  async close(): Promise<void> {
-    if (this.#pool.ending) return
+  close(): Promise<void> {
+    this.#end ??= this.#endAll()
+    return this.#end
+  }
+
+  async #endAll(): Promise<void> {
     await this.#pool.end()
     await Promise.all([...this.#open].map((client) => endConnection(client)))
   }

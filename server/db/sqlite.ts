@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import type Sqlite from 'better-sqlite3'
@@ -49,7 +50,10 @@ export async function openSqlite<Operations extends WriteOperations>(
     return 1
   })
   const read = new Kysely<Database>({ dialect: sqliteDialect(connection, plainTransaction) })
-  const writer = await WriterThread.start(writerEntry, file, refusals)
+  const writer = await WriterThread.start(writerEntry, file, refusals).catch((error: unknown) => {
+    connection.close()
+    throw error
+  })
 
   return {
     read,
@@ -94,11 +98,17 @@ class WriterThread {
   #worker: Worker | undefined
   #nextId = 1
   #closing = false
-  #closed: (() => void) | undefined
+  #launching: Promise<void> | undefined
+  #end: Promise<void> | undefined
 
   static async start(entry: URL, file: string, refusals: RefusalCodec): Promise<WriterThread> {
     const thread = new WriterThread(entry, file, refusals)
-    await thread.#launch()
+    try {
+      await thread.#launch()
+    } catch (error) {
+      thread.#closing = true
+      throw error
+    }
     return thread
   }
 
@@ -132,18 +142,27 @@ class WriterThread {
     if (this.#worker === undefined) throw new DatabaseUnavailable('the writer is not running')
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#end ??= this.#endWriter()
+    return this.#end
+  }
+
+  async #endWriter(): Promise<void> {
     this.#closing = true
+    await this.#launching?.catch(() => undefined)
     const worker = this.#worker
     if (worker === undefined) return
-    const closed = new Promise<void>((resolve) => {
-      this.#closed = resolve
-    })
+    const exit = once(worker, 'exit')
     worker.postMessage('close' satisfies ToWriter)
-    await closed
+    await exit
   }
 
   #launch(): Promise<void> {
+    this.#launching = this.#start()
+    return this.#launching
+  }
+
+  #start(): Promise<void> {
     return new Promise((resolve, reject) => {
       const worker = new Worker(this.#entry, { workerData: { file: this.#file } })
       let failure: Error | undefined
@@ -181,8 +200,7 @@ class WriterThread {
       waiting.reject(new DatabaseUnavailable('the writer ended before it answered', { cause }))
     }
     this.#waiting.clear()
-    if (this.#closing) this.#closed?.()
-    else this.#restartLater()
+    if (!this.#closing) this.#restartLater()
   }
 
   #restartLater(): void {

@@ -46,9 +46,7 @@ export function sendProblem(
   reply: FastifyReply,
   publicUrl: string,
 ): FastifyReply {
-  if (problem.status === 401 && !reply.hasHeader('www-authenticate')) {
-    reply.header('www-authenticate', challenge(problem))
-  }
+  if (problem.status === 401) reply.header('www-authenticate', bearerChallenge)
   return reply
     .code(problem.status)
     .headers(problem.headers)
@@ -61,15 +59,11 @@ export function sendProblem(
     )
 }
 
-/** RFC 6750 §3: a credential that was not sent gets no error code, one that was not valid does. */
-function challenge(problem: Problem): string {
-  const realm = 'Bearer realm="countersign"'
-  return problem.members.invalidToken === true ? `${realm}, error="invalid_token"` : realm
-}
+/** What every 401 carries (RFC 9110 §11.6.1). */
+export const bearerChallenge = 'Bearer realm="countersign"'
 
 function problemBody(problem: Problem, publicUrl: string, instance: string, requestId: string) {
   const { status, title, remedy } = catalogue[problem.code]
-  const { invalidToken: _, ...members } = problem.members
   return {
     type: `${publicUrl}/problems/${problem.code}`,
     title,
@@ -78,7 +72,7 @@ function problemBody(problem: Problem, publicUrl: string, instance: string, requ
     instance,
     code: problem.code,
     requestId,
-    ...members,
+    ...problem.members,
     ...(problem.errors === undefined ? {} : { errors: problem.errors }),
   }
 }

@@ -36,7 +36,7 @@ export function registerHealth(app: App, db: AppDatabase, readiness: Readiness):
     schema: {
       operationId: 'getReadiness',
       summary: 'Readiness probe',
-      description: '503 while the instance starts, drains, or cannot reach its database.',
+      description: '503 while the instance drains or cannot reach its database.',
       tags: ['Operations'],
       response: { 200: HealthResponse },
     },

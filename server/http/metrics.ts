@@ -3,12 +3,12 @@ import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
 import type { Config } from '../config.ts'
 import type { App } from './route.ts'
 
+export interface Metrics {
+  close(): Promise<void>
+}
+
 /** Prometheus metrics on a listener of their own, so that they never reach the public port. */
-export async function startMetrics(
-  app: App,
-  config: Config,
-  port: number,
-): Promise<{ close(): Promise<void> }> {
+export async function startMetrics(app: App, config: Config, port: number): Promise<Metrics> {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const duration = new Histogram({

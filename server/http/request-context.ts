@@ -36,7 +36,7 @@ export function traceOf(
   return { traceId, parentId, flags }
 }
 
-/** The first hook of every request: identity, sizes, host. Refusals here are counted by the address limit. */
+/** The first hooks of every request: identity and address, and in development the host. */
 export function registerRequestContext(app: App, config: Config): void {
   app.decorateRequest('principal', null)
   app.decorateRequest('clientAddress', '')

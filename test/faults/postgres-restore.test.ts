@@ -39,8 +39,11 @@ describe('a base backup of PostgreSQL, taken under a load of writes', { skip: wi
     const load = new OrderLoad(source)
     await load.settles(200)
     const before = load.acknowledged().created.length
-    const taken = await takeBaseBackup(postgres.url, () => {
-      acknowledged = load.acknowledged()
+    const taken = await takeBaseBackup(postgres.url, {
+      onTablesCopied: () => load.settles(100),
+      onCopied: () => {
+        acknowledged = load.acknowledged()
+      },
     })
     writtenMeanwhile = acknowledged.created.length - before
     await load.settles(50)

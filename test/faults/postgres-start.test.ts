@@ -26,7 +26,7 @@ import { passwordOf } from '../support/service.ts'
 const secret = 'h0rse-battery-staple'
 const serverUrl = process.env.TEST_DATABASE_URL ?? ''
 
-describe('starting on PostgreSQL', { skip: withoutPostgres }, () => {
+describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 4 }, () => {
   let keys: Production
   before(async () => {
     keys = await productionKeys('')
@@ -96,7 +96,7 @@ describe('starting on PostgreSQL', { skip: withoutPostgres }, () => {
     return `postgres://countersign:${secret}@127.0.0.1:${(listener.address() as AddressInfo).port}/orders`
   }
 
-  describe('refuses, with one line that names the setting and no secret', { concurrency: 2 }, () => {
+  describe('refuses, with one line that names the setting and no secret', { concurrency: 4 }, () => {
     it('a wrong password', async (t) => {
       const scope = scopeOf(t)
       const role = await newRole(scope)
@@ -232,10 +232,10 @@ describe('starting on PostgreSQL', { skip: withoutPostgres }, () => {
       const databaseUrl = await emptyDatabase(scope)
       const proxy = await startProxy(address(databaseUrl))
       scope.defer(() => proxy.close())
-      await proxy.set('refuse')
+      await proxy.set('cut')
       const env = { ...keys.env, DATABASE_START_TIMEOUT_SECONDS: '20', DATABASE_URL: proxy.url }
       const starting = startServer([], env)
-      await setTimeout(2_000)
+      await until(() => proxy.cutCount >= 2)
       await proxy.set('pass')
       const server = await starting
       scope.defer(async () => void (await server.stop()))
@@ -254,7 +254,7 @@ describe('starting on PostgreSQL', { skip: withoutPostgres }, () => {
       const scope = scopeOf(t)
       const proxy = await startProxy(address(serverUrl))
       scope.defer(() => proxy.close())
-      await proxy.set('cut')
+      await proxy.set('refuse')
       const start = performance.now()
       const result = await startAt(proxy.url, { DATABASE_START_TIMEOUT_SECONDS: '2' })
       assert.ok(performance.now() - start < 5_000)
@@ -334,13 +334,6 @@ describe('starting on PostgreSQL', { skip: withoutPostgres }, () => {
         return false
       }
     }
-    async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
-      const deadline = performance.now() + 10_000
-      while (!(await condition())) {
-        assert.ok(performance.now() < deadline, 'not within 10 s')
-        await setTimeout(25)
-      }
-    }
     async function startWorkers(scope: AsyncDisposableStack): Promise<RunningServer> {
       const env = {
         NODE_COMPILE_CACHE: keys.env.NODE_COMPILE_CACHE ?? '',
@@ -398,6 +391,14 @@ describe('starting on PostgreSQL', { skip: withoutPostgres }, () => {
     })
   })
 })
+
+async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
+  const deadline = performance.now() + 10_000
+  while (!(await condition())) {
+    assert.ok(performance.now() < deadline, 'not within 10 s')
+    await setTimeout(25)
+  }
+}
 
 /** AuthenticationOk and ReadyForQuery: https://www.postgresql.org/docs/18/protocol-message-formats.html */
 const welcome = Buffer.concat([message('R', int32(0)), message('Z', Buffer.from('I'))])

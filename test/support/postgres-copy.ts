@@ -34,10 +34,14 @@ const leftOut = new Set([
 
 /**
  * Copies a running server's files between pg_backup_start and pg_backup_stop, then the log that was written meanwhile
- * (which an archive would have kept). `onCopied` is called right before the stop: what was committed by then is in it. The server must run on this
- * machine, and the log of the time of the copy must not be recycled during it.
+ * (which an archive would have kept). `onTablesCopied` is called between the tables and the rest, and `onCopied` right
+ * before the stop: what was committed by then is in the copy. The server must run on this machine, and the role be its
+ * superuser; from now on it keeps its log.
  */
-export async function takeBaseBackup(url: string, onCopied: () => void): Promise<BaseBackup> {
+export async function takeBaseBackup(
+  url: string,
+  { onTablesCopied, onCopied }: { onTablesCopied: () => Promise<void>; onCopied: () => void },
+): Promise<BaseBackup> {
   const client = await connectTo(url)
   try {
     const { rows } = await client.query<{ data_directory: string }>('show data_directory')
@@ -47,8 +51,15 @@ export async function takeBaseBackup(url: string, onCopied: () => void): Promise
     const { uid, gid } = await stat(source)
     await chown(folder, uid, gid)
     const copy = new FolderCopy(uid, gid)
+    await client.query("alter system set wal_keep_size = '1GB'")
+    await client.query('select pg_reload_conf()')
     await client.query("select pg_backup_start('test', true)")
-    await copy.take(source, data, leftOut)
+    await copy.take(join(source, 'base'), join(data, 'base'))
+    // The control file, copied after it, names this checkpoint, which the tables that were copied before it lack: only
+    // backup_label says from where the log must be repeated.
+    await onTablesCopied()
+    await client.query('checkpoint')
+    await copy.take(source, data, new Set([...leftOut, 'base']))
     onCopied()
     const stopped = await client.query<{ labelfile: string }>(
       'select labelfile from pg_backup_stop(wait_for_archive => false)',

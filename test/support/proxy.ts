@@ -18,6 +18,8 @@ export interface FaultProxy {
   cutAfter(text: string): void
   /** Resets what is open instead of passing on the next bytes of a client that hold `text`. */
   cutBefore(text: string): void
+  /** New connections that `cut` has met. */
+  cutCount: number
   close(): Promise<void>
 }
 
@@ -38,6 +40,7 @@ interface Link {
 
 class TcpProxy implements FaultProxy {
   url: string
+  cutCount = 0
   readonly #target: { host: string; port: number }
   readonly #links = new Set<Link>()
   #listener: Server | undefined
@@ -102,6 +105,7 @@ class TcpProxy implements FaultProxy {
 
   #accept(client: Socket): void {
     if (this.#mode === 'cut' || this.#mode === 'refuse') {
+      this.cutCount += 1
       client.on('error', () => undefined)
       client.resetAndDestroy()
       return

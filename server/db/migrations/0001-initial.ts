@@ -103,6 +103,7 @@ function statements(engine: Engine): string[] {
       `retired_at ${instant}`,
     ),
     'create index session_ids_by_session on session_ids (session_id)',
+    'create index session_ids_by_retirement on session_ids (retired_at)',
     table(
       'refresh_families',
       `id ${text} primary key`,

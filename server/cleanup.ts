@@ -1,0 +1,110 @@
+import type { FastifyBaseLogger } from 'fastify'
+import type { Transaction } from 'kysely'
+import type { Clock } from './clock.ts'
+import type { Config } from './config.ts'
+import type { Database } from './db/tables.ts'
+import type { AppDatabase } from './operations.ts'
+
+const intervalMilliseconds = 60_000
+/** Rows of each kind in one transaction: small, so that no write waits long for it. */
+const batchRows = 200
+const batchesAtOnce = 25
+/** Failed-login counters are forgotten after a day (section 8 of the contract). */
+const loginFailuresKeptMilliseconds = 24 * 3_600_000
+
+export interface RemoveExpiredInput {
+  nowMilliseconds: number
+  sessionIdleTtlMilliseconds: number
+  limit: number
+}
+
+/**
+ * Deletes at most `limit` rows of each kind that nothing can use any more: ended sessions and their ids, families of
+ * refresh tokens, idempotency keys, failed-login counters. Returns the greatest number deleted of one kind.
+ */
+export async function removeExpired(trx: Transaction<Database>, input: RemoveExpiredInput): Promise<number> {
+  const { nowMilliseconds: now, sessionIdleTtlMilliseconds, limit } = input
+  const deleted = [
+    await trx
+      .deleteFrom('sessions')
+      .where('id', 'in', (eb) =>
+        eb
+          .selectFrom('sessions')
+          .select('id')
+          .where('last_seen_at', '<=', now - sessionIdleTtlMilliseconds)
+          .limit(limit),
+      )
+      .executeTakeFirst(),
+    await trx
+      .deleteFrom('sessions')
+      .where('id', 'in', (eb) =>
+        eb.selectFrom('sessions').select('id').where('absolute_expires_at', '<=', now).limit(limit),
+      )
+      .executeTakeFirst(),
+    await trx
+      .deleteFrom('session_ids')
+      .where('id_hash', 'in', (eb) =>
+        eb.selectFrom('session_ids').select('id_hash').where('retired_at', '<=', now).limit(limit),
+      )
+      .executeTakeFirst(),
+    await trx
+      .deleteFrom('refresh_families')
+      .where('id', 'in', (eb) =>
+        eb.selectFrom('refresh_families').select('id').where('expires_at', '<=', now).limit(limit),
+      )
+      .executeTakeFirst(),
+    await trx
+      .deleteFrom('login_failures')
+      .where('key_hash', 'in', (eb) =>
+        eb
+          .selectFrom('login_failures')
+          .select('key_hash')
+          .where('updated_at', '<=', now - loginFailuresKeptMilliseconds)
+          .limit(limit),
+      )
+      .executeTakeFirst(),
+    await removeExpiredKeys(trx, now, limit),
+  ]
+  return Math.max(...deleted.map((result) => Number(result.numDeletedRows)))
+}
+
+/** One key at a time would be a statement each; a range of expiry times covers a batch of them. */
+async function removeExpiredKeys(trx: Transaction<Database>, now: number, limit: number) {
+  const last = await trx
+    .selectFrom('idempotency_keys')
+    .select('expires_at')
+    .where('expires_at', '<=', now)
+    .orderBy('expires_at')
+    .limit(1)
+    .offset(limit - 1)
+    .executeTakeFirst()
+  return trx
+    .deleteFrom('idempotency_keys')
+    .where('expires_at', '<=', last?.expires_at ?? now)
+    .executeTakeFirst()
+}
+
+/** Cleans up once a minute, in small batches, as long as the service runs. Returns the way to stop. */
+export function cleanUpRegularly(
+  db: AppDatabase,
+  clock: Clock,
+  config: Config,
+  log: FastifyBaseLogger,
+): () => void {
+  const timer = setInterval(async () => {
+    try {
+      for (let batch = 0; batch < batchesAtOnce; batch += 1) {
+        const removed = await db.write('removeExpired', {
+          nowMilliseconds: clock(),
+          sessionIdleTtlMilliseconds: config.sessionIdleTtlSeconds * 1000,
+          limit: batchRows,
+        })
+        if (removed < batchRows) break
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'cleaning up was not possible; trying again in a minute')
+    }
+  }, intervalMilliseconds)
+  timer.unref()
+  return () => clearInterval(timer)
+}

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { sql } from 'kysely'
+import type { Client } from '../support/client.ts'
+import { withRawDatabase } from '../support/database.ts'
+import { insertOrders, orderRow } from '../support/orders.ts'
+import { type Service, startService } from '../support/service.ts'
+
+/** Where SQLite and PostgreSQL differ by themselves and must not here; the runner runs this file on both. */
+describe('on either engine', () => {
+  let service: Service
+  let viewer: Client
+  before(async () => {
+    service = await startService()
+    viewer = await service.bearer('viewer')
+  })
+  after(() => service.close())
+
+  async function customersOf(filter: string, orderBy = 'customer'): Promise<string[]> {
+    const query = new URLSearchParams({ filter, orderBy, pageSize: '100' })
+    const { body } = await viewer.get(`/v1/orders?${query}`)
+    return body.items.map(({ customer }: { customer: string }) => customer)
+  }
+
+  it('text is found whatever its case and compatibility forms, with accents kept apart', async () => {
+    const customers = [
+      'İstanbul AŞ',
+      'ISPARTA',
+      'Straße 1',
+      'STRASSE 2',
+      'ΟΔΟΣ',
+      'οδος',
+      'ﬁne ＡＢＣ',
+      'Kelvin',
+      'Zoë',
+      'Zoe',
+    ]
+    await insertOrders(
+      service,
+      customers.map((customer) => orderRow({ customer, created_by: 'folding' })),
+    )
+    const found = (text: string) => customersOf(`createdBy=folding customer:"${text}"`)
+    assert.deepEqual(await found('istanbul'), ['İstanbul AŞ'])
+    assert.deepEqual(await found('ısparta'), ['ISPARTA'])
+    assert.deepEqual(await found('strasse'), ['Straße 1', 'STRASSE 2'])
+    assert.deepEqual((await found('οδοσ')).sort(), ['ΟΔΟΣ', 'οδος'].sort())
+    assert.deepEqual(await found('fine abc'), ['ﬁne ＡＢＣ'])
+    assert.deepEqual(await found('\u212aelvin'), ['Kelvin'])
+    assert.deepEqual(await found('zoe'), ['Zoe'])
+  })
+
+  it('text sorts by code point of its folded form: no locale, emoji after everything', async () => {
+    const customers = ['b', 'A', 'a2', 'Z', 'ä', '_', '0', '🦊', '￼', 'e\u0301']
+    await insertOrders(
+      service,
+      customers.map((customer) => orderRow({ customer, created_by: 'sorting' })),
+    )
+    const sorted = ['0', '_', 'A', 'a2', 'b', 'Z', 'ä', 'e\u0301', '￼', '🦊']
+    assert.deepEqual(await customersOf('createdBy=sorting'), sorted)
+  })
+
+  it('nulls come last both ways', async () => {
+    await insertOrders(service, [
+      orderRow({ customer: 'nulls none', updated_at: null }),
+      orderRow({ customer: 'nulls early', updated_at: 1 }),
+      orderRow({ customer: 'nulls late', updated_at: 2 }),
+    ])
+    const names = async (order: string) => {
+      const { body } = await viewer.get(`/v1/orders?filter=nulls&orderBy=updatedAtUtc&order=${order}`)
+      return body.items.map(({ customer }: { customer: string }) => customer)
+    }
+    assert.deepEqual(await names('Asc'), ['nulls early', 'nulls late', 'nulls none'])
+    assert.deepEqual(await names('Desc'), ['nulls late', 'nulls early', 'nulls none'])
+  })
+
+  it('totals and instants come back as the numbers that were stored, at both ends of their range', async () => {
+    const rows = [
+      orderRow({ customer: 'range', total_e4: 1, created_at: 0 }),
+      orderRow({ customer: 'range', total_e4: 999_999_999_999_999, created_at: 253_402_300_799_999 }),
+    ]
+    await insertOrders(service, rows)
+    const [least, most] = await Promise.all(rows.map(({ id }) => viewer.get(`/v1/orders/${id}`)))
+    assert.deepEqual([least?.body.total, least?.body.createdAtUtc], [0.0001, '1970-01-01T00:00:00.000Z'])
+    assert.deepEqual(
+      [most?.body.total, most?.body.createdAtUtc],
+      [99_999_999_999.9999, '9999-12-31T23:59:59.999Z'],
+    )
+  })
+
+  it('a broken constraint is a failure that leaves nothing behind', async () => {
+    const row = orderRow({ customer: 'constraint', total_e4: 0 })
+    await assert.rejects(
+      withRawDatabase(service.databaseUrl, (db) => db.insertInto('orders').values(row).execute()),
+    )
+    assert.deepEqual(await customersOf('constraint'), [])
+  })
+
+  it('the readable view shows decimals and words', async () => {
+    const row = orderRow({ customer: 'view', total_e4: 12_345_678, status: 1, created_at: 1_700_000_000_123 })
+    await insertOrders(service, [row])
+    const { rows } = await withRawDatabase(service.databaseUrl, (db) =>
+      sql<{ total: string; status: string; created_at: string }>`
+        select total, status, created_at from orders_readable where id = ${row.id}`.execute(db),
+    )
+    const [shown] = rows
+    assert.equal(Number(shown?.total), 1234.5678)
+    assert.equal(shown?.status, 'Approved')
+    assert.equal(new Date(shown?.created_at ?? '').toISOString(), '2023-11-14T22:13:20.123Z')
+  })
+})
