@@ -25,6 +25,7 @@ const runsOnce = [
   'test/http/health',
   'test/http/paging',
   'test/http/preconditions',
+  'test/http/start',
 ]
 const postgresOnly = ['test/faults/', 'test/cli/copy']
 

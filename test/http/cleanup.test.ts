@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { newUser, signIn, tokenPair } from '../support/accounts.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const hourMilliseconds = 3_600_000
+
+describe('removeExpired', () => {
+  let service: Service
+  before(async () => {
+    service = await startService()
+  })
+  after(() => service.close())
+
+  const remove = (limit = 200) =>
+    service.db.write('removeExpired', {
+      nowMilliseconds: service.now(),
+      sessionIdleTtlMilliseconds: service.config.sessionIdleTtlSeconds * 1000,
+      limit,
+    })
+  const tables = [
+    'sessions',
+    'session_ids',
+    'refresh_families',
+    'refresh_tokens',
+    'idempotency_keys',
+    'login_failures',
+  ] as const
+  const counts = async () =>
+    Promise.all(
+      tables.map(async (table) => (await service.db.read.selectFrom(table).selectAll().execute()).length),
+    )
+
+  it('leaves what still serves, and takes each kind when its time is over', async () => {
+    const user = await newUser(service)
+    const browser = await signIn(service, user)
+    await browser.post('/v1/auth/session/refresh')
+    await tokenPair(service, user)
+    await browser.post('/v1/orders', { customer: 'Acme', total: 1 }, { 'idempotency-key': 'once' })
+    await service.client().post('/v1/auth/token', { email: 'nobody@example.com', password: 'wrong' })
+    // A failed try leaves two counters; the right ones left the counter of their account at 0.
+    assert.deepEqual(await counts(), [1, 2, 1, 1, 1, 3])
+    assert.equal(await remove(), 0)
+    assert.deepEqual(await counts(), [1, 2, 1, 1, 1, 3])
+
+    service.advance(31_000)
+    assert.equal(await remove(), 1)
+    assert.deepEqual(await counts(), [1, 1, 1, 1, 1, 3])
+
+    service.advance(hourMilliseconds)
+    await remove()
+    assert.deepEqual(await counts(), [0, 0, 1, 1, 1, 3])
+
+    service.advance(24 * hourMilliseconds)
+    await remove()
+    assert.deepEqual(await counts(), [0, 0, 1, 1, 0, 0])
+
+    service.advance(31 * 24 * hourMilliseconds)
+    await remove()
+    assert.deepEqual(await counts(), [0, 0, 0, 0, 0, 0])
+  })
+
+  it('takes no more of a kind at once than it was told, and all of it in the end', async () => {
+    const user = await newUser(service)
+    for (let made = 0; made < 5; made += 1) await tokenPair(service, user)
+    service.advance(31 * 24 * hourMilliseconds)
+    assert.deepEqual([await remove(2), await remove(2), await remove(2), await remove(2)], [2, 2, 1, 0])
+  })
+})

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:net'
+import { after, before, describe, it } from 'node:test'
+import { startServer } from '../support/process.ts'
+
+describe('a start on a port that is taken', { concurrency: 3 }, () => {
+  let holder: Server
+  let taken: number
+  before(async () => {
+    holder = createServer().listen(0, '127.0.0.1')
+    await once(holder, 'listening')
+    const address = holder.address()
+    assert.ok(typeof address === 'object' && address !== null)
+    taken = address.port
+  })
+  after(() => holder.close())
+
+  const refusal = (line: string) => ({
+    message: `the server ended with 1:\nCountersign cannot start:\n  - ${line}\n`,
+  })
+  const start = (env: Record<string, string>) => startServer(['--dev', '--no-demo-orders'], env)
+
+  it('ends with status 1 and one line', async () => {
+    await assert.rejects(start({ PORT: String(taken) }), refusal(`PORT: ${taken} is in use at 127.0.0.1`))
+  })
+
+  it('lets go of the metrics listener too', async () => {
+    const env = { PORT: String(taken), METRICS_PORT: String(await freePort()) }
+    await assert.rejects(start(env), refusal(`PORT: ${taken} is in use at 127.0.0.1`))
+  })
+
+  it('names the setting of the listener that failed', async () => {
+    await assert.rejects(
+      start({ METRICS_PORT: String(taken) }),
+      refusal(`METRICS_PORT: ${taken} is in use at 127.0.0.1`),
+    )
+  })
+})
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  assert.ok(typeof address === 'object' && address !== null)
+  return address.port
+}
