@@ -101,8 +101,15 @@ function createServer({ config, log }: AppParts, publicUrl: () => string): App {
     trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
     // The whole request within 30 s, its headers within 10 s; an idle connection is kept for 65 s.
     requestTimeout: 30_000,
+    // A caller that reads nothing of its answer for so long is let go, and the answer with it.
+    connectionTimeout: 30_000,
     keepAliveTimeout: 65_000,
-    http: { maxHeaderSize: parserHeaderLimitBytes, headersTimeout: 10_000, requireHostHeader: false },
+    http: {
+      maxHeaderSize: parserHeaderLimitBytes,
+      headersTimeout: 10_000,
+      connectionsCheckingInterval: 2_000,
+      requireHostHeader: false,
+    },
     rewriteUrl: routableUrl,
     routerOptions: {
       ignoreTrailingSlash: true,

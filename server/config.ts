@@ -129,7 +129,8 @@ function parseAddressRange(value: string): string {
   const [address = '', bits, ...rest] = value.split('/')
   const family = isIP(address)
   const bitsAreFine =
-    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 6 ? 128 : 32))
+    bits === undefined ||
+    (/^\d{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= (family === 6 ? 128 : 32))
   if (family === 0 || !bitsAreFine || rest.length > 0) {
     throw new Error('must hold IP addresses or ranges such as 10.0.0.0/8')
   }
@@ -139,8 +140,10 @@ function parseAddressRange(value: string): string {
 function parseAntiforgeryKey(value: string): Buffer {
   const trimmed = value.trim()
   const key = Buffer.from(trimmed, 'base64')
-  if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(trimmed) || key.length < 32) {
-    throw new Error('must be at least 32 bytes in base64 (node server/main.ts key generate --antiforgery)')
+  if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(trimmed) || key.length < 32 || new Set(key).size < 8) {
+    throw new Error(
+      'must be at least 32 random bytes in base64 (node server/main.ts key generate --antiforgery)',
+    )
   }
   return key
 }

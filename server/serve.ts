@@ -93,25 +93,26 @@ export async function listenOrClose(
   db: AppDatabase,
 ): Promise<string> {
   const readiness = { draining: false }
-  const app = await buildApp({
-    config,
-    db,
-    clock: systemClock,
-    log,
-    keys: keys.signing,
-    antiforgeryKey: keys.antiforgery,
-    readiness,
-  })
   const closeAll = async () => {
-    await app.close()
+    await app?.close()
     await metrics?.close()
     stopCleaning()
     await db.close()
   }
+  let app: App | undefined
   let metrics: Metrics | undefined
   let stopCleaning = () => {}
   let address: string
   try {
+    app = await buildApp({
+      config,
+      db,
+      clock: systemClock,
+      log,
+      keys: keys.signing,
+      antiforgeryKey: keys.antiforgery,
+      readiness,
+    })
     metrics = await listenForMetrics(app, config)
     address = await listenForRequests(app, config)
   } catch (error) {

@@ -23,13 +23,14 @@ export function clearCookie(name: string): string {
 
 /**
  * The values of one name in a Cookie header (RFC 6265 §5.4). More than one is answered with all of them: which one
- * the browser meant cannot be known, and the caller takes none.
+ * the browser meant cannot be known, and the caller takes none. Only spaces and tabs surround a pair: a name behind
+ * any other character that looks like a space has no `__Host-` prefix for a browser, and is another name here too.
  */
 export function cookieValues(header: string | undefined, name: string): string[] {
   if (header === undefined || !header.includes(name)) return []
   return header
     .split(';')
-    .map((pair) => pair.trim())
+    .map((pair) => pair.replace(/^[ \t]+|[ \t]+$/g, ''))
     .filter((pair) => pair.startsWith(`${name}=`))
     .map((pair) => pair.slice(name.length + 1))
 }

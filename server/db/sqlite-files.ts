@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { DatabaseRefused } from './errors.ts'
@@ -29,6 +29,8 @@ export function prepareFile(file: string): void {
       if (!statSync(file).isFile()) throw new DatabaseRefused(`DATABASE_URL: ${file} is not a file`)
     } else {
       mkdirSync(dirname(file), { recursive: true })
+      // It will hold password hashes: for its owner only. SQLite gives the files beside it the same mode.
+      closeSync(openSync(file, 'a', 0o600))
     }
   } catch (error) {
     if (error instanceof DatabaseRefused) throw error

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import type Sqlite from 'better-sqlite3'
 import { Kysely, sql } from 'kysely'
@@ -13,6 +14,8 @@ import type { Database } from './tables.ts'
 
 /** Writes that may wait for the writer thread; one more is refused at once instead of piling up. */
 const waitingWritesLimit = 10_000
+/** Lists that may wait for their turn. */
+const waitingSnapshotsLimit = 256
 const restartDelayMilliseconds = 200
 
 const plainTransaction = { begin: 'begin', commit: 'commit', rollback: ['rollback'] }
@@ -50,6 +53,7 @@ export async function openSqlite<Operations extends WriteOperations>(
     return 1
   })
   const read = new Kysely<Database>({ dialect: sqliteDialect(connection, plainTransaction) })
+  const turns = new Turns()
   const writer = await WriterThread.start(writerEntry, file, refusals).catch((error: unknown) => {
     connection.close()
     throw error
@@ -58,14 +62,16 @@ export async function openSqlite<Operations extends WriteOperations>(
   return {
     read,
     readWithin: (limitMilliseconds, query) =>
-      read.transaction().execute(async (snapshot) => {
-        deadline = performance.now() + limitMilliseconds
-        try {
-          return await query(snapshot)
-        } finally {
-          deadline = Number.POSITIVE_INFINITY
-        }
-      }),
+      turns.take(() =>
+        read.transaction().execute(async (snapshot) => {
+          deadline = performance.now() + limitMilliseconds
+          try {
+            return await query(snapshot)
+          } finally {
+            deadline = Number.POSITIVE_INFINITY
+          }
+        }),
+      ),
     // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
     write: (name, input) => writer.run(name, input) as Promise<any>,
     async ping() {
@@ -81,6 +87,27 @@ export async function openSqlite<Operations extends WriteOperations>(
       await writer.close()
       connection.close()
     },
+  }
+}
+
+/**
+ * Snapshots hold the event loop while they run (ADR 0008), so they run one at a time, and everything else that has
+ * arrived is served between two of them.
+ */
+class Turns {
+  #waiting = 0
+  #last: Promise<unknown> = Promise.resolve()
+
+  async take<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#waiting >= waitingSnapshotsLimit) throw new DatabaseUnavailable('too many lists are waiting')
+    this.#waiting += 1
+    const mine = this.#last.then(() => turnOfTheLoop()).then(work)
+    this.#last = mine.catch(() => undefined)
+    try {
+      return await mine
+    } finally {
+      this.#waiting -= 1
+    }
   }
 }
 

@@ -37,7 +37,9 @@ function toProblem(error: Error): Problem {
   }
   if (error instanceof QueryTooSlow) return new Problem('filter-too-expensive', { cause: error })
   const code = 'code' in error && typeof error.code === 'string' ? frameworkCodes[error.code] : undefined
-  return new Problem(code ?? 'internal-error', { cause: error })
+  const isRequestsFault =
+    'statusCode' in error && Number(error.statusCode) >= 400 && Number(error.statusCode) < 500
+  return new Problem(code ?? (isRequestsFault ? 'bad-request' : 'internal-error'), { cause: error })
 }
 
 export function sendProblem(
@@ -98,6 +100,12 @@ export function answerParserError(
 ): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
+    return
+  }
+  // A fault in what follows a whole request is not its answer: that one leaves first, and the connection ends.
+  const running = (socket as Socket & { _httpMessage?: ServerResponse })._httpMessage
+  if (running?.req.complete) {
+    running.once('close', () => socket.destroy())
     return
   }
   const code = startsWithLongUrl(error) ? 'uri-too-long' : (parserCodes[error.code ?? ''] ?? 'bad-request')

@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net'
+import { isIP, isIPv6 } from 'node:net'
 import type { FastifyReply } from 'fastify'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import type { RateLimits } from '../config.ts'
@@ -49,12 +49,27 @@ function announce(reply: FastifyReply, name: string, quota: number, state: RateL
   reply.header('ratelimit', `"${name}";r=${state.remainingPoints};t=${secondsLeft}`)
 }
 
+/**
+ * The address that a proxy reported, without the port that some add to it; the peer's own when it is no address at
+ * all, so that nobody makes a new name for himself with every request.
+ */
+export function reportedAddress(reported: string, peer: string): string {
+  const bare = /^\[(.+)\](?::\d+)?$/.exec(reported)?.[1] ?? /^([\d.]+):\d+$/.exec(reported)?.[1] ?? reported
+  return isIP(bare) === 0 ? peer : bare
+}
+
+function dotted(high: number, low: number): string {
+  return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.')
+}
+
 /** What limits by address count: IPv4 whole (also when mapped into IPv6), IPv6 by its /64 network. */
 export function limitKey(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
   if (mapped?.[1] !== undefined) return mapped[1]
   if (!isIPv6(address)) return address
-  const [withoutZone = ''] = address.split('%')
+  const [withoutZone = ''] = new URL(`http://[${address.split('%')[0]}]`).hostname.slice(1, -1).split('%')
+  const hexMapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(withoutZone)
+  if (hexMapped) return dotted(Number.parseInt(`${hexMapped[1]}`, 16), Number.parseInt(`${hexMapped[2]}`, 16))
   const [head = '', tail] = withoutZone.split('::')
   const before = head === '' ? [] : head.split(':')
   const after = tail === undefined || tail === '' ? [] : tail.split(':')

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts'
 import { isLoopbackHost } from '../config.ts'
 import { newOpaqueId } from '../ids.ts'
 import { Problem } from './problems.ts'
-import { limitKey } from './rate-limit.ts'
+import { limitKey, reportedAddress } from './rate-limit.ts'
 import type { App } from './route.ts'
 
 const requestIdPattern = /^[A-Za-z0-9._-]{8,128}$/
@@ -42,7 +42,7 @@ export function registerRequestContext(app: App, config: Config): void {
   app.decorateRequest('clientAddress', '')
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
-    request.clientAddress = limitKey(request.ip)
+    request.clientAddress = limitKey(reportedAddress(request.ip, request.socket.remoteAddress ?? ''))
     const trace = traceOf(request.raw)
     if (trace !== undefined) {
       const spanId = randomBytes(8).toString('hex')

@@ -11,13 +11,21 @@ const root = fileURLToPath(new URL('../../web/standin', import.meta.url))
 const assets = new Set(readdirSync(`${root}/assets`).map((name) => `/assets/${name}`))
 
 export async function registerWebApp(app: App): Promise<void> {
-  await app.register(fastifyStatic, { root, serve: false, cacheControl: false, index: false })
+  await app.register(fastifyStatic, {
+    root,
+    serve: false,
+    cacheControl: false,
+    index: false,
+    acceptRanges: false,
+  })
 }
 
 /** index.html for every address of the web app, asked for anew every time; files under /assets/ as they are. */
-export function sendWebApp(_request: FastifyRequest, reply: FastifyReply, path: string): FastifyReply {
+export function sendWebApp(request: FastifyRequest, reply: FastifyReply, path: string): FastifyReply {
   const isAsset = path === '/assets' || path.startsWith('/assets/')
   if (isAsset && !assets.has(path)) throw new Problem('route-not-found')
+  // Files are small and sent whole; these would only make the file server fail.
+  for (const name of ['range', 'if-match', 'if-unmodified-since']) delete request.raw.headers[name]
   reply.header('content-security-policy', webAppPolicy).header('cache-control', cacheControl(path))
   return reply.sendFile(isAsset ? path.slice(1) : 'index.html')
 }

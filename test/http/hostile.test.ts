@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { statSync } from 'node:fs'
+import { connect } from 'node:net'
+import { after, before, describe, it } from 'node:test'
+import { cookieValues } from '../../server/auth/session.ts'
+import { readConfig } from '../../server/config.ts'
+import { limitKey, reportedAddress } from '../../server/http/rate-limit.ts'
+import { testEngine } from '../support/database.ts'
+import { type Service, startService } from '../support/service.ts'
+
+/** One test for each finding of an attack on the running service. */
+describe('what an attacker tried', () => {
+  let service: Service
+  before(async () => {
+    service = await startService({ orders: true })
+  })
+  after(() => service.close())
+
+  /** Everything the service answers to bytes sent at once, until it ends the connection. */
+  function answersTo(bytes: string): Promise<string> {
+    const { hostname, port } = new URL(service.baseUrl)
+    return new Promise((resolve, reject) => {
+      let received = ''
+      const socket = connect(Number(port), hostname, () => socket.write(bytes, 'latin1'))
+      socket.setTimeout(5_000, () => socket.destroy(new Error(`no end after: ${received}`)))
+      socket.on('data', (chunk) => {
+        received += chunk
+      })
+      socket.on('close', () => resolve(received))
+      socket.on('error', reject)
+    })
+  }
+
+  it('a cookie behind a no-break space is not the cookie: browsers give it no __Host- protection', async () => {
+    const session = await service.session('viewer')
+    const value = session.cookies.get('__Host-Http-session')
+    const get = (cookie: string) =>
+      answersTo(`GET /v1/auth/me HTTP/1.1\r\nHost: x\r\nConnection: close\r\nCookie: ${cookie}\r\n\r\n`)
+    assert.match(await get(`\xa0__Host-Http-session=${value}`), /^HTTP\/1\.1 401 /)
+    assert.match(await get(`\xa0__Host-Http-session=AAAA; __Host-Http-session=${value}`), /^HTTP\/1\.1 200 /)
+    assert.deepEqual(cookieValues('a=1;\t x=2 ; \xa0x=3; x=4\xa0', 'x'), ['2', '4\xa0'])
+  })
+
+  for (const [name, value] of [
+    ['range', 'bytes=999999-'],
+    ['range', 'bytes=abc'],
+    ['if-match', '"x"'],
+    ['if-unmodified-since', 'Mon, 01 Jan 2001 00:00:00 GMT'],
+  ] as const) {
+    it(`${name}: ${value} does not make the page fail`, async () => {
+      assert.equal((await service.client().get('/', { [name]: value })).status, 200)
+    })
+  }
+
+  it('a broken request behind a whole one does not take its answer', async () => {
+    const received = await answersTo('GET /health HTTP/1.1\r\nHost: x\r\n\r\nBAD\r\n\r\n')
+    assert.match(received, /^HTTP\/1\.1 200 OK\r\n/)
+    assert.equal(received.match(/HTTP\/1\.1/g)?.length, 1)
+  })
+
+  it('a broken chunk is still answered', async () => {
+    const head =
+      'POST /v1/auth/token HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked'
+    assert.match(await answersTo(`${head}\r\n\r\nzz\r\n`), /^HTTP\/1\.1 400 /)
+  })
+
+  it('an address from a proxy counts without its port, and one that is none as the peer', () => {
+    const key = (reported: string) => limitKey(reportedAddress(reported, '10.0.0.7'))
+    assert.equal(key('203.0.113.9:5012'), '203.0.113.9')
+    assert.equal(key('203.0.113.9'), '203.0.113.9')
+    assert.equal(key('[2001:db8::1]:443'), key('2001:db8:0:0:ffff::9'))
+    assert.equal(key('garbage'), '10.0.0.7')
+    assert.equal(key('1.2.3.4.5:1'), '10.0.0.7')
+    assert.equal(key('::ffff:102:304'), '1.2.3.4')
+    assert.equal(key('::ffff:1.2.3.4'), '1.2.3.4')
+  })
+
+  it('settings that trust everybody, or a key that is no key, are refused', () => {
+    const faults = (env: Record<string, string>) => () => readConfig(env, { development: true })
+    assert.throws(faults({ TRUSTED_PROXIES: '10.0.0.0/0' }), /TRUSTED_PROXIES/)
+    assert.throws(faults({ ANTIFORGERY_KEY: Buffer.alloc(32).toString('base64') }), /ANTIFORGERY_KEY/)
+  })
+
+  it('the database file is for its owner only', {
+    skip: testEngine !== 'sqlite' && 'PostgreSQL has no file',
+  }, () => {
+    const file = service.databaseUrl.slice('file:'.length)
+    const modes = [file, `${file}-wal`, `${file}-shm`].map((path) =>
+      (statSync(path).mode & 0o777).toString(8),
+    )
+    assert.deepEqual(modes, ['600', '600', '600'])
+  })
+
+  it('many lists in one packet leave room for others between them', async () => {
+    const viewer = await service.bearer('viewer')
+    const authorization = `Authorization: ${viewer.headers.authorization}`
+    const list = (last: boolean) =>
+      `GET /v1/orders?pageSize=100 HTTP/1.1\r\nHost: x\r\n${authorization}\r\n${last ? 'Connection: close\r\n' : ''}\r\n`
+    const received = await answersTo(list(false).repeat(20) + list(true))
+    assert.equal(received.match(/HTTP\/1\.1 200 OK/g)?.length, 21)
+  })
+})
