@@ -7,8 +7,8 @@ import type { AppDatabase } from './operations.ts'
 
 const intervalMilliseconds = 60_000
 /** Rows of each kind in one transaction: small, so that no write waits long for it. */
-const batchRows = 200
-const batchesAtOnce = 25
+const batchRows = 500
+const batchesAtOnce = 100
 /** Failed-login counters are forgotten after a day (section 8 of the contract). */
 const loginFailuresKeptMilliseconds = 24 * 3_600_000
 

@@ -20,6 +20,21 @@ const restartDelayMilliseconds = 200
 
 const plainTransaction = { begin: 'begin', commit: 'commit', rollback: ['rollback'] }
 
+/**
+ * From one snapshot: without, every commit of a running service would make the copy begin again. The pages that the
+ * snapshot needs stay in the write-ahead log for as long as it takes.
+ */
+async function backUp(file: string, target: string): Promise<void> {
+  const snapshot = translateErrors(() => openReadOnly(file))
+  try {
+    snapshot.exec('begin')
+    snapshot.prepare('select 1 from sqlite_schema limit 1').get()
+    await snapshot.backup(target)
+  } finally {
+    snapshot.close()
+  }
+}
+
 /** Migrates the file, all or nothing, under the write lock (two processes may start at once). */
 export async function migrateSqlite(file: string): Promise<string[]> {
   prepareFile(file)
@@ -81,7 +96,7 @@ export async function openSqlite<Operations extends WriteOperations>(
     },
     async backup(target) {
       if (existsSync(target)) throw new DatabaseRefused(`${target} exists already`)
-      await connection.backup(target)
+      await backUp(file, target)
     },
     async close() {
       await writer.close()

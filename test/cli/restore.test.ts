@@ -24,6 +24,16 @@ describe('a backup of SQLite, made under a load of writes and put in place elsew
   const backup = join(folder, 'backup.db')
   const restored = join(folder, 'elsewhere', 'countersign.db')
 
+  /** Enough that the copy takes many steps, and would begin again for ever if writes could disturb it. */
+  function fill(path: string): void {
+    const database = new Sqlite(path)
+    database.exec(`
+      with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 400000)
+      insert into orders select format('00000000-0000-7000-8000-%012d', n), 'Filling ' || n, 'filling ' || n, n, 0,
+        n, 'UTC', 'admin', null, null, null, 1 from numbers`)
+    database.close()
+  }
+
   async function serve(path: string): Promise<string> {
     const server = await startServer([], { ...production.env, DATABASE_URL: `file:${path}` })
     servers.push(server)
@@ -37,6 +47,7 @@ describe('a backup of SQLite, made under a load of writes and put in place elsew
   let answers: unknown[]
   before(async () => {
     production = await prepareProduction(`file:${file}`)
+    fill(file)
     const source = await bearerOf(await serve(file), 'admin')
     const load = new OrderLoad(source)
     await load.settles(200)
