@@ -1,5 +1,19 @@
 import { pino } from 'pino'
+import { formatInstant, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
+
+let formattedAt = 0
+let formatted = ''
+
+/** RFC 3339; the text of a millisecond serves all lines of it. */
+function timestampMember(): string {
+  const now = systemClock()
+  if (now !== formattedAt) {
+    formattedAt = now
+    formatted = `,"time":"${formatInstant(now)}"`
+  }
+  return formatted
+}
 
 const bufferBytes = 8 * 1024
 const flushIntervalMilliseconds = 200
@@ -9,7 +23,7 @@ const flushIntervalMilliseconds = 200
  * least five times a second and at the end of the process: one system call a line would cost more than the line.
  */
 export async function createLog(config: Config): Promise<pino.Logger> {
-  const options = { level: config.logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime }
+  const options = { level: config.logLevel, base: null, timestamp: timestampMember }
   if (!process.stdout.isTTY) {
     const destination = pino.destination({ fd: 1, sync: false, minLength: bufferBytes })
     setInterval(() => destination.flush(), flushIntervalMilliseconds).unref()

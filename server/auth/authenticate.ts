@@ -23,8 +23,6 @@ export type Credential =
   | { outcome: 'none' }
   | { outcome: 'invalid'; via: 'session' | 'bearer' }
 
-const bearerPattern = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i
-
 /** The only reader of cookies and of Authorization: the one place that knows that there are three flows. */
 export class Authenticator {
   readonly #config: Config
@@ -42,8 +40,11 @@ export class Authenticator {
   }
 
   authenticate(request: FastifyRequest): Promise<Credential> {
-    const authorization = bearerField(request)
-    return authorization === undefined ? this.session(request) : this.#bearer(request, authorization)
+    const fields = authorizationFields(request)
+    const authorization = fields.find(isBearer)
+    if (authorization === undefined) return this.session(request)
+    // Node keeps the first of several fields silently; a Bearer beside another one is refused.
+    return this.#bearer(fields.length > 1 ? '' : bearerToken(authorization))
   }
 
   /** The session cookie alone, for the routes that never look at Authorization. */
@@ -90,10 +91,8 @@ export class Authenticator {
     return now
   }
 
-  async #bearer(request: FastifyRequest, authorization: string): Promise<Credential> {
+  async #bearer(token: string): Promise<Credential> {
     const invalid = { outcome: 'invalid', via: 'bearer' } as const
-    const token = bearerPattern.exec(authorization)?.[1]
-    if (token === undefined || authorizationFields(request).length > 1) return invalid
     const verified = await this.#tokens.verify(token)
     if (verified === undefined) return invalid
     const state = await this.#directory.principal(verified.subject)
@@ -115,7 +114,7 @@ export class Authenticator {
 
 /** True when the request carries a session cookie, valid or not; false when a Bearer header hides it. */
 export function carriesSessionCookie(request: FastifyRequest): boolean {
-  if (bearerField(request) !== undefined) return false
+  if (authorizationFields(request).some(isBearer)) return false
   return cookieValues(request.raw.headers.cookie, sessionCookieName).length > 0
 }
 
@@ -138,16 +137,23 @@ function presentedSessionId(request: FastifyRequest): string | undefined {
   return values.length > 1 ? '' : values[0]
 }
 
-/** The first Authorization field with the scheme Bearer, wherever it stands; other schemes count as absent. */
-function bearerField(request: FastifyRequest): string | undefined {
-  if (request.raw.headers.authorization === undefined) return undefined
-  return authorizationFields(request).find((field) => /^bearer(?: |$)/i.test(field))
+/** A Bearer counts wherever it stands; other schemes count as absent. */
+function isBearer(field: string): boolean {
+  return /^bearer(?: |$)/i.test(field)
 }
 
-/** Node keeps the first of several Authorization fields silently; a Bearer beside another field is refused. */
+/** What follows the scheme; whether it is a token is for its verification to say. */
+function bearerToken(field: string): string {
+  return field.slice('bearer'.length).replace(/^ +/, '')
+}
+
 function authorizationFields(request: FastifyRequest): string[] {
-  const { rawHeaders } = request.raw
-  return rawHeaders.filter(
-    (_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === 'authorization',
-  )
+  const { headers, rawHeaders } = request.raw
+  const fields: string[] = []
+  if (headers.authorization === undefined) return fields
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? ''
+    if (name.length === 13 && name.toLowerCase() === 'authorization') fields.push(rawHeaders[index + 1] ?? '')
+  }
+  return fields
 }

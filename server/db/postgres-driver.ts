@@ -12,6 +12,7 @@ import {
 import pg from 'pg'
 import { DatabaseUnavailable } from './errors.ts'
 import { translateConnectError, translatePostgresError } from './postgres-errors.ts'
+import type { DirectReader } from './prepared.ts'
 
 /** Where a dialect takes its connections from. */
 export interface ConnectionSource {
@@ -28,7 +29,7 @@ export interface PostgresDialectOptions {
 
 /** Kysely on PostgreSQL connections, with the driver's errors turned into the port's. */
 export function postgresDialect(source: ConnectionSource, options: PostgresDialectOptions): Dialect {
-  const names = options.namedStatements ? new StatementNames() : undefined
+  const names = options.namedStatements ? new StatementNames('q') : undefined
   const limit = options.transactionLimitMilliseconds ?? Number.POSITIVE_INFINITY
   return {
     createAdapter: () => new PostgresAdapter(),
@@ -47,13 +48,40 @@ const namedStatementsLimit = 256
 /** A statement with a name is parsed and planned once for a connection, which is half of the cost of a small query. */
 class StatementNames {
   readonly #names = new Map<string, string>()
+  readonly #prefix: string
+
+  /** Two sources of names for one connection need two prefixes. */
+  constructor(prefix: string) {
+    this.#prefix = prefix
+  }
 
   of(sql: string): string | undefined {
     const known = this.#names.get(sql)
     if (known !== undefined || this.#names.size >= namedStatementsLimit) return known
-    const name = `q${this.#names.size}`
+    const name = `${this.#prefix}${this.#names.size}`
     this.#names.set(sql, name)
     return name
+  }
+}
+
+/** Single statements on a connection that is shared, without Kysely in between. */
+export function directReader(
+  source: ConnectionSource,
+  { namedStatements }: { namedStatements: boolean },
+): DirectReader {
+  const names = namedStatements ? new StatementNames('d') : undefined
+  return async (text, parameters) => {
+    const client = await source.acquire().catch((error: unknown) => {
+      throw translateConnectError(error)
+    })
+    try {
+      const name = names?.of(text)
+      const config = { text, values: parameters as unknown[], ...(name === undefined ? {} : { name }) }
+      return (await client.query(config)).rows
+    } catch (error) {
+      source.release(client, !(error instanceof pg.DatabaseError))
+      throw translatePostgresError(error)
+    }
   }
 }
 

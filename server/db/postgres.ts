@@ -3,10 +3,11 @@ import { Kysely, sql } from 'kysely'
 import pg from 'pg'
 import { DatabaseRefused, DatabaseUnavailable, QueryTooSlow, StatementTimeout } from './errors.ts'
 import type { DatabasePort, WriteOperations } from './port.ts'
-import { postgresDialect, silenceTimeoutMilliseconds } from './postgres-driver.ts'
+import { directReader, postgresDialect, silenceTimeoutMilliseconds } from './postgres-driver.ts'
 import { isConflict } from './postgres-errors.ts'
 import { PipelinedConnection } from './postgres-pipeline.ts'
 import { ConnectionLosses, PooledConnections } from './postgres-pool.ts'
+import { readDirectly } from './prepared.ts'
 import type { Database } from './tables.ts'
 
 export interface PostgresOptions {
@@ -48,6 +49,7 @@ export function openPostgres<Operations extends WriteOperations>(
   const pipeline = new PipelinedConnection(clientConfig(options, readTimeoutMilliseconds), losses)
   const namedStatements = !options.transactionPooler
   const read = new Kysely<Database>({ dialect: postgresDialect(pipeline, { namedStatements }) })
+  readDirectly(read, directReader(pipeline, { namedStatements }))
   const transactions = new Kysely<Database>({
     dialect: postgresDialect(pool, { namedStatements, transactionLimitMilliseconds }),
   })

@@ -73,12 +73,17 @@ class SqliteDriver implements Driver {
   async destroy(): Promise<void> {}
 }
 
-class CachingConnection implements DatabaseConnection {
+export class CachingConnection implements DatabaseConnection {
   readonly #connection: Sqlite.Database
   readonly #cache = new Map<string, Sqlite.Statement<unknown[]>>()
 
   constructor(connection: Sqlite.Database) {
     this.#connection = connection
+  }
+
+  /** Of a statement that returns rows. */
+  read(sql: string, parameters: readonly unknown[]): unknown[] {
+    return translateErrors(() => this.#prepare(sql).all(...parameters))
   }
 
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {

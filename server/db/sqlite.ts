@@ -7,7 +7,8 @@ import { Kysely, sql } from 'kysely'
 import { DatabaseRefused, DatabaseUnavailable, QueryTooSlow } from './errors.ts'
 import { migrate } from './migrate.ts'
 import type { DatabasePort, WriteOperations } from './port.ts'
-import { sqliteDialect, translateErrors } from './sqlite-driver.ts'
+import { readDirectly } from './prepared.ts'
+import { CachingConnection, sqliteDialect, translateErrors } from './sqlite-driver.ts'
 import { openReadOnly, openWritable, prepareFile } from './sqlite-files.ts'
 import type { FromWriter, RefusalCodec, ToWriter, WriteResult } from './sqlite-writer.ts'
 import type { Database } from './tables.ts'
@@ -68,6 +69,8 @@ export async function openSqlite<Operations extends WriteOperations>(
     return 1
   })
   const read = new Kysely<Database>({ dialect: sqliteDialect(connection, plainTransaction) })
+  const direct = new CachingConnection(connection)
+  readDirectly(read, async (text, parameters) => direct.read(text, parameters))
   const turns = new Turns()
   const writer = await WriterThread.start(writerEntry, file, refusals).catch((error: unknown) => {
     connection.close()

@@ -19,7 +19,14 @@ export function registerBodies(app: App): void {
       done(error as Error, undefined)
     }
   })
-  app.addHook('preParsing', async (request) => assertAcceptable(request))
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    try {
+      assertAcceptable(request)
+      done(null, payload)
+    } catch (error) {
+      done(error as Error)
+    }
+  })
 }
 
 function assertAcceptable(request: FastifyRequest): void {

@@ -56,8 +56,8 @@ export function registerDraining(app: App, readiness: Readiness): void {
   app.addHook('onSend', async (_request, reply) => {
     if (readiness.draining) reply.header('connection', 'close')
   })
-  app.addHook('onRequest', async (request) => {
-    if (!readiness.draining || request.routeOptions.config.limit === 'exempt') return
-    throw new Problem('shutting-down', { headers: retryAfter(1_000) })
+  app.addHook('onRequest', (request, _reply, done) => {
+    const isRefused = readiness.draining && request.routeOptions.config.limit !== 'exempt'
+    done(isRefused ? new Problem('shutting-down', { headers: retryAfter(1_000) }) : undefined)
   })
 }

@@ -29,7 +29,10 @@ export function registerNotFound(app: App, { limits, publicUrl, sendPage }: Fall
   })
 
   /** Before the body is looked at: 404 and 405 come before 415, 413 and 400 (section 6 of the contract). */
-  app.addHook('onRequest', async (request, reply) => (request.is404 ? answer(request, reply) : undefined))
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.is404) answer(request, reply).catch(done)
+    else done()
+  })
   app.setNotFoundHandler(answer)
 
   async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {

@@ -36,24 +36,41 @@ export function traceOf(
   return { traceId, parentId, flags }
 }
 
+const rememberedAddressesLimit = 10_000
+const limitKeys = new Map<string, string>()
+
+/** Taking an address apart costs more than most of what is done with it. */
+function rememberedLimitKey(reported: string, peer: string): string {
+  const known = limitKeys.get(reported)
+  if (known !== undefined) return known
+  const address = reportedAddress(reported, peer)
+  const key = limitKey(address)
+  if (address !== reported) return key
+  if (limitKeys.size >= rememberedAddressesLimit) limitKeys.clear()
+  limitKeys.set(reported, key)
+  return key
+}
+
 /** The first hooks of every request: identity and address, and in development the host. */
 export function registerRequestContext(app: App, config: Config): void {
   app.decorateRequest('principal', null)
   app.decorateRequest('clientAddress', '')
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
-    request.clientAddress = limitKey(reportedAddress(request.ip, request.socket.remoteAddress ?? ''))
+    request.clientAddress = rememberedLimitKey(request.ip, request.socket.remoteAddress ?? '')
     const trace = traceOf(request.raw)
     if (trace !== undefined) {
       const spanId = randomBytes(8).toString('hex')
       reply.header('traceparent', `00-${trace.traceId}-${spanId}-${trace.flags}`)
       request.log = request.log.child({ traceId: trace.traceId, spanId })
     }
+    done()
   })
   if (config.development && !config.allowRemoteDemo) {
-    app.addHook('onRequest', async (request) => {
+    app.addHook('onRequest', (request, _reply, done) => {
       const { host } = request.raw.headers
-      if (host !== undefined && !isLoopbackHost(hostnameOf(host))) throw new Problem('misdirected-request')
+      const isForeign = host !== undefined && !isLoopbackHost(hostnameOf(host))
+      done(isForeign ? new Problem('misdirected-request') : undefined)
     })
   }
 }

@@ -6,7 +6,7 @@ import type { App } from './route.ts'
  * does not belong there.
  */
 export function registerRequestLog(app: App): void {
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     request.log.info(
       {
         method: request.method,
@@ -19,5 +19,6 @@ export function registerRequestLog(app: App): void {
       },
       'request',
     )
+    done()
   })
 }

@@ -23,8 +23,9 @@ export function securityHeaders({ development }: Config): Record<string, string>
 export function registerSecurityHeaders(app: App, config: Config): void {
   const headers = securityHeaders(config)
   const vary = ['Cookie', 'Authorization', ...(config.corsOrigins.length > 0 ? ['Origin'] : [])].join(', ')
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers)
     if (request.raw.url?.startsWith('/v1/')) reply.header('vary', vary)
+    done()
   })
 }

@@ -43,14 +43,30 @@ export async function insertOrder(trx: Transaction<Database>, order: NewOrder): 
     .execute()
 }
 
-const selectOrder = prepared((db, id: string) => db.selectFrom('orders').selectAll().where('id', '=', id))
+const orderColumns = [
+  'id',
+  'customer',
+  'total_e4',
+  'status',
+  'created_at',
+  'created_at_time_zone',
+  'updated_at',
+  'updated_at_time_zone',
+  'created_by',
+  'modified_by',
+  'version',
+] as const
+
+const selectOrder = prepared((db, id: string) =>
+  db.selectFrom('orders').select(orderColumns).where('id', '=', id),
+)
 
 export async function findOrder(db: Kysely<Database>, id: string): Promise<Order | undefined> {
   const [row] = await selectOrder(db, id)
   return row && toOrder(row)
 }
 
-function toOrder(row: Selectable<OrdersTable>): Order {
+function toOrder(row: Pick<Selectable<OrdersTable>, (typeof orderColumns)[number]>): Order {
   return {
     id: row.id,
     customer: row.customer,

@@ -7,7 +7,7 @@ import { type Config, ConfigurationError, isLoopbackHost, readConfig } from '../
 
 const production = { development: false }
 const development = { development: true }
-const key = Buffer.alloc(32, 7).toString('base64')
+const key = Buffer.from('0123456789abcdef0123456789abcdef').toString('base64')
 const required = {
   PUBLIC_URL: 'https://orders.example.com',
   SIGNING_KEY_FILES: '/keys/a.pem, /keys/b.pem',
