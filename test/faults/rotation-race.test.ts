@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Transaction } from 'kysely'
+import { rotateRefreshToken } from '../../server/auth/refresh-store.ts'
+import type { Database } from '../../server/db/tables.ts'
+import { newSecret, sha256 } from '../../server/ids.ts'
+import { hashOf, newUser, tokenPair } from '../support/accounts.ts'
+import { testEngine, withRawDatabase } from '../support/database.ts'
+import { type Service, startService } from '../support/service.ts'
+
+/** READ COMMITTED shows each statement what was committed before it; SQLite has one writer and no such moment. */
+describe('a rotation during which the password changes', {
+  skip: testEngine !== 'postgres' && 'needs PostgreSQL',
+}, () => {
+  let service: Service
+  before(async () => {
+    service = await startService()
+  })
+  after(() => service.close())
+
+  it('is refused: it grants nothing that is dated after the change', async () => {
+    const user = await newUser(service)
+    const { refreshToken } = await tokenPair(service, user)
+    const changePassword = async () => {
+      const passwordHash = await hashOf('another quiet harbour at dawn')
+      const account = user.account
+      const changed = await service.db.write('setPassword', {
+        account,
+        passwordHash,
+        nowMilliseconds: service.now(),
+      })
+      assert.ok(!('refused' in changed))
+    }
+    const now = service.now()
+    const rotation = await withRawDatabase(service.databaseUrl, (db) =>
+      rotateRefreshToken(interrupted(db as Transaction<Database>, 'selectFrom', changePassword), {
+        tokenHash: sha256(refreshToken),
+        newTokenHash: sha256(newSecret()),
+        nowMilliseconds: now,
+        tokenExpiresAt: now + 60_000,
+      }),
+    )
+    assert.deepEqual(rotation, { outcome: 'refused' })
+  })
+})
+
+/** The transaction, in which `happening` is committed elsewhere before the first query that begins with `method`. */
+function interrupted(
+  trx: Transaction<Database>,
+  method: 'selectFrom',
+  happening: () => Promise<void>,
+): Transaction<Database> {
+  let isOver = false
+  const wrapped = (query: object): object =>
+    new Proxy(query, {
+      get(target, name) {
+        const value = Reflect.get(target, name)
+        if (typeof value !== 'function') return value
+        if (!String(name).startsWith('execute'))
+          return (...args: unknown[]) => wrapped(value.apply(target, args))
+        return async (...args: unknown[]) => {
+          if (!isOver) {
+            isOver = true
+            await happening()
+          }
+          return value.apply(target, args)
+        }
+      },
+    })
+  return new Proxy(trx, {
+    get(target, name) {
+      const value = Reflect.get(target, name)
+      if (typeof value !== 'function') return value
+      if (name !== method) return value.bind(target)
+      return (...args: unknown[]) => wrapped(value.apply(target, args))
+    },
+  })
+}
