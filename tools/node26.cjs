@@ -28,7 +28,7 @@ function findNode() {
   if (found !== undefined) return found
   process.stderr.write(
     `Node ${neededMajor} or newer is needed, and there is no package of it for ${system}-${process.arch}: ` +
-      'install it from nodejs.org, or run npm ci without --omit=optional.\n',
+      'install it from nodejs.org, or run npm ci without --omit.\n',
   )
   process.exit(1)
 }
