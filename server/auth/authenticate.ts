@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { secretPattern, sha256 } from '../ids.ts'
 import type { AppDatabase } from '../operations.ts'
+import type { PrincipalState } from './account-store.ts'
 import type { Directory } from './directory.ts'
 import type { Principal } from './principal.ts'
 import {
@@ -12,7 +13,7 @@ import {
   touchIntervalMilliseconds,
 } from './session.ts'
 import { findSession } from './session-store.ts'
-import type { AccessTokens } from './tokens.ts'
+import type { AccessTokens, VerifiedToken } from './tokens.ts'
 
 /**
  * What the credentials of a request amount to. With both kinds in one request the bearer decides and the cookie is
@@ -95,10 +96,9 @@ export class Authenticator {
     const invalid = { outcome: 'invalid', via: 'bearer' } as const
     const verified = await this.#tokens.verify(token)
     if (verified === undefined) return invalid
-    const state = await this.#directory.principal(verified.subject)
     // Revocation: the cache of verified signatures never skips this check.
-    if (state === undefined || !state.enabled) return invalid
-    if (verified.issuedAtSeconds * 1000 < state.credentialsChangedAt) return invalid
+    const state = await this.#findGranting(verified)
+    if (state === undefined) return invalid
     const principal: Principal = {
       id: state.id,
       userName: state.name,
@@ -109,6 +109,16 @@ export class Authenticator {
       session: null,
     }
     return { outcome: 'valid', principal }
+  }
+
+  /** The account, if it still grants what the token says. What was remembered may be too old to refuse by. */
+  async #findGranting(token: VerifiedToken): Promise<PrincipalState | undefined> {
+    const grants = (state: PrincipalState | undefined) =>
+      state?.enabled === true && token.issuedAtSeconds * 1000 >= state.credentialsChangedAt
+    const known = await this.#directory.principal(token.subject)
+    if (grants(known)) return known
+    const current = await this.#directory.currentPrincipal(token.subject)
+    return grants(current) ? current : undefined
   }
 }
 

@@ -53,10 +53,14 @@ export class Directory {
     return set
   }
 
-  /** `subject` as in a token. */
+  /** `subject` as in a token. May be as old as the memory: good enough to grant by. */
   async principal(subject: string): Promise<PrincipalState | undefined> {
     const known = this.#principals.get(subject)
-    if (known !== undefined && this.#isFresh(known)) return known.value
+    return known !== undefined && this.#isFresh(known) ? known.value : this.currentPrincipal(subject)
+  }
+
+  /** Read now, and remembered. */
+  async currentPrincipal(subject: string): Promise<PrincipalState | undefined> {
     this.#principals.delete(subject)
     if (this.#principals.size >= principalsLimit) {
       const oldest = this.#principals.keys().next().value

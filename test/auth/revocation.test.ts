@@ -169,6 +169,18 @@ describe('revocation', () => {
       assert.equal((await me(service.client().withBearer(accessToken))).status, 200)
     })
 
+    it('an account that was enabled again is served at once, though it is remembered as disabled', async () => {
+      const user = await newUser(service)
+      const before = service.client().withBearer((await tokenPair(service, user)).accessToken)
+      await disable(user)
+      service.advance(301_000)
+      assertProblem(await me(before), 401, 'authentication-required')
+      await enable(user)
+      const { accessToken } = await tokenPair(service, user)
+      assert.equal((await me(service.client().withBearer(accessToken))).status, 200)
+      assertProblem(await me(before), 401, 'authentication-required')
+    })
+
     it('a change that changes nothing ends nothing', async () => {
       const user = await newUser(service)
       const { browser, refreshToken } = await everyCredential(user)
