@@ -75,10 +75,11 @@ describe('what an attacker tried', () => {
     assert.equal(key('::ffff:1.2.3.4'), '1.2.3.4')
   })
 
-  it('settings that trust everybody, or a key that is no key, are refused', () => {
-    const faults = (env: Record<string, string>) => () => readConfig(env, { development: true })
-    assert.throws(faults({ TRUSTED_PROXIES: '10.0.0.0/0' }), /TRUSTED_PROXIES/)
-    assert.throws(faults({ ANTIFORGERY_KEY: Buffer.alloc(32).toString('base64') }), /ANTIFORGERY_KEY/)
+  it('a setting that trusts everybody is refused', () => {
+    assert.throws(
+      () => readConfig({ TRUSTED_PROXIES: '10.0.0.0/0' }, { development: true }),
+      /TRUSTED_PROXIES/,
+    )
   })
 
   it('the database file is for its owner only', {
