@@ -21,7 +21,7 @@ describe('README', () => {
     const walk = /<!-- walk:.*-->\n```sh\n([\s\S]*?)```/.exec(readme)?.[1]
     assert.ok(walk)
     const env = { ...process.env, BASE: server.baseUrl }
-    const { stdout, stderr } = await promisify(execFile)('bash', ['-eu', '-c', walk], { env })
+    const { stdout, stderr } = await promisify(execFile)('bash', ['--norc', '-eu', '-c', walk], { env })
     const [pair = '', user = '', approved = '', refused = '', order = '', list = ''] = stdout.split('\n')
     assert.deepEqual(Object.keys(JSON.parse(pair)), ['accessToken', 'accessTokenExpiresAt', 'refreshToken'])
     assert.equal(JSON.parse(user).userName, 'admin')
