@@ -27,10 +27,10 @@ import {
   requestId,
   routableUrl,
 } from './http/request-context.ts'
-import { registerRequestLog } from './http/request-log.ts'
+import { RequestLog, registerRequestLog } from './http/request-log.ts'
 import type { App } from './http/route.ts'
 import { registerSecurityHeaders, securityHeaders } from './http/security-headers.ts'
-import { registerWebApp, sendWebApp } from './http/spa.ts'
+import { registerWebApp } from './http/spa.ts'
 import type { AppDatabase } from './operations.ts'
 import { registerOrders } from './orders/routes.ts'
 
@@ -68,8 +68,8 @@ export async function buildApp(parts: AppParts): Promise<App> {
   registerGuard(app, { config, publicUrl, authenticator, antiforgery, limits })
   registerBodies(app)
   const routes = collectRoutes(app)
-  await registerWebApp(app)
-  registerNotFound(app, { limits, publicUrl, sendPage: sendWebApp })
+  const sendPage = await registerWebApp(app)
+  registerNotFound(app, { limits, publicUrl, sendPage })
 
   registerHealth(app, db, readiness)
   registerJwks(app, keys.jwks, config.development)
@@ -95,6 +95,7 @@ function createServer({ config, log }: AppParts, publicUrl: () => string): App {
     loggerInstance: log,
     // One line per request is ours (http/request-log.ts).
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    childLoggerFactory: (parent, bindings, options) => new RequestLog(parent, bindings, options),
     genReqId: requestId,
     requestIdHeader: false,
     bodyLimit: bodyLimitBytes,

@@ -12,6 +12,7 @@ import {
   loadKeys,
   openDatabase,
   prepareAccounts,
+  prepareWebApp,
   type ServeOptions,
   startTogether,
   warnOfOldNode,
@@ -45,6 +46,7 @@ export async function serveCluster(options: ServeOptions): Promise<void> {
   }
   const log = await createLog(config)
   warnOfOldNode(log)
+  await prepareWebApp(config, log)
   const [keys, db] = await startTogether(loadKeys(config), openDatabase(config, log))
   try {
     await prepareAccounts(db, options)

@@ -14,13 +14,16 @@ import { createRefreshFamily, rotateRefreshToken } from './auth/refresh-store.ts
 import { createSession, endSession, refreshSession, touchSession } from './auth/session-store.ts'
 import { reserveLoginTry, returnLoginTry } from './auth/throttle-store.ts'
 import { removeExpired } from './cleanup.ts'
+import { foldOrderTally } from './db/order-tally.ts'
 import type { DatabasePort } from './db/port.ts'
 import { approveOrder, createOrder } from './orders/orders.ts'
+import type { Reads } from './reads.ts'
 import { seedDemo } from './seed.ts'
 
 /** Every write operation of the service by name: `db.write` takes its types from here. */
 export const operations = {
   removeExpired,
+  foldOrderTally,
   createOrder,
   approveOrder,
   createSession,
@@ -45,4 +48,4 @@ export const operations = {
 }
 
 export type Operations = typeof operations
-export type AppDatabase = DatabasePort<Operations>
+export type AppDatabase = DatabasePort<Operations, Reads>

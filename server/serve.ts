@@ -13,6 +13,7 @@ import { type Config, ConfigurationError, readConfig } from './config.ts'
 import { openAppDatabase } from './database.ts'
 import { type Metrics, startMetrics } from './http/metrics.ts'
 import type { App } from './http/route.ts'
+import { isWebAppBuilt } from './http/spa.ts'
 import { createLog } from './log.ts'
 import type { AppDatabase } from './operations.ts'
 import { isUnseeded, prepareDemo } from './seed.ts'
@@ -51,6 +52,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const config = readConfig(process.env, options)
   const log = await createLog(config)
   warnOfOldNode(log)
+  await prepareWebApp(config, log)
   const [keys, db] = await startTogether(loadKeys(config), openDatabase(config, log))
   try {
     await prepareAccounts(db, options)
@@ -60,6 +62,15 @@ export async function serve(options: ServeOptions): Promise<void> {
   }
   const address = await listenOrClose(config, log, keys, db)
   if (config.development) announceDemo(config, address)
+}
+
+/** A development service builds the web app from its sources; in production that is `npm run build`. */
+export async function prepareWebApp(config: Config, log: pino.Logger): Promise<void> {
+  if (config.development) {
+    const { buildWebIfStale } = await import('../web/build.ts')
+    await buildWebIfStale().catch((error) => log.warn({ err: error }, 'the web app could not be built'))
+  }
+  if (!isWebAppBuilt()) log.warn('the web app is not built: run npm run build and start again')
 }
 
 export async function loadKeys(config: Config): Promise<InstanceKeys> {

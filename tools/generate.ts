@@ -1,7 +1,10 @@
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { pino } from 'pino'
 import { buildApp } from '../server/app.ts'
 import { loadSigningKeys } from '../server/auth/keys.ts'
@@ -10,11 +13,14 @@ import { readConfig, settings } from '../server/config.ts'
 import { openAppDatabase } from '../server/database.ts'
 import { catalogue } from '../server/http/problems.ts'
 
-/** Writes every generated file of docs/, or with --check fails when one of them is not what it would write. */
+/** Writes every generated file, or with --check fails when one of them is not what it would write. */
+const description = `${JSON.stringify(await describe(), null, 2)}\n`
 const generated: Record<string, () => Promise<string>> = {
-  'docs/openapi.json': async () => `${JSON.stringify(await describe(), null, 2)}\n`,
+  'docs/openapi.json': async () => description,
   'docs/configuration.md': async () => configurationPage(),
   'docs/problems.md': async () => problemsPage(),
+  'web/src/api/schema.ts': () => clientTypes(description),
+  'web/src/problems/catalogue.json': async () => `${JSON.stringify(catalogue, null, 2)}\n`,
 }
 
 /** The description as a development server gives it, at the default address. */
@@ -40,6 +46,20 @@ async function describe(): Promise<unknown> {
   } finally {
     await app.close()
     await db.close()
+    await rm(folder, { recursive: true })
+  }
+}
+
+/** The types of the web app's client. The generator needs TypeScript 5, so it lives in a workspace of its own. */
+async function clientTypes(openapi: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'countersign-types-'))
+  const generator = new URL('openapi-types/node_modules/openapi-typescript/bin/cli.js', import.meta.url)
+  const [source, target] = [join(folder, 'openapi.json'), join(folder, 'schema.ts')]
+  try {
+    await writeFile(source, openapi)
+    await promisify(execFile)(process.execPath, [fileURLToPath(generator), source, '--output', target])
+    return await readFile(target, 'utf8')
+  } finally {
     await rm(folder, { recursive: true })
   }
 }

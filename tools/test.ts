@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { globSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { buildWebIfStale } from '../web/build.ts'
 
 /**
  * Runs the suite on both engines: everything on embedded SQLite, and what meets a database once more on a real
@@ -10,15 +11,25 @@ import { fileURLToPath } from 'node:url'
  */
 const root = fileURLToPath(new URL('..', import.meta.url))
 const concurrency = '--test-concurrency=3'
+/** A test that hangs fails, instead of holding up everything. */
+const timeout = '--test-timeout=300000'
 
 /** What looks at no database, or at SQLite's own parts, need not run twice. */
 const runsOnce = [
+  // Starts the service and its baselines; PostgreSQL is one of its own options.
+  'test/bench',
   'test/cli/',
   'test/db/',
   'test/layering',
   'test/readme',
   'test/orders/filter',
   'test/auth/passwords',
+  // The browser's own set-up, and views that no engine changes; the journeys through orders run on both.
+  'test/browser/browser',
+  'test/browser/network',
+  'test/browser/problem-pages',
+  'test/browser/sign-in',
+  'test/browser/views',
   'test/http/config',
   'test/http/fields',
   // Takes the file away; test/faults/ takes PostgreSQL away in every way.
@@ -26,31 +37,40 @@ const runsOnce = [
   'test/http/paging',
   'test/http/preconditions',
   'test/http/start',
+  'test/web/',
 ]
 const postgresOnly = ['test/faults/', 'test/cli/copy']
+/** Among what runs once by its folder, what meets a database of either engine. */
+const runsTwice = ['test/cli/seed-orders']
 
 const asked = process.argv.slice(2)
 const files = asked.length > 0 ? asked : globSync('test/**/*.test.ts', { cwd: root }).sort()
 const startsWithAny = (prefixes: string[]) => (file: string) =>
   prefixes.some((prefix) => file.startsWith(prefix))
 const onSqlite = files.filter((file) => !startsWithAny(postgresOnly)(file))
-const onPostgres = files.filter((file) => startsWithAny(postgresOnly)(file) || !startsWithAny(runsOnce)(file))
+const onPostgres = files.filter(
+  (file) => startsWithAny([...postgresOnly, ...runsTwice])(file) || !startsWithAny(runsOnce)(file),
+)
 
+await buildWebIfStale()
 const { TEST_DATABASE_URL: given, ...environment } = process.env
 let status = await run('embedded SQLite', onSqlite, environment)
-const server = given ? { url: given, end: async () => undefined } : await startPostgres()
-try {
-  const second = await run('PostgreSQL', onPostgres, { ...environment, TEST_DATABASE_URL: server.url })
-  status = status || second
-} finally {
-  await server.end()
-}
+if (onPostgres.length > 0) status = (await runOnPostgres()) || status
 process.exitCode = status
+
+async function runOnPostgres(): Promise<number> {
+  const server = given ? { url: given, end: async () => undefined } : await startPostgres()
+  try {
+    return await run('PostgreSQL', onPostgres, { ...environment, TEST_DATABASE_URL: server.url })
+  } finally {
+    await server.end()
+  }
+}
 
 async function run(engine: string, chosen: string[], env: NodeJS.ProcessEnv): Promise<number> {
   if (chosen.length === 0) return 0
   process.stdout.write(`\n# ${chosen.length} files on ${engine}\n\n`)
-  const child = spawn(process.execPath, ['--test', concurrency, ...chosen], {
+  const child = spawn(process.execPath, ['--test', concurrency, timeout, ...chosen], {
     cwd: root,
     env,
     stdio: 'inherit',

@@ -123,3 +123,9 @@ export async function hasDemoAccounts(db: Kysely<Database>): Promise<boolean> {
   const row = await db.selectFrom('principals').select('id').where('demo', '=', 1).limit(1).executeTakeFirst()
   return row !== undefined
 }
+
+/** True once there is an account besides those of the development seed: the database is somebody's. */
+export async function hasOwnAccounts(db: Kysely<Database>): Promise<boolean> {
+  const row = await db.selectFrom('principals').select('id').where('demo', '=', 0).limit(1).executeTakeFirst()
+  return row !== undefined
+}

@@ -40,6 +40,22 @@ export class Authenticator {
     this.#directory = directory
   }
 
+  /**
+   * What `authenticate` would answer for a bearer whose token, account and permissions are all remembered, without
+   * waiting for anything; undefined for every other request.
+   */
+  remembered(request: FastifyRequest): Credential | undefined {
+    const fields = authorizationFields(request)
+    const [authorization] = fields
+    if (authorization === undefined || fields.length > 1 || !isBearer(authorization)) return undefined
+    const verified = this.#tokens.remembered(bearerToken(authorization))
+    if (verified === undefined) return undefined
+    const state = this.#directory.rememberedPrincipal(verified.subject)
+    const permissions = this.#directory.rememberedPermissions(verified.roles)
+    if (!grants(state, verified) || permissions === undefined) return undefined
+    return { outcome: 'valid', principal: bearerPrincipal(state, verified, permissions) }
+  }
+
   authenticate(request: FastifyRequest): Promise<Credential> {
     const fields = authorizationFields(request)
     const authorization = fields.find(isBearer)
@@ -99,26 +115,36 @@ export class Authenticator {
     // Revocation: the cache of verified signatures never skips this check.
     const state = await this.#findGranting(verified)
     if (state === undefined) return invalid
-    const principal: Principal = {
-      id: state.id,
-      userName: state.name,
-      roles: verified.roles,
-      permissions: await this.#directory.permissionsOf(verified.roles),
-      via: 'bearer',
-      timeZone: state.timeZone,
-      session: null,
-    }
-    return { outcome: 'valid', principal }
+    const permissions = await this.#directory.permissionsOf(verified.roles)
+    return { outcome: 'valid', principal: bearerPrincipal(state, verified, permissions) }
   }
 
   /** The account, if it still grants what the token says. What was remembered may be too old to refuse by. */
   async #findGranting(token: VerifiedToken): Promise<PrincipalState | undefined> {
-    const grants = (state: PrincipalState | undefined) =>
-      state?.enabled === true && token.issuedAtSeconds * 1000 >= state.credentialsChangedAt
     const known = await this.#directory.principal(token.subject)
-    if (grants(known)) return known
+    if (grants(known, token)) return known
     const current = await this.#directory.currentPrincipal(token.subject)
-    return grants(current) ? current : undefined
+    return grants(current, token) ? current : undefined
+  }
+}
+
+function grants(state: PrincipalState | undefined, token: VerifiedToken): state is PrincipalState {
+  return state?.enabled === true && token.issuedAtSeconds * 1000 >= state.credentialsChangedAt
+}
+
+function bearerPrincipal(
+  state: PrincipalState,
+  token: VerifiedToken,
+  permissions: Principal['permissions'],
+): Principal {
+  return {
+    id: state.id,
+    userName: state.name,
+    roles: token.roles,
+    permissions,
+    via: 'bearer',
+    timeZone: state.timeZone,
+    session: null,
   }
 }
 

@@ -15,6 +15,8 @@ interface RolePermissions {
 interface Aged<T> {
   readAt: number
   value: Promise<T>
+  /** What `value` resolved to, once it has. */
+  settled?: T
 }
 
 /**
@@ -38,19 +40,26 @@ export class Directory {
   async permissionsOf(roles: readonly string[]): Promise<ReadonlySet<Permission>> {
     if (this.#rolePermissions === undefined || !this.#isFresh(this.#rolePermissions)) {
       const value = this.#readRolePermissions()
-      const aged = { readAt: this.#clock(), value }
+      const aged: Aged<RolePermissions> = { readAt: this.#clock(), value }
       this.#rolePermissions = aged
-      value.catch(() => {
+      settle(aged, () => {
         if (this.#rolePermissions === aged) this.#rolePermissions = undefined
       })
     }
-    const { byRole, setsByRoles } = await this.#rolePermissions.value
-    const key = roles.join('\n')
-    const known = setsByRoles.get(key)
-    if (known !== undefined) return known
-    const set = new Set(roles.flatMap((role) => byRole.get(role) ?? []))
-    if (setsByRoles.size < roleSetsLimit) setsByRoles.set(key, set)
-    return set
+    return resolvePermissions(await this.#rolePermissions.value, roles)
+  }
+
+  /** What `permissionsOf` would answer, if that is known without waiting. */
+  rememberedPermissions(roles: readonly string[]): ReadonlySet<Permission> | undefined {
+    const known = this.#rolePermissions
+    if (known?.settled === undefined || !this.#isFresh(known)) return undefined
+    return resolvePermissions(known.settled, roles)
+  }
+
+  /** What `principal` would answer, if that is known without waiting. */
+  rememberedPrincipal(subject: string): PrincipalState | undefined {
+    const known = this.#principals.get(subject)
+    return known !== undefined && this.#isFresh(known) ? known.settled : undefined
   }
 
   /** `subject` as in a token. May be as old as the memory: good enough to grant by. */
@@ -67,9 +76,9 @@ export class Directory {
       if (oldest !== undefined) this.#principals.delete(oldest)
     }
     const value = findPrincipalState(this.#db.read, subject)
-    const aged = { readAt: this.#clock(), value }
+    const aged: Aged<PrincipalState | undefined> = { readAt: this.#clock(), value }
     this.#principals.set(subject, aged)
-    value.catch(() => {
+    settle(aged, () => {
       if (this.#principals.get(subject) === aged) this.#principals.delete(subject)
     })
     return value
@@ -89,4 +98,23 @@ export class Directory {
     }
     return { byRole, setsByRoles: new Map() }
   }
+}
+
+function settle<T>(aged: Aged<T>, onFailure: () => void): void {
+  aged.value.then((value) => {
+    aged.settled = value
+  }, onFailure)
+}
+
+/** The same set for the same roles, as long as they are remembered. */
+function resolvePermissions(
+  { byRole, setsByRoles }: RolePermissions,
+  roles: readonly string[],
+): ReadonlySet<Permission> {
+  const key = roles.length === 1 ? (roles[0] ?? '') : roles.join('\n')
+  const known = setsByRoles.get(key)
+  if (known !== undefined) return known
+  const set = new Set(roles.flatMap((role) => byRole.get(role) ?? []))
+  if (setsByRoles.size < roleSetsLimit) setsByRoles.set(key, set)
+  return set
 }

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { bodyOf, Fault, type Field, instantSchema, int32Schema, named, textField } from '../http/fields.ts'
+import { permissions } from './permissions.ts'
 
 const emailText = textField(3, 254, {})
 const emailPattern = /^[^@\p{Cc}]+@[^@\p{Cc}]+$/u
@@ -73,6 +74,17 @@ export const AuthenticatedUser = named(
 export const CurrentUserResponse = named(
   'CurrentUserResponse',
   Type.Object({ id: principalId, userName, roles }),
+)
+
+export const CurrentUserPermissions = named(
+  'CurrentUserPermissions',
+  Type.Object({
+    permissions: Type.Array(Type.Unsafe<string>({ type: 'string', enum: [...permissions] }), {
+      uniqueItems: true,
+      description: 'What the caller may do, in alphabetical order. More kinds may be added.',
+      examples: [['Orders.Create', 'Orders.Read']],
+    }),
+  }),
 )
 
 export const CsrfTokenResponse = named(

@@ -7,7 +7,13 @@ import { presentedAntiforgeryCookie, presentedSessionIdHash } from './authentica
 import { announceExpiry } from './guard.ts'
 import { type AuthParts, checkPassword, refusedLogin } from './login.ts'
 import type { SessionState } from './principal.ts'
-import { AuthenticatedUser, CsrfTokenResponse, CurrentUserResponse, LoginSessionCommand } from './schemas.ts'
+import {
+  AuthenticatedUser,
+  CsrfTokenResponse,
+  CurrentUserPermissions,
+  CurrentUserResponse,
+  LoginSessionCommand,
+} from './schemas.ts'
 import {
   antiforgeryCookieName,
   clearCookie,
@@ -34,6 +40,7 @@ export function registerSessionRoutes(app: App, parts: AuthParts): void {
   registerRefresh(app, parts)
   registerLogout(app, parts)
   registerCurrentUser(app)
+  registerCurrentUserPermissions(app)
   registerCsrf(app, parts)
 }
 
@@ -172,6 +179,26 @@ function registerCurrentUser(app: App): void {
       if (request.principal === null) throw new Problem('authentication-required')
       const { id, userName, roles } = request.principal
       return { id, userName, roles: [...roles] }
+    },
+  })
+}
+
+function registerCurrentUserPermissions(app: App): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/auth/me/permissions',
+    config: { access: 'authenticated' },
+    schema: {
+      operationId: 'getCurrentUserPermissions',
+      summary: 'What the current user may do',
+      description:
+        'The permissions that the roles of the credential hold now; a change of a role shows within five minutes. The same for a session cookie and a bearer token.',
+      tags,
+      response: { 200: CurrentUserPermissions },
+    },
+    handler: async (request) => {
+      if (request.principal === null) throw new Problem('authentication-required')
+      return { permissions: [...request.principal.permissions].sort() }
     },
   })
 }

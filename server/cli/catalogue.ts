@@ -245,6 +245,23 @@ const otherCommands: Record<string, CommandSpec> = {
     examples: ['backup /var/backups/countersign.db'],
     load: async () => (await import('./maintenance.ts')).runBackup,
   },
+  seed: {
+    summary: 'add invented orders, for trials and measurements',
+    argumentsText: '--orders N',
+    maximumArguments: 0,
+    options: {
+      orders: { value: 'N', description: 'how many' },
+      days: { value: 'DAYS', description: 'spread their creation over the last DAYS; default 365' },
+      yes: { description: 'also into a database with accounts that are not demo accounts' },
+    },
+    notes: [
+      'All of them are added or none. They are the same every time, but for the running instant. Their createdBy' +
+        ' begins with seed: as no account does, so that the filter createdBy=seed:* tells them from real ones.',
+      'On SQLite nobody else can write meanwhile (a service that runs on it answers its writes with 503).',
+    ],
+    examples: ['seed --orders 1000000 --dev', 'seed --orders 250000 --days 90 --json'],
+    load: async () => (await import('./seed.ts')).runSeed,
+  },
   copy: {
     summary: 'carry a SQLite database over to an empty PostgreSQL database, whole and verified',
     argumentsText: '--from file:<path> --to postgres://...',

@@ -5,7 +5,7 @@ import { DatabaseRefused, DatabaseUnavailable } from './errors.ts'
 import { migrate, pendingMigrations } from './migrate.ts'
 import { sqliteDialect, translateErrors } from './sqlite-driver.ts'
 import { openWritable, prepareFile } from './sqlite-files.ts'
-import type { Database } from './tables.ts'
+import { type Database, derivedTables, sqliteRowNumber } from './tables.ts'
 
 /** A row as text, in the order of the table's columns. Every column reads the same as text on both engines. */
 export type TextRow = (string | null)[]
@@ -23,7 +23,10 @@ export interface CopiedTable {
 export const batchRows = 2_000
 const batchCharacters = 4_000_000
 
-/** Every table of this version's schema, parents before children. Asked of the migrations, so that none is forgotten. */
+/**
+ * Every table of this version's schema but the derived ones, parents before children. Asked of the migrations, so that
+ * none is forgotten.
+ */
 export async function describeTables(): Promise<CopiedTable[]> {
   const connection = new Sqlite(':memory:')
   try {
@@ -122,24 +125,28 @@ async function refuseOlder(connection: Sqlite.Database): Promise<void> {
   )
 }
 
+/** Without those that the target makes by itself. */
 function tableNames(connection: Sqlite.Database): string[] {
   const statement = connection.prepare(
-    `select name from sqlite_schema where type = 'table' and name <> 'schema_migrations'
+    `select name from pragma_table_list where schema = 'main' and type = 'table' and name <> 'schema_migrations'
        and name not like 'sqlite\\_%' escape '\\' order by name`,
   )
-  return translateErrors(() => statement.pluck().all() as string[])
+  const names = translateErrors(() => statement.pluck().all() as string[])
+  const derived: readonly string[] = derivedTables
+  return names.filter((name) => !derived.includes(name))
 }
 
 function describeTable(connection: Sqlite.Database, name: string): CopiedTable {
   const columns = connection.prepare<[string], { name: string; pk: number }>(
     'select name, pk from pragma_table_info(?) order by cid',
   )
-  const rows = translateErrors(() => columns.all(name))
+  const rows = translateErrors(() => columns.all(name)).filter((column) => column.name !== sqliteRowNumber)
   const key = rows.filter((column) => column.pk > 0).sort((a, b) => a.pk - b.pk)
   return {
     name,
     columns: rows.map((column) => column.name),
-    key: key.map((column) => column.name),
+    // Orders, whose number is not copied, are known by their id.
+    key: key.length > 0 ? key.map((column) => column.name) : ['id'],
     initialRows: [],
   }
 }

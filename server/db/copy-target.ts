@@ -73,6 +73,15 @@ export class CopyTarget {
     }
   }
 
+  /** Throws unless the tally that the target's triggers have made is that of its orders. */
+  async verifyTally(): Promise<void> {
+    const differences = await this.#run(tallyDifferences)
+    if (differences.length === 0) return
+    throw new DatabaseRefused(
+      'DATABASE_URL: the target has not counted the orders that arrived: are its triggers switched off? Nothing was kept',
+    )
+  }
+
   /** The columns to which the server gives ids. */
   async identityColumns(table: CopiedTable): Promise<string[]> {
     const rows = await this.#run(
@@ -166,6 +175,27 @@ export class CopyTarget {
     }
   }
 }
+
+/** A row for each day and status of which the tally, folded or not, says something else than the orders do. */
+const tallyDifferences = `
+  with kept as (
+    select day, status, sum(orders), sum(total_units), sum(total_parts_e4)
+    from (
+      select day, status, orders, total_units, total_parts_e4 from order_tally
+      union all
+      select -1, status, orders, total_units, total_parts_e4 from order_tally_changes
+      union all
+      select day, status, orders, total_units, total_parts_e4 from order_tally_changes where day >= 0
+    ) as tally
+    group by day, status
+    having sum(orders) <> 0 or sum(total_units) <> 0 or sum(total_parts_e4) <> 0
+  ),
+  counted as (
+    select day, status, count(*), sum(total_e4 / 10000), sum(total_e4 % 10000)
+    from orders, lateral (select -1 union all select created_at / 86400000 where created_at >= 0) as days (day)
+    group by day, status
+  )
+  (table kept except table counted) union all (table counted except table kept) limit 1`
 
 /** The driver reads the certificates that the address names. */
 function newClient(url: string): pg.Client {

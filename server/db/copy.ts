@@ -29,8 +29,9 @@ export interface TableContent {
 /**
  * Carries a SQLite database over to an empty PostgreSQL database, whole or not at all. The source cannot be written to
  * meanwhile (`CopySource`); the target is migrated, then filled in one transaction (`CopyTarget`) that commits only
- * when every table, read back from it, has the count and the content of the source's. Ids are kept, and the target
- * gives none again that the source ever gave. Memory does not grow with the number of rows.
+ * when every table, read back from it, has the count and the content of the source's. Derived tables are not copied:
+ * the target makes its own, and they are compared with what they are derived from. Ids are kept, and the target gives
+ * none again that the source ever gave. Memory does not grow with the number of rows.
  *
  * Throws `DatabaseRefused`; its message names `--from` or `--to` and repeats no address.
  */
@@ -82,6 +83,7 @@ async function copyTables(
     report.tables[table.name] = arrived
     report.rows += arrived.rows
   }
+  await target.verifyTally()
   for (const table of tables) {
     for (const column of await target.identityColumns(table)) {
       await target.restartIdentity(table, column, source.greatestId(table, column))

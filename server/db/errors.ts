@@ -3,9 +3,14 @@ export class DatabaseUnavailable extends Error {
   override name = 'DatabaseUnavailable'
 }
 
-/** A read was stopped because it ran longer than its limit (see `readWithin`). */
+/** A read was stopped because it ran longer than its limit (see `query` of the port). */
 export class QueryTooSlow extends Error {
   override name = 'QueryTooSlow'
+}
+
+/** The database is there, and too many reads wait for their turn already. */
+export class TooManyWaiting extends DatabaseUnavailable {
+  override name = 'TooManyWaiting'
 }
 
 /** A start-up fault of the database that its operator has to mend; `message` is one line for a person. */

@@ -1,6 +1,8 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { DatabaseRefused } from './errors.ts'
 import * as initial from './migrations/0001-initial.ts'
+import * as orderTally from './migrations/0002-order-tally.ts'
+import * as orderIndexes from './migrations/0003-order-indexes.ts'
 import type { Database } from './tables.ts'
 
 export type Engine = 'sqlite' | 'postgres'
@@ -12,6 +14,8 @@ export interface Migration {
 /** Forward only. Names are never changed, and nothing is ever put between two of them. */
 const migrations: Record<string, Migration> = {
   '0001-initial': initial,
+  '0002-order-tally': orderTally,
+  '0003-order-indexes': orderIndexes,
 }
 
 /**

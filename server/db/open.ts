@@ -1,8 +1,8 @@
 import { parseDatabaseUrl } from './address.ts'
-import type { DatabasePort, WriteOperations } from './port.ts'
+import type { DatabasePort, ReadOperations, WriteOperations } from './port.ts'
 import type { PostgresOptions } from './postgres.ts'
 import { migrateSqlite, openSqlite } from './sqlite.ts'
-import type { RefusalCodec } from './sqlite-writer.ts'
+import type { RefusalCodec } from './sqlite-thread.ts'
 
 export interface ConnectOptions {
   /** `file:...` is embedded SQLite, `postgres://...` is PostgreSQL. */
@@ -13,28 +13,33 @@ export interface ConnectOptions {
   transactionPooler?: boolean
   /** PostgreSQL: how long to wait at start for a server that does not answer yet. */
   startTimeoutMilliseconds?: number
-  /** Told each time when the server is waited for. */
+  /** PostgreSQL: told each time when the server is waited for, and once if it cannot search text by an index. */
   onWaiting?: (message: string) => void
 }
 
-export interface OpenOptions<Operations extends WriteOperations> extends ConnectOptions {
+export interface OpenOptions<Operations extends WriteOperations, Reads extends ReadOperations>
+  extends ConnectOptions {
   operations: Operations
+  reads: Reads
   /** SQLite: entry module of the writer thread, which brings the same operations. */
   writerEntry: URL
+  /** SQLite: entry module of a reader thread, which brings the same reads. */
+  readerEntry: URL
   refusals: RefusalCodec
 }
 
 /** Migrates and opens the database that the address names. Throws `DatabaseRefused` with one line for the operator. */
-export async function openDatabase<Operations extends WriteOperations>(
-  options: OpenOptions<Operations>,
-): Promise<DatabasePort<Operations>> {
+export async function openDatabase<Operations extends WriteOperations, Reads extends ReadOperations>(
+  options: OpenOptions<Operations, Reads>,
+): Promise<DatabasePort<Operations, Reads>> {
   await migrateDatabase(options)
   const address = parseDatabaseUrl(options.databaseUrl)
   if (address.engine === 'sqlite') {
-    return openSqlite<Operations>(address.file, options.writerEntry, options.refusals)
+    const { writerEntry, readerEntry, reads, refusals } = options
+    return openSqlite<Operations, Reads>({ file: address.file, writerEntry, readerEntry, reads, refusals })
   }
   const { openPostgres } = await import('./postgres.ts')
-  return openPostgres(postgresOptions(address.url, options), options.operations)
+  return openPostgres(postgresOptions(address.url, options), options.operations, options.reads)
 }
 
 /** Brings the schema up to date without opening the service; returns the names of what was applied. */

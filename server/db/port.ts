@@ -10,15 +10,45 @@ import type { Database } from './tables.ts'
 export type WriteOperation = (trx: Transaction<Database>, input: any) => Promise<unknown>
 export type WriteOperations = Record<string, WriteOperation>
 
+/**
+ * A read operation: every query of it sees one snapshot. Input and output are plain data, so that it can run in another
+ * thread.
+ */
+export interface ReadOperation {
+  /**
+   * The same answer where it costs little, however many rows there are; undefined where it may cost more. On SQLite it
+   * runs in the main thread: it may wait for nothing but its queries.
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: the registry's own types give input and output of each operation
+  quick?(snapshot: Kysely<Database>, input: any): Promise<unknown>
+  // biome-ignore lint/suspicious/noExplicitAny: see above
+  run(snapshot: Kysely<Database>, input: any): Promise<unknown>
+}
+export type ReadOperations = Record<string, ReadOperation>
+
+export interface QueryOptions {
+  /** What the operation may take, without the time for which it waits for its turn. */
+  limitMilliseconds: number
+  /** Who asks: callers take turns where one has to wait for another. */
+  caller: string
+}
+
 /** One port, two engines (ADR 0001). Everything in which they differ lives in this folder. */
-export interface DatabasePort<Operations extends WriteOperations> {
+export interface DatabasePort<Operations extends WriteOperations, Reads extends ReadOperations> {
+  /** Whether writes of orders leave changes to the tally behind, which `foldOrderTally` has to fold now and then. */
+  defersTally: boolean
   /** Queries outside a transaction; sees committed, durable data only. */
   read: Kysely<Database>
   /**
-   * Runs queries on one consistent snapshot. Throws `QueryTooSlow` when they together ran longer than
-   * `limitMilliseconds`; the work is then stopped, not only its answer.
+   * Runs the named read operation on one consistent snapshot, away from the event loop unless it is quick. Rejects with
+   * what it threw, with `QueryTooSlow` when its queries together ran longer than their limit (they are then stopped, not
+   * only their answer), or with `DatabaseUnavailable`.
    */
-  readWithin<T>(limitMilliseconds: number, query: (snapshot: Transaction<Database>) => Promise<T>): Promise<T>
+  query<Name extends keyof Reads & string>(
+    name: Name,
+    input: Parameters<Reads[Name]['run']>[1],
+    options: QueryOptions,
+  ): Promise<Awaited<ReturnType<Reads[Name]['run']>>>
   /**
    * Runs the named operation in a transaction. Resolves only when the change is durable; rejects with what the
    * operation threw (nothing was written), or with `DatabaseUnavailable` (nothing was acknowledged).

@@ -10,7 +10,7 @@ import {
   type TransactionSettings,
 } from 'kysely'
 import pg from 'pg'
-import { DatabaseUnavailable } from './errors.ts'
+import { DatabaseUnavailable, StatementTimeout } from './errors.ts'
 import { translateConnectError, translatePostgresError } from './postgres-errors.ts'
 import type { DirectReader } from './prepared.ts'
 
@@ -23,17 +23,20 @@ export interface ConnectionSource {
 
 export interface PostgresDialectOptions {
   namedStatements: boolean
+  /** Of the names; two dialects on the same connections need two. */
+  namePrefix?: string
   /** By this side's clock, all its statements together; past it no commit is sent and the connection is given up. */
   transactionLimitMilliseconds?: number
+  /** By the server's clock, the statements of a transaction together: it stops the one in which they pass it. */
+  statementsLimitMilliseconds?: number
 }
 
 /** Kysely on PostgreSQL connections, with the driver's errors turned into the port's. */
 export function postgresDialect(source: ConnectionSource, options: PostgresDialectOptions): Dialect {
-  const names = options.namedStatements ? new StatementNames('q') : undefined
-  const limit = options.transactionLimitMilliseconds ?? Number.POSITIVE_INFINITY
+  const names = options.namedStatements ? new StatementNames(options.namePrefix ?? 'q') : undefined
   return {
     createAdapter: () => new PostgresAdapter(),
-    createDriver: () => new PostgresDriver(source, names, limit),
+    createDriver: () => new PostgresDriver(source, names, options),
     createIntrospector: (db) => new PostgresIntrospector(db),
     createQueryCompiler: () => new PostgresQueryCompiler(),
   }
@@ -41,6 +44,9 @@ export function postgresDialect(source: ConnectionSource, options: PostgresDiale
 
 /** When the server does not answer at all, by this side's clock. */
 export const silenceTimeoutMilliseconds = 5_000
+
+/** Of the time of a transaction's statements: less is not worth a message to the server. */
+const noticeableMilliseconds = 20
 
 /** Filters make unboundedly many statements; each named one costs memory on every connection of the server. */
 const namedStatementsLimit = 256
@@ -89,12 +95,12 @@ class PostgresDriver implements Driver {
   readonly #source: ConnectionSource
   readonly #names: StatementNames | undefined
 
-  readonly #transactionLimitMilliseconds: number
+  readonly #options: PostgresDialectOptions
 
-  constructor(source: ConnectionSource, names: StatementNames | undefined, transactionLimit: number) {
+  constructor(source: ConnectionSource, names: StatementNames | undefined, options: PostgresDialectOptions) {
     this.#source = source
     this.#names = names
-    this.#transactionLimitMilliseconds = transactionLimit
+    this.#options = options
   }
 
   async init(): Promise<void> {}
@@ -111,8 +117,11 @@ class PostgresDriver implements Driver {
     const isolation =
       settings.isolationLevel === undefined ? '' : ` isolation level ${settings.isolationLevel}`
     const access = settings.accessMode === undefined ? '' : ` ${settings.accessMode}`
-    connection.deadline = performance.now() + this.#transactionLimitMilliseconds
-    await connection.run(`begin${isolation}${access}`)
+    const { transactionLimitMilliseconds, statementsLimitMilliseconds } = this.#options
+    connection.deadline = performance.now() + (transactionLimitMilliseconds ?? Number.POSITIVE_INFINITY)
+    const begin = `begin${isolation}${access}`
+    if (statementsLimitMilliseconds === undefined) await connection.run(begin)
+    else await connection.beginWithin(begin, statementsLimitMilliseconds)
   }
 
   async commitTransaction(connection: PostgresConnection): Promise<void> {
@@ -138,6 +147,9 @@ class PostgresConnection implements DatabaseConnection {
   /** Of the transaction, on the clock of `performance`. */
   deadline = Number.POSITIVE_INFINITY
 
+  #statementsDeadline = Number.POSITIVE_INFINITY
+  /** What the server stops a statement after. */
+  #statementTimeout = Number.POSITIVE_INFINITY
   readonly #names: StatementNames | undefined
 
   constructor(client: pg.ClientBase, names: StatementNames | undefined) {
@@ -153,17 +165,37 @@ class PostgresConnection implements DatabaseConnection {
     if (command !== 'COMMIT') throw new Error(`the transaction was ended by ${command}`)
   }
 
+  /** In one message: the limits cost no way of their own. */
+  async beginWithin(begin: string, limitMilliseconds: number): Promise<void> {
+    // A lock in the way is the database's affair, and shall not look like a query that is too expensive.
+    const limits = `set local statement_timeout = ${limitMilliseconds}; set local lock_timeout = ${Math.ceil(limitMilliseconds / 2)}`
+    await this.run(`${begin}; ${limits}`)
+    this.#statementTimeout = limitMilliseconds
+    this.#statementsDeadline = performance.now() + limitMilliseconds
+  }
+
   async run(text: string): Promise<void> {
     await this.#query((limits) => this.client.query({ text, ...limits }))
   }
 
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    await this.#limitStatement()
     const name = this.#names?.of(query.sql)
     const config = { text: query.sql, values: [...query.parameters], ...(name === undefined ? {} : { name }) }
     const result = await this.#query((limits) =>
       this.client.query<Row & pg.QueryResultRow>({ ...config, ...limits }),
     )
     return { rows: result.rows, numAffectedRows: BigInt(result.rowCount ?? 0) }
+  }
+
+  /** Told to the server only when statements before have used up a part that counts. */
+  async #limitStatement(): Promise<void> {
+    if (this.#statementsDeadline === Number.POSITIVE_INFINITY) return
+    const left = Math.ceil(this.#statementsDeadline - performance.now())
+    if (this.#statementTimeout - left < noticeableMilliseconds) return
+    if (left <= 0) throw new StatementTimeout('the statements together ran longer than their limit')
+    await this.run(`set local statement_timeout = ${left}`)
+    this.#statementTimeout = left
   }
 
   // biome-ignore lint/correctness/useYield: Kysely's interface wants a generator; nothing here streams

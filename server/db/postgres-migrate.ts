@@ -28,7 +28,7 @@ export async function migratePostgres(
   const giveUpAt = performance.now() + waitMilliseconds
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await migrateOnce(options)
+      return await migrateOnce(options, onWaiting)
     } catch (error) {
       const pause = Math.min(500 * attempt, 5_000)
       if (!(error instanceof DatabaseUnavailable)) throw error
@@ -39,7 +39,7 @@ export async function migratePostgres(
   }
 }
 
-async function migrateOnce(options: PostgresOptions): Promise<string[]> {
+async function migrateOnce(options: PostgresOptions, onNotice: (message: string) => void): Promise<string[]> {
   const client = await connect(options)
   try {
     await refuseOldServer(client)
@@ -47,17 +47,32 @@ async function migrateOnce(options: PostgresOptions): Promise<string[]> {
       dialect: postgresDialect(singleSource(client), { namedStatements: false }),
     })
     const pending = await withinSilence(pendingMigrations(db, 'postgres'))
-    if (pending.length === 0) return []
+    if (pending.length === 0) {
+      await noticeMissingIndex(db, onNotice)
+      return []
+    }
     // However long it takes, and however long another instance holds the lock.
-    return await db.transaction().execute(async (trx) => {
+    const transaction = db.transaction().setIsolationLevel('read committed')
+    const applied = await transaction.execute(async (trx) => {
       await sql`select pg_advisory_xact_lock(${sql.raw(migrationLock)})`.execute(trx)
       return migrate(trx, 'postgres')
     })
+    await noticeMissingIndex(db, onNotice)
+    return applied
   } catch (error) {
     throw explain(translatePostgresError(error), schemaExplanations)
   } finally {
     await endConnection(client)
   }
+}
+
+/** Without the extension pg_trgm the migration could not make it (docs/operations.md). */
+async function noticeMissingIndex(db: Kysely<Database>, onNotice: (message: string) => void): Promise<void> {
+  const { rows } = await withinSilence(
+    sql`select 1 where to_regclass('orders_by_trigram') is not null`.execute(db),
+  )
+  if (rows.length > 0) return
+  onNotice('there is no index orders_by_trigram: searching text looks at every order (docs/operations.md)')
 }
 
 function singleSource(client: pg.Client): ConnectionSource {

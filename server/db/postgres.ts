@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Kysely, sql } from 'kysely'
 import pg from 'pg'
 import { DatabaseRefused, DatabaseUnavailable, QueryTooSlow, StatementTimeout } from './errors.ts'
-import type { DatabasePort, WriteOperations } from './port.ts'
+import type { DatabasePort, ReadOperations, WriteOperations } from './port.ts'
 import { directReader, postgresDialect, silenceTimeoutMilliseconds } from './postgres-driver.ts'
 import { isConflict } from './postgres-errors.ts'
 import { PipelinedConnection } from './postgres-pipeline.ts'
@@ -37,10 +37,11 @@ export const types = new pg.TypeOverrides()
 types.setTypeParser(pg.types.builtins.INT8, Number)
 
 /** Opens a migrated database. Operations run in this process, in READ COMMITTED: the conditional UPDATE decides. */
-export function openPostgres<Operations extends WriteOperations>(
+export function openPostgres<Operations extends WriteOperations, Reads extends ReadOperations>(
   options: PostgresOptions,
   operations: Operations,
-): DatabasePort<Operations> {
+  reads: Reads,
+): DatabasePort<Operations, Reads> {
   const losses = new ConnectionLosses()
   const pool = new PooledConnections(
     { ...clientConfig(options, writeTimeoutMilliseconds), max: options.poolSize, idleTimeoutMillis: 60_000 },
@@ -53,24 +54,25 @@ export function openPostgres<Operations extends WriteOperations>(
   const transactions = new Kysely<Database>({
     dialect: postgresDialect(pool, { namedStatements, transactionLimitMilliseconds }),
   })
+  /** The limit is a matter of the connection's transactions, and the same for all lists. */
+  const snapshotsByLimit = new Map<number, Kysely<Database>>()
+  const snapshotsWithin = (statementsLimitMilliseconds: number) => {
+    const known = snapshotsByLimit.get(statementsLimitMilliseconds)
+    if (known !== undefined) return known
+    const namePrefix = `w${statementsLimitMilliseconds}_`
+    const limits = { transactionLimitMilliseconds, statementsLimitMilliseconds }
+    const dialect = postgresDialect(pool, { namedStatements, namePrefix, ...limits })
+    const made = new Kysely<Database>({ dialect })
+    snapshotsByLimit.set(statementsLimitMilliseconds, made)
+    return made
+  }
 
   return {
+    defersTally: true,
     read,
-    readWithin: (limitMilliseconds, query) =>
-      transactions
-        .transaction()
-        .setIsolationLevel('repeatable read')
-        .setAccessMode('read only')
-        .execute(async (snapshot) => {
-          // A lock in the way is the database's affair, and shall not look like a query that is too expensive.
-          await sql`select set_config('statement_timeout', ${String(limitMilliseconds)}, true),
-            set_config('lock_timeout', ${String(limitMilliseconds / 2)}, true)`.execute(snapshot)
-          return query(snapshot)
-        })
-        .catch((error: unknown) => {
-          if (!(error instanceof StatementTimeout)) throw error
-          throw new QueryTooSlow('the query ran longer than its limit', { cause: error })
-        }),
+    query: (name, input, { limitMilliseconds }) =>
+      // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
+      runRead(snapshotsWithin(limitMilliseconds), reads, name, input) as Promise<any>,
     // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
     write: (name, input) => runWrite(transactions, operations, name, input) as Promise<any>,
     async ping() {
@@ -93,6 +95,29 @@ export function openPostgres<Operations extends WriteOperations>(
     async close() {
       await Promise.all([pool.close(), pipeline.close()])
     },
+  }
+}
+
+/** The server stops each statement after what is left of the limit for all of them. */
+async function runRead(
+  snapshots: Kysely<Database>,
+  reads: ReadOperations,
+  name: string,
+  input: unknown,
+): Promise<unknown> {
+  const operation = reads[name]
+  if (operation === undefined) throw new Error(`no read ${name}`)
+  try {
+    return await snapshots
+      .transaction()
+      .setIsolationLevel('repeatable read')
+      .setAccessMode('read only')
+      .execute(
+        async (snapshot) => (await operation.quick?.(snapshot, input)) ?? operation.run(snapshot, input),
+      )
+  } catch (error) {
+    if (!(error instanceof StatementTimeout)) throw error
+    throw new QueryTooSlow('the query ran longer than its limit', { cause: error })
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Compilable, CompiledQuery, Kysely } from 'kysely'
+import type { CompiledQuery, Kysely } from 'kysely'
 import type { Database } from './tables.ts'
 
 interface Prepared<Row> {
@@ -17,12 +17,17 @@ export function readDirectly(db: Kysely<Database>, reader: DirectReader): void {
   directReaders.set(db, reader)
 }
 
+/** A query of Kysely's builder, or one written with its `sql`. */
+interface Buildable<Row> {
+  compile(db: Kysely<Database>): CompiledQuery<Row>
+}
+
 /**
  * A query that is built and compiled once for a database and then only bound: building it anew costs more than
  * running it. `build` sees placeholders in place of the arguments, so it must do nothing with them but bind them.
  */
 export function prepared<Args extends readonly unknown[], Row>(
-  build: (db: Kysely<Database>, ...args: Args) => Compilable<Row>,
+  build: (db: Kysely<Database>, ...args: Args) => Buildable<Row>,
 ): (db: Kysely<Database>, ...args: Args) => Promise<Row[]> {
   /** By adapter, which a database shares with its transactions: the two engines write their SQL differently. */
   const byAdapter = new WeakMap<object, Prepared<Row>>()
@@ -31,7 +36,7 @@ export function prepared<Args extends readonly unknown[], Row>(
     let known = byAdapter.get(adapter)
     if (known === undefined) {
       const placeholders = args.map(() => ({}))
-      const query = build(db, ...(placeholders as unknown as Args)).compile()
+      const query = build(db, ...(placeholders as unknown as Args)).compile(db)
       const argumentOf = query.parameters.map((value) => {
         const index = placeholders.indexOf(value as object)
         return index < 0 ? undefined : index

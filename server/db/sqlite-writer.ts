@@ -5,29 +5,15 @@ import { DatabaseUnavailable } from './errors.ts'
 import type { WriteOperations } from './port.ts'
 import { sqliteDialect, translateErrors } from './sqlite-driver.ts'
 import { openWritable } from './sqlite-files.ts'
+import {
+  type FromThread,
+  type RefusalCodec,
+  type ThreadRequest,
+  type ThreadResult,
+  type ToThread,
+  toThreadResult,
+} from './sqlite-thread.ts'
 import type { Database } from './tables.ts'
-
-/** Carries the domain's own refusals across the thread boundary; db/ does not know what they are. */
-export interface RefusalCodec {
-  /** The plain form of a refusal, or undefined for any other error. */
-  toPlain(error: unknown): unknown
-  fromPlain(plain: unknown): Error
-}
-
-export interface WriteRequest {
-  id: number
-  operation: string
-  input: unknown
-}
-
-export type WriteResult =
-  | { id: number; outcome: 'done'; value: unknown }
-  | { id: number; outcome: 'refused'; refusal: unknown }
-  | { id: number; outcome: 'unavailable'; message: string }
-  | { id: number; outcome: 'failed'; message: string; stack: string | undefined }
-
-export type ToWriter = WriteRequest | 'close'
-export type FromWriter = { ready: true } | { results: WriteResult[] }
 
 /** Operations of one commit at most: bounds how long the first of them waits for its acknowledgement. */
 const groupLimit = 256
@@ -53,7 +39,7 @@ export function runSqliteWriter(
       rollback: ['rollback to operation', 'release operation'],
     }),
   })
-  const waiting: WriteRequest[] = []
+  const waiting: ThreadRequest[] = []
   let closing = false
   let scheduled = false
 
@@ -61,7 +47,7 @@ export function runSqliteWriter(
     takeArrived()
     while (waiting.length > 0) {
       const results = await runGroup(connection, db, waiting.splice(0, groupLimit), operations, refusals)
-      port.postMessage({ results } satisfies FromWriter)
+      port.postMessage({ results } satisfies FromThread)
       takeArrived()
     }
     scheduled = false
@@ -71,7 +57,7 @@ export function runSqliteWriter(
     }
   }
 
-  function take(message: ToWriter): void {
+  function take(message: ToThread): void {
     if (message === 'close') closing = true
     else waiting.push(message)
   }
@@ -82,25 +68,25 @@ export function runSqliteWriter(
     }
   }
 
-  port.on('message', (message: ToWriter) => {
+  port.on('message', (message: ToThread) => {
     take(message)
     if (scheduled) return
     scheduled = true
     setImmediate(drain)
   })
-  port.postMessage({ ready: true } satisfies FromWriter)
+  port.postMessage({ ready: true } satisfies FromThread)
 }
 
 async function runGroup(
   connection: Sqlite.Database,
   db: Kysely<Database>,
-  group: WriteRequest[],
+  group: ThreadRequest[],
   operations: WriteOperations,
   refusals: RefusalCodec,
-): Promise<WriteResult[]> {
+): Promise<ThreadResult[]> {
   try {
     translateErrors(() => connection.exec('begin immediate'))
-    const results: WriteResult[] = []
+    const results: ThreadResult[] = []
     for (const request of group) results.push(await runOne(connection, db, request, operations, refusals))
     translateErrors(() => connection.exec('commit'))
     return results
@@ -115,10 +101,10 @@ async function runGroup(
 async function runOne(
   connection: Sqlite.Database,
   db: Kysely<Database>,
-  { id, operation, input }: WriteRequest,
+  { id, operation, input }: ThreadRequest,
   operations: WriteOperations,
   refusals: RefusalCodec,
-): Promise<WriteResult> {
+): Promise<ThreadResult> {
   const run = operations[operation]
   if (run === undefined)
     return { id, outcome: 'failed', message: `no operation ${operation}`, stack: undefined }
@@ -129,10 +115,7 @@ async function runOne(
     if (error instanceof DatabaseUnavailable) throw error
     if (!connection.inTransaction)
       throw new DatabaseUnavailable('the transaction was ended', { cause: error })
-    const refusal = refusals.toPlain(error)
-    if (refusal !== undefined) return { id, outcome: 'refused', refusal }
-    const { message, stack } = error instanceof Error ? error : new Error(String(error))
-    return { id, outcome: 'failed', message, stack }
+    return toThreadResult(id, error, refusals)
   }
 }
 

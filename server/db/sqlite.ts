@@ -1,23 +1,18 @@
-import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
-import { Worker } from 'node:worker_threads'
 import type Sqlite from 'better-sqlite3'
 import { Kysely, sql } from 'kysely'
-import { DatabaseRefused, DatabaseUnavailable, QueryTooSlow } from './errors.ts'
+import { DatabaseRefused, DatabaseUnavailable } from './errors.ts'
 import { migrate } from './migrate.ts'
-import type { DatabasePort, WriteOperations } from './port.ts'
+import type { DatabasePort, ReadOperations, WriteOperations } from './port.ts'
 import { readDirectly } from './prepared.ts'
 import { CachingConnection, sqliteDialect, translateErrors } from './sqlite-driver.ts'
 import { openReadOnly, openWritable, prepareFile } from './sqlite-files.ts'
-import type { FromWriter, RefusalCodec, ToWriter, WriteResult } from './sqlite-writer.ts'
+import { ReadLanes } from './sqlite-lanes.ts'
+import { DatabaseThread, type RefusalCodec } from './sqlite-thread.ts'
 import type { Database } from './tables.ts'
 
 /** Writes that may wait for the writer thread; one more is refused at once instead of piling up. */
 const waitingWritesLimit = 10_000
-/** Lists that may wait for their turn. */
-const waitingSnapshotsLimit = 256
-const restartDelayMilliseconds = 200
 
 const plainTransaction = { begin: 'begin', commit: 'commit', rollback: ['rollback'] }
 
@@ -53,43 +48,54 @@ export async function migrateSqlite(file: string): Promise<string[]> {
   }
 }
 
+export interface SqliteParts<Reads extends ReadOperations> {
+  file: string
+  /** Entry module of the writer: brings the operations and calls `runSqliteWriter`. */
+  writerEntry: URL
+  /** Entry module of a reader: brings the read operations and calls `runSqliteReader`. */
+  readerEntry: URL
+  reads: Reads
+  refusals: RefusalCodec
+}
+
 /**
- * Opens a migrated file: a read-only connection in this thread, and the writer in a thread of its own whose entry
- * module is `writerEntry` (it brings the operations and calls `runSqliteWriter`).
+ * Opens a migrated file: a read-only connection in this thread, the writer in a thread of its own, and threads for
+ * reads that may take long.
  */
-export async function openSqlite<Operations extends WriteOperations>(
-  file: string,
-  writerEntry: URL,
-  refusals: RefusalCodec,
-): Promise<DatabasePort<Operations>> {
+export async function openSqlite<Operations extends WriteOperations, Reads extends ReadOperations>({
+  file,
+  writerEntry,
+  readerEntry,
+  reads,
+  refusals,
+}: SqliteParts<Reads>): Promise<DatabasePort<Operations, Reads>> {
   const connection = translateErrors(() => openReadOnly(file))
-  let deadline = Number.POSITIVE_INFINITY
-  connection.function('within_time', () => {
-    if (performance.now() > deadline) throw new QueryTooSlow('the query ran longer than its limit')
-    return 1
-  })
   const read = new Kysely<Database>({ dialect: sqliteDialect(connection, plainTransaction) })
   const direct = new CachingConnection(connection)
   readDirectly(read, async (text, parameters) => direct.read(text, parameters))
-  const turns = new Turns()
-  const writer = await WriterThread.start(writerEntry, file, refusals).catch((error: unknown) => {
+  const snapshot = new SharedSnapshot(connection)
+  const lanes = new ReadLanes({ entry: readerEntry, file, refusals })
+  const writer = new DatabaseThread({
+    name: 'the writer',
+    entry: writerEntry,
+    file,
+    refusals,
+    waitingLimit: waitingWritesLimit,
+  })
+  await writer.start().catch((error: unknown) => {
     connection.close()
     throw error
   })
 
   return {
+    defersTally: false,
     read,
-    readWithin: (limitMilliseconds, query) =>
-      turns.take(() =>
-        read.transaction().execute(async (snapshot) => {
-          deadline = performance.now() + limitMilliseconds
-          try {
-            return await query(snapshot)
-          } finally {
-            deadline = Number.POSITIVE_INFINITY
-          }
-        }),
-      ),
+    async query(name, input, { limitMilliseconds, caller }) {
+      const quick = reads[name]?.quick
+      const answer = quick && (await snapshot.during(() => quick(read, input)))
+      // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
+      return (answer ?? lanes.run(name, input, limitMilliseconds, caller)) as Promise<any>
+    },
     // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
     write: (name, input) => writer.run(name, input) as Promise<any>,
     async ping() {
@@ -102,156 +108,32 @@ export async function openSqlite<Operations extends WriteOperations>(
       await backUp(file, target)
     },
     async close() {
-      await writer.close()
+      await Promise.all([writer.close(), lanes.close()])
       connection.close()
     },
   }
 }
 
 /**
- * Snapshots hold the event loop while they run (ADR 0008), so they run one at a time, and everything else that has
- * arrived is served between two of them.
+ * One transaction around all quick reads of a turn of the event loop. They wait for nothing but this connection, which
+ * answers at once, so none of them outlives the turn, and nothing that was acknowledged after it began is missing.
  */
-class Turns {
-  #waiting = 0
-  #last: Promise<unknown> = Promise.resolve()
+class SharedSnapshot {
+  readonly #connection: Sqlite.Database
+  #users = 0
 
-  async take<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#waiting >= waitingSnapshotsLimit) throw new DatabaseUnavailable('too many lists are waiting')
-    this.#waiting += 1
-    const mine = this.#last.then(() => turnOfTheLoop()).then(work)
-    this.#last = mine.catch(() => undefined)
+  constructor(connection: Sqlite.Database) {
+    this.#connection = connection
+  }
+
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#users === 0) translateErrors(() => this.#connection.exec('begin'))
+    this.#users += 1
     try {
-      return await mine
+      return await work()
     } finally {
-      this.#waiting -= 1
+      this.#users -= 1
+      if (this.#users === 0) translateErrors(() => this.#connection.exec('commit'))
     }
-  }
-}
-
-interface Waiting {
-  resolve(value: unknown): void
-  reject(error: Error): void
-}
-
-/** The main thread's end of the writer: restarts it when it dies, after failing what it had not acknowledged. */
-class WriterThread {
-  readonly #entry: URL
-  readonly #file: string
-  readonly #refusals: RefusalCodec
-  readonly #waiting = new Map<number, Waiting>()
-  #worker: Worker | undefined
-  #nextId = 1
-  #closing = false
-  #launching: Promise<void> | undefined
-  #end: Promise<void> | undefined
-
-  static async start(entry: URL, file: string, refusals: RefusalCodec): Promise<WriterThread> {
-    const thread = new WriterThread(entry, file, refusals)
-    try {
-      await thread.#launch()
-    } catch (error) {
-      thread.#closing = true
-      throw error
-    }
-    return thread
-  }
-
-  private constructor(entry: URL, file: string, refusals: RefusalCodec) {
-    this.#entry = entry
-    this.#file = file
-    this.#refusals = refusals
-  }
-
-  run(operation: string, input: unknown): Promise<unknown> {
-    const worker = this.#worker
-    if (worker === undefined || this.#closing) {
-      return Promise.reject(new DatabaseUnavailable('the writer is not running'))
-    }
-    if (this.#waiting.size >= waitingWritesLimit) {
-      return Promise.reject(new DatabaseUnavailable('too many writes are waiting'))
-    }
-    return new Promise((resolve, reject) => {
-      const id = this.#nextId++
-      this.#waiting.set(id, { resolve, reject })
-      try {
-        worker.postMessage({ id, operation, input } satisfies ToWriter)
-      } catch (error) {
-        this.#waiting.delete(id)
-        reject(error as Error)
-      }
-    })
-  }
-
-  assertRunning(): void {
-    if (this.#worker === undefined) throw new DatabaseUnavailable('the writer is not running')
-  }
-
-  close(): Promise<void> {
-    this.#end ??= this.#endWriter()
-    return this.#end
-  }
-
-  async #endWriter(): Promise<void> {
-    this.#closing = true
-    await this.#launching?.catch(() => undefined)
-    const worker = this.#worker
-    if (worker === undefined) return
-    const exit = once(worker, 'exit')
-    worker.postMessage('close' satisfies ToWriter)
-    await exit
-  }
-
-  #launch(): Promise<void> {
-    this.#launching = this.#start()
-    return this.#launching
-  }
-
-  #start(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const worker = new Worker(this.#entry, { workerData: { file: this.#file } })
-      let failure: Error | undefined
-      worker.on('message', (message: FromWriter) => {
-        if ('ready' in message) {
-          this.#worker = worker
-          resolve()
-        } else {
-          for (const result of message.results) this.#settle(result)
-        }
-      })
-      worker.on('error', (error: Error) => {
-        failure = error
-      })
-      worker.on('exit', () => {
-        reject(failure ?? new DatabaseUnavailable('the writer ended before it was ready'))
-        this.#ended(failure)
-      })
-    })
-  }
-
-  #settle(result: WriteResult): void {
-    const waiting = this.#waiting.get(result.id)
-    if (waiting === undefined) return
-    this.#waiting.delete(result.id)
-    if (result.outcome === 'done') waiting.resolve(result.value)
-    else if (result.outcome === 'refused') waiting.reject(this.#refusals.fromPlain(result.refusal))
-    else if (result.outcome === 'unavailable') waiting.reject(new DatabaseUnavailable(result.message))
-    else waiting.reject(Object.assign(new Error(result.message), { stack: result.stack }))
-  }
-
-  #ended(cause: Error | undefined): void {
-    this.#worker = undefined
-    for (const waiting of this.#waiting.values()) {
-      waiting.reject(new DatabaseUnavailable('the writer ended before it answered', { cause }))
-    }
-    this.#waiting.clear()
-    if (!this.#closing) this.#restartLater()
-  }
-
-  #restartLater(): void {
-    setTimeout(() => {
-      // A launch that fails has ended its worker, which schedules the next one.
-      if (!this.#closing) this.#launch().catch(() => undefined)
-    }, restartDelayMilliseconds).unref()
   }
 }

@@ -7,6 +7,8 @@ import type { Generated } from 'kysely'
  */
 export interface Database {
   orders: OrdersTable
+  order_tally: OrderTallyTable
+  order_tally_changes: OrderTallyChangesTable
   principals: PrincipalsTable
   users: UsersTable
   client_secrets: ClientSecretsTable
@@ -20,6 +22,13 @@ export interface Database {
   login_failures: LoginFailuresTable
   idempotency_keys: IdempotencyKeysTable
 }
+
+/** By which SQLite numbers the orders for its index of trigrams; PostgreSQL has no such column, and no query names it. */
+export const sqliteRowNumber = 'seq'
+
+/** Tables that the database itself makes from others: they are read, and never written or copied. */
+export const derivedTables = ['order_tally', 'order_tally_changes'] as const
+export type DerivedTable = (typeof derivedTables)[number]
 
 export interface OrdersTable {
   /** UUIDv7, lower case. */
@@ -39,6 +48,39 @@ export interface OrdersTable {
   modified_by: string | null
   /** Row version of the optimistic concurrency check; 1 at creation. */
   version: number
+}
+
+/**
+ * How many orders there are and what they come to, by day of creation and status, kept by triggers on `orders`
+ * (ADR 0010). Exact only together with `order_tally_changes`, read in the same statement.
+ */
+export interface OrderTallyTable {
+  /** Whole UTC days since 1970 of `created_at`, or `allDays`. What was created before 1970 counts in all days only. */
+  day: number
+  /** `EOrderStatus`. */
+  status: number
+  orders: number
+  /** Sum of the totals' whole currency units. May pass 2^53: only ever read as text. */
+  total_units: number
+  /** Sum of what the totals have beside their whole units, in ten-thousandths. Only ever read as text. */
+  total_parts_e4: number
+}
+
+/** The `day` that stands for all days together in `order_tally`. */
+export const allDays = -1
+
+/**
+ * What is to be added to `order_tally`, to the row of the day and to that of all days; numbers may be negative. On
+ * PostgreSQL each statement appends its own and `foldOrderTally` takes them away; on SQLite there are never any.
+ */
+export interface OrderTallyChangesTable {
+  id: Generated<number>
+  /** -1 for what was created before 1970: it counts in all days only. */
+  day: number
+  status: number
+  orders: number
+  total_units: number
+  total_parts_e4: number
 }
 
 /** Users and service clients share one int32 id sequence and one name space (section 6 of the contract). */

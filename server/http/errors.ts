@@ -1,7 +1,7 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { DatabaseUnavailable, QueryTooSlow } from '../db/errors.ts'
+import { DatabaseUnavailable, QueryTooSlow, TooManyWaiting } from '../db/errors.ts'
 import { newOpaqueId } from '../ids.ts'
 import { catalogue, Problem, type ProblemCode, retryAfter } from './problems.ts'
 import { urlLimitBytes } from './request-context.ts'
@@ -32,6 +32,9 @@ export function registerErrors(app: App, publicUrl: () => string): void {
 
 function toProblem(error: Error): Problem {
   if (error instanceof Problem) return error
+  if (error instanceof TooManyWaiting) {
+    return new Problem('overloaded', { cause: error, headers: retryAfter(1_000) })
+  }
   if (error instanceof DatabaseUnavailable) {
     return new Problem('database-unavailable', { cause: error, headers: retryAfter(2_000) })
   }

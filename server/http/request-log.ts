@@ -1,5 +1,61 @@
+import type { FastifyBaseLogger } from 'fastify'
 import { pathOf } from './errors.ts'
 import type { App } from './route.ts'
+
+/** What the methods of a logger take: an object or a text, and values for the text. */
+type Line = [first: object, text?: string, ...values: unknown[]]
+
+/**
+ * The logger of a request, made only when somebody logs besides the one line of every request: for Fastify's
+ * `childLoggerFactory`, which would otherwise make one each time.
+ */
+export class RequestLog implements FastifyBaseLogger {
+  readonly parent: FastifyBaseLogger
+  readonly #bindings: Record<string, unknown>
+  readonly #options: object
+  #made: FastifyBaseLogger | undefined
+
+  constructor(parent: FastifyBaseLogger, bindings: Record<string, unknown>, options: object) {
+    this.parent = parent
+    this.#bindings = bindings
+    this.#options = options
+  }
+
+  get #own(): FastifyBaseLogger {
+    this.#made ??= this.parent.child(this.#bindings, this.#options)
+    return this.#made
+  }
+
+  get level() {
+    return this.parent.level
+  }
+
+  child(bindings: Record<string, unknown>, options: object = {}): FastifyBaseLogger {
+    return this.#own.child(bindings, options)
+  }
+
+  fatal(...line: unknown[]): void {
+    this.#own.fatal(...(line as Line))
+  }
+  error(...line: unknown[]): void {
+    this.#own.error(...(line as Line))
+  }
+  warn(...line: unknown[]): void {
+    this.#own.warn(...(line as Line))
+  }
+  info(...line: unknown[]): void {
+    this.#own.info(...(line as Line))
+  }
+  debug(...line: unknown[]): void {
+    this.#own.debug(...(line as Line))
+  }
+  trace(...line: unknown[]): void {
+    this.#own.trace(...(line as Line))
+  }
+  silent(...line: unknown[]): void {
+    this.#own.silent(...(line as Line))
+  }
+}
 
 /**
  * One line for every answered request. The query string, headers and bodies are never logged: they may hold what
@@ -7,8 +63,12 @@ import type { App } from './route.ts'
  */
 export function registerRequestLog(app: App): void {
   app.addHook('onResponse', (request, reply, done) => {
-    request.log.info(
+    const { log } = request
+    // A logger of the request's own costs more than the line: the id goes into the line itself.
+    const [writer, requestId] = log instanceof RequestLog ? [log.parent, request.id] : [log, undefined]
+    writer.info(
       {
+        requestId,
         method: request.method,
         path: pathOf(request.raw.url),
         route: request.routeOptions.schema?.operationId,

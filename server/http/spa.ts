@@ -1,4 +1,5 @@
-import { readdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import fastifyStatic from '@fastify/static'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -6,31 +7,44 @@ import { Problem } from './problems.ts'
 import type { App } from './route.ts'
 import { webAppPolicy } from './security-headers.ts'
 
-/** Until the web app is built, a page that says so stands in for it. */
-const root = fileURLToPath(new URL('../../web/standin', import.meta.url))
-const assets = new Set(readdirSync(`${root}/assets`).map((name) => `/assets/${name}`))
+const built = fileURLToPath(new URL('../../web/dist', import.meta.url))
+/** One page that says what to do, where nobody has run `npm run build` yet. */
+const unbuilt = fileURLToPath(new URL('../../web/unbuilt', import.meta.url))
+const compressed = /\.(?:br|gz)$/
+/** Every asset has a hash of its content in its name, and so never changes. */
+const assetName = /^\/assets\/[\w.-]+-[\w-]{8}\.\w+$/
 
-export async function registerWebApp(app: App): Promise<void> {
+export const isWebAppBuilt = () => existsSync(`${built}/index.html`)
+
+type SendPage = (request: FastifyRequest, reply: FastifyReply, path: string) => FastifyReply
+
+/** Returns what answers a GET or HEAD outside the API: a file under /assets/, or else the one page. */
+export async function registerWebApp(app: App): Promise<SendPage> {
+  const root = isWebAppBuilt() ? built : unbuilt
   await app.register(fastifyStatic, {
     root,
     serve: false,
     cacheControl: false,
     index: false,
     acceptRanges: false,
+    // Each file has its brotli and gzip forms beside it (web/bundle.ts).
+    preCompressed: true,
   })
+  return (request, reply, path) => sendWebApp(request, reply, path, root)
 }
 
 /** index.html for every address of the web app, asked for anew every time; files under /assets/ as they are. */
-export function sendWebApp(request: FastifyRequest, reply: FastifyReply, path: string): FastifyReply {
+function sendWebApp(request: FastifyRequest, reply: FastifyReply, path: string, root: string): FastifyReply {
   const isAsset = path === '/assets' || path.startsWith('/assets/')
-  if (isAsset && !assets.has(path)) throw new Problem('route-not-found')
+  if (isAsset && !isFile(path, root)) throw new Problem('route-not-found')
   // Files are small and sent whole; these would only make the file server fail.
   for (const name of ['range', 'if-match', 'if-unmodified-since']) delete request.raw.headers[name]
-  reply.header('content-security-policy', webAppPolicy).header('cache-control', cacheControl(path))
+  reply.header('content-security-policy', webAppPolicy)
+  reply.header('cache-control', isAsset ? 'public, max-age=31536000, immutable' : 'no-cache')
   return reply.sendFile(isAsset ? path.slice(1) : 'index.html')
 }
 
-/** A file whose name holds a hash of its content never changes. */
-function cacheControl(path: string): string {
-  return /-[A-Za-z0-9_-]{8,}\.\w+$/.test(path) ? 'public, max-age=31536000, immutable' : 'no-cache'
+/** Asks the disk each time: a new build may have taken the place of the one at the start. */
+function isFile(path: string, root: string): boolean {
+  return assetName.test(path) && !compressed.test(path) && existsSync(join(root, path))
 }

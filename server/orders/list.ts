@@ -1,9 +1,24 @@
+import type { Kysely } from 'kysely'
+import { allDays, type Database } from '../db/tables.ts'
 import { type Page, pageRequest, toPage, toSinglePage } from '../http/paging.ts'
 import { Problem } from '../http/problems.ts'
 import type { AppDatabase } from '../operations.ts'
 import { FilterError } from './filter/fault.ts'
 import { type Filter, parseFilter } from './filter/parser.ts'
-import { countOrders, listOrders, type OrderSummary, type SortKey } from './store.ts'
+import { countOrders, everything, hasAllTimes, tallyFilterOf } from './list-count.ts'
+import {
+  findPlainPage,
+  isPlain,
+  type Ordering,
+  type OrderSummary,
+  type SortKey,
+  sortMatches,
+  type Window,
+  walkToMatches,
+  windowOf,
+} from './list-store.ts'
+import type { OrderStatus } from './order.ts'
+import { countByDay, countByStatus } from './tally-store.ts'
 
 /** What one listing may take; then it is stopped with `filter-too-expensive`. */
 const listLimitMilliseconds = 2_000
@@ -19,26 +34,147 @@ export interface ListOrdersRequest {
 }
 
 /** Items and totals of one snapshot. Throws `invalid-filter`, `result-too-large`, `QueryTooSlow`. */
-export function findPage(db: AppDatabase, request: ListOrdersRequest): Promise<Page<OrderSummary>> {
-  const filter = readFilter(request.filter ?? '')
-  const list = {
-    filter,
+export async function findPage(
+  db: AppDatabase,
+  request: ListOrdersRequest,
+  caller: string,
+): Promise<Page<OrderSummary>> {
+  const ordering: Ordering = {
     sortKey: request.orderBy ?? 'createdAtUtc',
     direction: request.order ?? (request.orderBy === undefined ? 'desc' : 'asc'),
-  } as const
-  return db.readWithin(listLimitMilliseconds, async (snapshot) => {
-    const totalCount = await countOrders(snapshot, filter)
-    if (request.paginated === false) {
-      if (totalCount > unpagedLimit) throw tooLarge(totalCount)
-      return toSinglePage(await listOrders(snapshot, list, { offset: 0, limit: unpagedLimit }))
+  }
+  const filter = readFilter(request.filter ?? '')
+  const options = { limitMilliseconds: listLimitMilliseconds, caller }
+  if (request.paginated === false) {
+    const { items } = await db.query('findOrders', { ordering, filter, page: null }, options)
+    return toSinglePage(items)
+  }
+  const page = pageRequest(request.pageNumber, request.pageSize)
+  const { offset, pageSize: limit } = page
+  const { items, totalCount } = await db.query(
+    'findOrders',
+    { ordering, filter, page: { offset, limit } },
+    options,
+  )
+  return toPage(items, totalCount, page)
+}
+
+export interface FindOrdersInput {
+  ordering: Ordering
+  filter: Filter | null
+  /** Null for all, up to `unpagedLimit`. */
+  page: { offset: number; limit: number } | null
+}
+
+export interface FoundOrders {
+  items: OrderSummary[]
+  totalCount: number
+}
+
+/** A page of the orders that match, and how many match, of one snapshot. */
+export const findOrders = {
+  quick: findOrdersQuickly,
+  run: findAnyOrders,
+}
+
+/** Entries of an index that the main thread passes over, and rows that it reads, without holding others up. */
+const quickSteps = 1_000
+const quickRows = 100
+
+type Db = Kysely<Database>
+
+/** All orders, or those of one status, near either end of the list. */
+async function findOrdersQuickly(
+  db: Db,
+  { ordering, filter, page }: FindOrdersInput,
+): Promise<FoundOrders | undefined> {
+  const tallied = tallyFilterOf(filter)
+  if (tallied === undefined || !hasAllTimes(tallied)) return undefined
+  const counts = [...(await countByStatus(db))].filter(([, count]) => count > 0)
+  const wanted = counts.filter(([status]) => tallied.hasStatus(status))
+  const totalCount = wanted.reduce((sum, [, count]) => sum + count, 0)
+  const window = windowOf(totalCount, page ?? { offset: 0, limit: unpagedLimit })
+  if (window.take === 0) return { items: [], totalCount }
+  const status = wanted.length < counts.length ? wanted[0]?.[0] : undefined
+  const isOneList = wanted.length === counts.length || wanted.length === 1
+  const isQuick = window.skip <= quickSteps && window.take <= quickRows
+  if (!isOneList || !isQuick || !isPlain(ordering, status)) return undefined
+  return { items: await findPlainPage(db, { ...ordering, ...window, status }), totalCount }
+}
+
+async function findAnyOrders(db: Db, { ordering, filter, page }: FindOrdersInput): Promise<FoundOrders> {
+  const totalCount = await countOrders(db, filter)
+  if (page === null && totalCount > unpagedLimit) throw tooLarge(totalCount)
+  const window = windowOf(totalCount, page ?? { offset: 0, limit: unpagedLimit })
+  if (window.take === 0) return { items: [], totalCount }
+  return { items: await findItems(db, filter, ordering, window, totalCount), totalCount }
+}
+
+/** How many matches an index finds in the time in which the row of one order is read. */
+const findingGain = 5
+/** More matches than these are not held in memory to be sorted. */
+const sortedLimit = 100_000
+
+async function findItems(
+  db: Db,
+  filter: Filter | null,
+  ordering: Ordering,
+  window: Window,
+  matches: number,
+): Promise<OrderSummary[]> {
+  const counts = [...(await countByStatus(db))].filter(([, count]) => count > 0)
+  const all = counts.reduce((sum, [, count]) => sum + count, 0)
+  const tallied = matches === all ? everything : tallyFilterOf(filter)
+  if (tallied !== undefined && hasAllTimes(tallied)) {
+    const statuses = counts.map(([status]) => status).filter(tallied.hasStatus)
+    const status = statuses.length === counts.length ? undefined : statuses[0]
+    const isOneList = status === undefined || statuses.length === 1
+    if (isOneList && isPlain(ordering, status))
+      return findPlainPage(db, await startingNear(db, { ...ordering, ...window, status }))
+  }
+  if (filter === null) return findPlainPage(db, { ...ordering, ...window, status: undefined })
+  // The rows that a walk looks at for each match, if matches lie evenly.
+  const walked = (window.skip + window.take) * (all / matches)
+  const isSorted = matches <= sortedLimit && matches <= walked
+  if (isSorted) return sortMatches(db, filter, ordering, window)
+  return walkToMatches(db, filter, ordering, window, walked > matches / findingGain)
+}
+
+const dayMilliseconds = 86_400_000
+const lastDay = 2 ** 31
+
+interface Walk extends Ordering, Window {
+  status: OrderStatus | undefined
+}
+
+/**
+ * By creation the tally tells how many orders the days before the page hold, so the walk begins on its own day. Days
+ * before 1970 it does not tell apart: those are walked through.
+ */
+async function startingNear(db: Db, walk: Walk): Promise<Walk & { from?: number }> {
+  if (walk.sortKey !== 'createdAtUtc' || walk.skip <= quickSteps) return walk
+  const counts = (await countByDay(db, 0, lastDay)).filter(
+    ({ status }) => walk.status === undefined || status === walk.status,
+  )
+  const byDay = new Map<number, number>()
+  for (const { day, orders } of counts) byDay.set(day, (byDay.get(day) ?? 0) + orders)
+  const inAll = byDay.get(allDays) ?? 0
+  byDay.delete(allDays)
+  const days = [...byDay]
+  const beforeDays = inAll - days.reduce((sum, [, orders]) => sum + orders, 0)
+  const isAscending = (walk.direction === 'asc') !== walk.isReversed
+  let passed = isAscending ? beforeDays : 0
+  let start: number | undefined
+  for (const [day, orders] of isAscending ? days : days.toReversed()) {
+    if (passed + orders > walk.skip) {
+      start = day
+      break
     }
-    const page = pageRequest(request.pageNumber, request.pageSize)
-    const isPastEnd = page.offset >= totalCount
-    const items = isPastEnd
-      ? []
-      : await listOrders(snapshot, list, { offset: page.offset, limit: page.pageSize })
-    return toPage(items, totalCount, page)
-  })
+    passed += orders
+  }
+  if (start === undefined || passed > walk.skip) return walk
+  const from = isAscending ? start * dayMilliseconds : (start + 1) * dayMilliseconds - 1
+  return { ...walk, skip: walk.skip - passed, from }
 }
 
 function tooLarge(totalCount: number): Problem {

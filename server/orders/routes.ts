@@ -10,15 +10,19 @@ import type { App, HeaderDescription } from '../http/route.ts'
 import { newOrderId, sha256 } from '../ids.ts'
 import type { AppDatabase } from '../operations.ts'
 import { findPage } from './list.ts'
+import type { OrderSummary } from './list-store.ts'
 import type { Order } from './order.ts'
+import { getOrdersOverview } from './overview.ts'
 import {
   CreateOrderCommand,
   CreateOrderResponse,
   ListOrdersQuery,
   OrderResponse,
+  OrdersOverview,
+  OrdersOverviewQuery,
   PaginatedListOfOrderSummary,
 } from './schemas.ts'
-import { findOrder, type OrderSummary, parseOrderId } from './store.ts'
+import { findOrder, parseOrderId } from './store.ts'
 
 export interface OrderParts {
   config: Config
@@ -55,6 +59,7 @@ const ifNoneMatchHeader: HeaderDescription = {
 export function registerOrders(app: App, parts: OrderParts): void {
   registerCreate(app, parts)
   registerList(app, parts)
+  registerOverview(app, parts)
   registerGet(app, parts)
   registerApprove(app, parts)
 }
@@ -116,7 +121,7 @@ function registerList(app: App, { db }: OrderParts): void {
     url: '/v1/orders',
     config: {
       access: 'Orders.Read',
-      problems: ['invalid-filter', 'filter-too-expensive', 'result-too-large'],
+      problems: ['invalid-filter', 'filter-too-expensive', 'result-too-large', 'overloaded'],
       requestHeaders: [ifNoneMatchHeader],
       responseHeaders: {
         200: [linkHeader, { ...etagHeader, description: 'Entity tag of the page: a hash of it.' }],
@@ -133,7 +138,7 @@ function registerList(app: App, { db }: OrderParts): void {
     onSend: async (request, reply, payload) => revalidate(request, reply, payload),
     handler: async (request, reply) => {
       const { query } = request
-      const page = await findPage(db, query)
+      const page = await findPage(db, query, String(request.principal?.id))
       if (query.paginated !== false)
         reply.headers(pageLinks('/v1/orders', request.raw.url, ListOrdersQuery, page))
       reply.header('cache-control', cacheControl)
@@ -142,7 +147,40 @@ function registerList(app: App, { db }: OrderParts): void {
   })
 }
 
-/** A page has no version of its own: its tag is a hash of what would be sent. */
+function registerOverview(app: App, { db, clock }: OrderParts): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/orders/summary',
+    config: {
+      access: 'Orders.Read',
+      requestHeaders: [ifNoneMatchHeader],
+      responseHeaders: {
+        200: [{ ...etagHeader, description: 'Entity tag of the overview: a hash of it.' }],
+      },
+    },
+    schema: {
+      operationId: 'getOrdersOverview',
+      summary: 'Counts and sums of orders, by day, and who waits longest',
+      description: 'Everything of one moment, and exact. Days are UTC days of creation.',
+      tags,
+      querystring: OrdersOverviewQuery,
+      response: { 200: OrdersOverview, 304: noContent },
+    },
+    onSend: async (request, reply, payload) => revalidate(request, reply, payload),
+    handler: async (request, reply) => {
+      const { days } = request.query
+      const overview = await getOrdersOverview(db.read, { days, nowMilliseconds: clock() })
+      reply.header('cache-control', cacheControl)
+      return {
+        ...overview,
+        days: overview.days.map(({ startsAt, ...day }) => ({ date: toDate(startsAt), ...day })),
+        oldestPending: overview.oldestPending.map(toSummaryResponse),
+      }
+    },
+  })
+}
+
+/** What has no version of its own is tagged with a hash of what would be sent. */
 function revalidate(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
   if (reply.statusCode !== 200 || typeof payload !== 'string') return payload
   const etag = `"${sha256(payload)}"`
@@ -280,6 +318,11 @@ function toOrderResponse(order: Order) {
     createdBy: order.createdBy,
     modifiedBy: order.modifiedBy,
   }
+}
+
+/** `YYYY-MM-DD` in UTC. */
+function toDate(milliseconds: number): string {
+  return formatInstant(milliseconds).slice(0, 10)
 }
 
 function toSummaryResponse(order: OrderSummary) {

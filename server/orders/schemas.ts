@@ -1,8 +1,20 @@
 import { Type } from 'typebox'
-import { bodyOf, codePoints, Fault, type Field, instantSchema, named, queryOf } from '../http/fields.ts'
+import {
+  bodyOf,
+  codePoints,
+  Fault,
+  type Field,
+  instantSchema,
+  int32Schema,
+  named,
+  queryOf,
+  readInt32,
+} from '../http/fields.ts'
 import { pageNumberField, pageSchema, pageSizeField, paginatedField } from '../http/paging.ts'
+import { type SortKey, sortKeyNames } from './list-store.ts'
 import { orderDirection, orderStatus, totalLimitE4 } from './order.ts'
-import { type SortKey, sortKeyNames } from './store.ts'
+import { defaultDays } from './overview.ts'
+import { oldestPendingLimit } from './tally-store.ts'
 
 const customerLimit = 200
 
@@ -209,6 +221,75 @@ export const ListOrdersQuery = queryOf({
   filter: filterField,
   paginated: paginatedField,
 })
+
+const daysLimit = 366
+
+const daysField: Field<number> = {
+  schema: int32Schema({
+    minimum: 1,
+    maximum: daysLimit,
+    default: defaultDays,
+    pattern: '^(?:[1-9]\\d?|[12]\\d\\d|3[0-5]\\d|36[0-6])$',
+    description: `UTC days to list, the last of them today: 1 to ${daysLimit}.`,
+    examples: [30],
+  }),
+  read(value) {
+    const number = readInt32(value)
+    if (number === undefined) return new Fault('type', 'must be a whole number (int32).')
+    if (number < 1) return new Fault('minimum', 'must be at least 1.')
+    return number > daysLimit ? new Fault('maximum', `must be at most ${daysLimit}.`) : number
+  },
+}
+
+export const OrdersOverviewQuery = queryOf({ days: daysField })
+
+const OrderTally = named(
+  'OrderTally',
+  Type.Object({
+    count: int32Schema({ minimum: 0, description: 'How many orders.', examples: [12] }),
+    total: Type.Unsafe<number>({
+      type: ['number', 'string'],
+      format: 'double',
+      pattern: '^(?:0|[1-9]\\d*)(?:\\.\\d+)?$',
+      description: 'Sum of their totals: the double nearest to the exact sum; always sent as a JSON number.',
+      examples: [1234.5],
+    }),
+  }),
+)
+
+const OrderDay = named(
+  'OrderDay',
+  Type.Object({
+    date: Type.String({
+      format: 'date',
+      description: 'UTC day of creation, as the filter language writes it.',
+      examples: ['2026-11-20'],
+    }),
+    pending: OrderTally,
+    approved: OrderTally,
+  }),
+)
+
+export const OrdersOverview = named(
+  'OrdersOverview',
+  Type.Object(
+    {
+      pending: OrderTally,
+      approved: OrderTally,
+      days: Type.Array(OrderDay, {
+        minItems: 1,
+        maxItems: daysLimit,
+        description:
+          'One entry for each day asked for, oldest first, today last: the orders created on it, by the status that they have now.',
+      }),
+      oldestPending: Type.Array(OrderSummary, {
+        maxItems: oldestPendingLimit,
+        description: `The pending orders that wait longest, at most ${oldestPendingLimit}, oldest first.`,
+      }),
+    },
+    { description: 'Everything of one moment.' },
+  ),
+)
 
 /** `^(?:[Aa][Ss][Cc]|...)$`: JSON Schema has no flag for it. */
 function anyCasePattern(names: readonly string[]): string {

@@ -1,8 +1,6 @@
-import { type ExpressionBuilder, type Kysely, type Selectable, sql, type Transaction } from 'kysely'
+import type { Kysely, Selectable, Transaction } from 'kysely'
 import { prepared } from '../db/prepared.ts'
 import type { Database, OrdersTable } from '../db/tables.ts'
-import { compileFilter } from './filter/compile.ts'
-import type { Filter } from './filter/parser.ts'
 import { foldText } from './fold.ts'
 import { type Order, type OrderStatus, orderStatus } from './order.ts'
 
@@ -111,69 +109,4 @@ export async function transitionOrder(
     .returning('version')
     .executeTakeFirst()
   return updated?.version
-}
-
-/** Sort keys of a listing; text by its folded form. Nullable ones sort their nulls last both ways. */
-const sortKeys = {
-  createdAtUtc: { column: sql.ref('created_at'), nullable: false },
-  updatedAtUtc: { column: sql.ref('updated_at'), nullable: true },
-  customer: { column: sql.ref('customer_folded'), nullable: false },
-  total: { column: sql.ref('total_e4'), nullable: false },
-  status: { column: sql.ref('status'), nullable: false },
-  createdBy: { column: sql`lower(created_by)`, nullable: true },
-  id: { column: sql.ref('id'), nullable: false },
-} as const
-
-export type SortKey = keyof typeof sortKeys
-export const sortKeyNames = Object.keys(sortKeys) as SortKey[]
-
-export interface ListOrders {
-  filter: Filter | null
-  sortKey: SortKey
-  direction: 'asc' | 'desc'
-}
-
-export type OrderSummary = Pick<Order, 'id' | 'customer' | 'totalE4' | 'status' | 'createdAt'>
-
-export async function countOrders(snapshot: Transaction<Database>, filter: Filter | null): Promise<number> {
-  const { count } = await snapshot
-    .selectFrom('orders')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .$if(filter !== null, (query) => query.where((eb) => withinTimeAnd(eb, filter)))
-    .executeTakeFirstOrThrow()
-  return Number(count)
-}
-
-/** Ties are broken by id in the same direction, so that pages neither overlap nor miss an order. */
-export async function listOrders(
-  snapshot: Transaction<Database>,
-  { filter, sortKey, direction }: ListOrders,
-  { offset, limit }: { offset: number; limit: number },
-): Promise<OrderSummary[]> {
-  const { column, nullable } = sortKeys[sortKey]
-  const rows = await snapshot
-    .selectFrom('orders')
-    .select(['id', 'customer', 'total_e4', 'status', 'created_at'])
-    .where((eb) => withinTimeAnd(eb, filter))
-    .orderBy(column, (order) => {
-      const directed = direction === 'asc' ? order.asc() : order.desc()
-      return nullable ? directed.nullsLast() : directed
-    })
-    .orderBy('id', direction)
-    .limit(limit)
-    .offset(offset)
-    .execute()
-  return rows.map((row) => ({
-    id: row.id,
-    customer: row.customer,
-    totalE4: row.total_e4,
-    status: row.status as OrderStatus,
-    createdAt: row.created_at,
-  }))
-}
-
-/** `within_time()` stops the query once its time is up (see `readWithin`). */
-function withinTimeAnd(eb: ExpressionBuilder<Database, 'orders'>, filter: Filter | null) {
-  const withinTime = sql<boolean>`within_time() = 1`
-  return filter === null ? withinTime : eb.and([withinTime, compileFilter(filter, eb)])
 }

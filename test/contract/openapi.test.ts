@@ -9,12 +9,14 @@ import { passwordOf, type Service, startService } from '../support/service.ts'
 const operationIds = [
   'createOrder',
   'listOrders',
+  'getOrdersOverview',
   'getOrder',
   'approveOrder',
   'loginSession',
   'refreshSession',
   'logoutSession',
   'getCurrentUser',
+  'getCurrentUserPermissions',
   'getCsrfToken',
   'issueToken',
   'refreshToken',
@@ -27,6 +29,7 @@ const schemaNames = [
   'Order',
   'OrderSummary',
   'PaginatedListOfOrderSummary',
+  'OrdersOverview',
   'CreateOrderCommand',
   'CreateOrderResponse',
   'LoginSessionCommand',
@@ -35,6 +38,7 @@ const schemaNames = [
   'ClientTokenCommand',
   'AuthenticatedUser',
   'CurrentUserResponse',
+  'CurrentUserPermissions',
   'CsrfTokenResponse',
   'TokenPair',
   'ServiceAccessToken',
@@ -100,6 +104,7 @@ describe('the live description', () => {
           ['items', 'pageNumber', 'totalPages'],
           ['totalCount', 'hasPreviousPage', 'hasNextPage'],
         ],
+        OrdersOverview: [['pending', 'approved', 'days', 'oldestPending'], []],
         CreateOrderCommand: [['customer', 'total'], []],
         CreateOrderResponse: [['id'], []],
         LoginSessionCommand: [['email', 'password'], []],
@@ -108,6 +113,7 @@ describe('the live description', () => {
         ClientTokenCommand: [['clientId', 'clientSecret'], []],
         AuthenticatedUser: [['id', 'userName', 'email', 'roles'], []],
         CurrentUserResponse: [['id', 'userName', 'roles'], []],
+        CurrentUserPermissions: [['permissions'], []],
         CsrfTokenResponse: [['token'], []],
         TokenPair: [['accessToken', 'accessTokenExpiresAt', 'refreshToken'], []],
         ServiceAccessToken: [['accessToken', 'expiresAt'], []],
@@ -194,6 +200,12 @@ describe('the live description', () => {
       await bearer.get(`/v1/orders?filter=${'a'.repeat(9_000)}`)
       await anybody.get('/v1/orders')
 
+      const overview = await bearer.get('/v1/orders/summary?days=2')
+      const revalidated = { 'if-none-match': overview.headers.get('etag') ?? '' }
+      await bearer.get('/v1/orders/summary?days=2', revalidated)
+      await bearer.get('/v1/orders/summary?days=367')
+      await anybody.get('/v1/orders/summary')
+
       const order = `/v1/orders/${created.body.id}`
       await bearer.get(order)
       await bearer.get(order, { 'if-none-match': '"1"' })
@@ -217,6 +229,8 @@ describe('the live description', () => {
       await browser.post('/v1/auth/session', { email: 'nobody@example.com', password: 'x' })
       await browser.post('/v1/auth/session', passwordOf('admin'), { 'sec-fetch-site': 'cross-site' })
       await browser.get('/v1/auth/me')
+      await browser.get('/v1/auth/me/permissions')
+      await anybody.get('/v1/auth/me/permissions')
       await browser.post('/v1/auth/session/refresh')
       await browser.fetchAntiforgeryToken()
       await browser.post('/v1/auth/session/refresh')
@@ -478,6 +492,33 @@ describe('the live description', () => {
 
       function indexOf(name: string): number {
         return operation?.parameters?.findIndex((each) => each.name === name) ?? -1
+      }
+    })
+
+    it('in the days of the overview', async () => {
+      const pointer = toPointer(['paths', '/v1/orders/summary', 'get', 'parameters', '0', 'schema'])
+      const around = [...Array(400).keys()].map(String)
+      const odd = [
+        '-1',
+        '01',
+        '1.0',
+        '1e1',
+        '+1',
+        ' 1',
+        '1 ',
+        '10 0',
+        'x',
+        '１',
+        '9'.repeat(30),
+        '[]',
+        'null',
+        'true',
+      ]
+      for (const text of [...around, ...odd]) {
+        const allowed = allows(judge.validator(pointer), text)
+        const answer = await admin.get(`/v1/orders/summary?days=${encodeURIComponent(text)}`)
+        assert.equal(answer.status, allowed ? 200 : 400, `days=${text}: ${answer.text}`)
+        assert.equal(judge.validator(pointer)(text), allowed, `${text} as a string`)
       }
     })
 

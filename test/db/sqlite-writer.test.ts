@@ -2,19 +2,20 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { after, describe, it, type TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { Kysely, sql } from 'kysely'
-import { DatabaseUnavailable, QueryTooSlow } from '../../server/db/errors.ts'
+import { DatabaseUnavailable } from '../../server/db/errors.ts'
 import { openDatabase } from '../../server/db/open.ts'
 import type { DatabasePort } from '../../server/db/port.ts'
 import { sqliteDialect } from '../../server/db/sqlite-driver.ts'
 import type { Database } from '../../server/db/tables.ts'
 import { Problem, problemCodec } from '../../server/http/problems.ts'
 import { type TestOperations, testOperations } from '../support/test-operations.ts'
+import { type TestReads, testReads } from '../support/test-reads.ts'
 
-type Port = DatabasePort<TestOperations>
+type Port = DatabasePort<TestOperations, TestReads>
 
 /** Milliseconds within which a writer that died has to serve again. */
 const restartLimit = 5_000
@@ -26,10 +27,12 @@ describe('the SQLite writer', () => {
   after(() => rmSync(folder, { recursive: true, force: true }))
 
   const openFile = (file: string): Promise<Port> =>
-    openDatabase<TestOperations>({
+    openDatabase<TestOperations, TestReads>({
       databaseUrl: `file:${file}`,
       operations: testOperations,
+      reads: testReads,
       writerEntry: new URL('../support/test-writer.ts', import.meta.url),
+      readerEntry: new URL('../support/test-reader.ts', import.meta.url),
       refusals: problemCodec,
     })
 
@@ -200,69 +203,6 @@ describe('the SQLite writer', () => {
     const stored = connection.prepare("select count(*) from roles where name like 'closing-%'").pluck().get()
     connection.close()
     assert.equal(stored, 300)
-  })
-
-  describe('beside it, readWithin', () => {
-    let port: Port
-    before(async () => {
-      port = await openFile(newFile())
-    })
-    after(() => port.close())
-
-    const endless = sql`with recursive n(i) as (select 1 union all select i + 1 from n where within_time() = 1)
-      select count(*) from n`
-
-    it('stops a query that runs too long, and the connection works afterwards', async () => {
-      const begun = performance.now()
-      await assert.rejects(
-        port.readWithin(50, (snapshot) => endless.execute(snapshot)),
-        QueryTooSlow,
-      )
-      assert.ok(performance.now() - begun < 1_000)
-      assert.equal((await namesOf(port, 'Admin')).length, 1)
-      const again = await port.readWithin(1_000, (snapshot) =>
-        snapshot.selectFrom('roles').selectAll().execute(),
-      )
-      assert.ok(again.length >= 3)
-    })
-
-    it('counts the time of all its queries together', async () => {
-      await assert.rejects(
-        port.readWithin(50, async (snapshot) => {
-          await endless.execute(snapshot).catch(() => undefined)
-          return sql`select within_time()`.execute(snapshot)
-        }),
-        QueryTooSlow,
-      )
-    })
-
-    it('does not limit what is read outside it', async () => {
-      await assert.rejects(
-        port.readWithin(0, (snapshot) => endless.execute(snapshot)),
-        QueryTooSlow,
-      )
-      const { rows } = await sql<{ ok: number }>`select within_time() as ok`.execute(port.read)
-      assert.deepEqual(rows, [{ ok: 1 }])
-    })
-
-    it('sees one snapshot, whatever is written meanwhile', async () => {
-      const counts = await port.readWithin(2_000, async (snapshot) => {
-        const first = await testOperations.count(snapshot, null)
-        return [first, await testOperations.count(snapshot, null)]
-      })
-      assert.equal(counts[0], counts[1])
-    })
-
-    it('runs for many callers at the same moment', async () => {
-      const reads = Array.from({ length: 20 }, () =>
-        port.readWithin(2_000, async (snapshot) => [
-          await testOperations.count(snapshot, null),
-          await testOperations.count(snapshot, null),
-        ]),
-      )
-      const outcomes = await Promise.allSettled(reads)
-      assert.deepEqual(outcomes.filter(({ status }) => status === 'rejected').map(reasonOf), [])
-    })
   })
 
   it('keeps a bounded number of prepared statements, the latest of them', async () => {

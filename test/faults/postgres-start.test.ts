@@ -257,7 +257,8 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 4 }, ()
       await proxy.set('refuse')
       const start = performance.now()
       const result = await startAt(proxy.url, { DATABASE_START_TIMEOUT_SECONDS: '2' })
-      assert.ok(performance.now() - start < 5_000)
+      // By the setting, not by its default of 60 s.
+      assert.ok(performance.now() - start < 30_000)
       assert.equal(result.status, 1)
       assert.match(result.stderr, /^countersign: DATABASE_URL: PostgreSQL cannot be reached: [^\n]+\n$/)
       assert.match(result.stdout, /does not answer yet/)
@@ -317,9 +318,16 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 4 }, ()
       probes.map(({ status }) => status),
       [200, 200, 200, 200],
     )
-    const applied = await runSql<{ count: string }>(databaseUrl, 'select count(*) from schema_migrations')
+    const applied = await runSql<{ name: string }>(
+      databaseUrl,
+      'select name from schema_migrations order by name',
+    )
     const roles = await runSql<{ count: string }>(databaseUrl, 'select count(*) from roles')
-    assert.deepEqual([applied[0]?.count, roles[0]?.count], ['1', '3'])
+    const names = applied.map(({ name }) => name)
+    assert.deepEqual(
+      [names, roles[0]?.count],
+      [['0001-initial', '0002-order-tally', '0003-order-indexes'], '3'],
+    )
   })
 
   describe('with two workers', () => {

@@ -13,7 +13,8 @@ describe('the web app', () => {
   })
   after(() => service.close())
 
-  const assetPath = () => /(?:href|src)="(\/assets\/[^"]+)"/.exec(index)?.[1] ?? ''
+  const assetPath = (extension: string) =>
+    new RegExp(`(?:href|src)="(/assets/[^"]+\\.${extension})"`).exec(index)?.[1] ?? ''
 
   it('is its one page at every address outside the API, asked for anew each time', async () => {
     assert.match(index, /^<!doctype html>/i)
@@ -31,7 +32,7 @@ describe('the web app', () => {
       assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8', path)
       assert.equal(answer.headers.get('cache-control'), 'no-cache', path)
       assert.equal(answer.text, index, path)
-      const head = await service.client().send('HEAD', path)
+      const head = await service.client().send('HEAD', path, undefined, { 'accept-encoding': 'identity' })
       assert.equal(head.status, 200, path)
       assert.equal(head.headers.get('content-length'), String(Buffer.byteLength(index)), path)
     }
@@ -58,11 +59,39 @@ describe('the web app', () => {
   })
 
   it('serves hashed assets as immutable, with their type and nosniff', async () => {
-    const answer = await service.client().get(assetPath())
-    assert.equal(answer.status, 200)
-    assert.match(answer.headers.get('content-type') ?? '', /^text\/css/)
-    assert.equal(answer.headers.get('cache-control'), 'public, max-age=31536000, immutable')
-    assert.equal(answer.headers.get('x-content-type-options'), 'nosniff')
+    const types = {
+      js: /^(text|application)\/javascript; charset=utf-8$/,
+      css: /^text\/css/,
+      svg: /^image\/svg\+xml/,
+    }
+    for (const [extension, type] of Object.entries(types)) {
+      const answer = await service.client().get(assetPath(extension))
+      assert.equal(answer.status, 200)
+      assert.match(answer.headers.get('content-type') ?? '', type)
+      assert.equal(answer.headers.get('cache-control'), 'public, max-age=31536000, immutable')
+      assert.equal(answer.headers.get('x-content-type-options'), 'nosniff')
+    }
+  })
+
+  it('sends the page and its assets compressed as the caller asks, and never a compressed file by its name', async () => {
+    for (const path of ['/orders', assetPath('js'), assetPath('css')]) {
+      const plain = await service.client().get(path, { 'accept-encoding': 'identity' })
+      assert.equal(plain.headers.get('content-encoding'), null, path)
+      for (const [asked, encoding] of [
+        ['br', 'br'],
+        ['gzip', 'gzip'],
+        ['gzip, deflate, br, zstd', 'br'],
+      ] as const) {
+        const answer = await service.client().get(path, { 'accept-encoding': asked })
+        assert.equal(answer.headers.get('content-encoding'), encoding, path)
+        assert.match(answer.headers.get('vary') ?? '', /accept-encoding/i, path)
+        assert.equal(answer.headers.get('content-type'), plain.headers.get('content-type'), path)
+        assert.equal(answer.text, plain.text, path)
+        const length = Number(answer.headers.get('content-length'))
+        assert.ok(length > 0 && length < Buffer.byteLength(plain.text), path)
+      }
+    }
+    assertProblem(await service.client().get(`${assetPath('js')}.br`), 404, 'route-not-found')
   })
 
   it('is a 404 problem for a missing file under /assets/', async () => {

@@ -63,11 +63,18 @@ export async function withRawDatabase<T>(
   const dialect =
     address.engine === 'sqlite'
       ? new SqliteDialect({ database: new Sqlite(address.file) })
-      : new PostgresDialect({ pool: new pg.Pool({ connectionString: address.url, max: 1 }) })
+      : new PostgresDialect({ pool: singleConnection(address.url) })
   const db = new Kysely<Database>({ dialect })
   try {
     return await db.transaction().execute(work)
   } finally {
     await db.destroy()
   }
+}
+
+/** Whoever drops the database right after may meet a connection that is on its way out: that is no error. */
+function singleConnection(connectionString: string): pg.Pool {
+  const pool = new pg.Pool({ connectionString, max: 1 })
+  pool.on('connect', (client) => client.on('error', () => undefined))
+  return pool.on('error', () => undefined)
 }

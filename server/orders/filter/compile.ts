@@ -1,7 +1,7 @@
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
 import type { Database } from '../../db/tables.ts'
 import { foldText } from '../fold.ts'
-import type { FieldName, NumberFieldName, NumberRange, Operator, TextFieldName } from './fields.ts'
+import type { FieldName, NumberFieldName, NumberRange, Operator } from './fields.ts'
 import { type IdRange, idsBySearch, idsByText } from './id.ts'
 import type { Filter, TextPattern } from './parser.ts'
 
@@ -29,59 +29,108 @@ const nullableFields: ReadonlySet<FieldName> = new Set<FieldName>([
   'modifiedBy',
 ])
 
+/** Where a part of a filter stands. */
+interface Place {
+  /**
+   * The condition that an index answers for "the folded customer contains the text", undefined where none can. What is
+   * negated has none: it is looked at.
+   */
+  containing?: ((text: string) => Condition | undefined) | undefined
+  /** Under a NOT a comparison with a null must be false; elsewhere null keeps an order out as well. */
+  isNegated?: boolean
+}
+
 /**
  * The condition on `orders` that a filter means: one SQL text for both engines, every value bound. Each part of it
- * is true or false and never null, so that NOT of a comparison with a null is true. Text columns must compare by
+ * under a NOT is true or false and never null, so that NOT of a comparison with a null is true. Text columns must compare by
  * code point (SQLite BINARY, PostgreSQL COLLATE "C"); `id` may be text or uuid.
  */
-export function compileFilter(filter: Filter, eb: Builder): Condition {
+export function compileFilter(filter: Filter, eb: Builder, place: Place = {}): Condition {
   switch (filter.kind) {
     case 'and':
-      return eb.and(filter.operands.map((operand) => compileFilter(operand, eb)))
+      return eb.and(filter.operands.map((operand) => compileFilter(operand, eb, place)))
     case 'or':
-      return eb.or(filter.operands.map((operand) => compileFilter(operand, eb)))
+      return eb.or(filter.operands.map((operand) => compileFilter(operand, eb, place)))
     case 'not':
-      return eb.not(eb.parens(compileFilter(filter.operand, eb)))
+      return eb.not(eb.parens(compileFilter(filter.operand, eb, { isNegated: true })))
     case 'search':
-      return compileSearch(filter.text, eb)
+      return compileSearch(filter.text, eb, place)
     case 'hasValue':
       return eb(columns[filter.field], 'is not', null)
     case 'text':
-      return falseWhenNull(filter.field, compileText(filter.field, filter.operator, filter.pattern, eb), eb)
+      return falseWhenNull(filter.field, compileText(filter, eb, place), eb, place)
     case 'id':
       return compileId(filter.operator, filter.pattern, eb)
     case 'number':
-      return falseWhenNull(filter.field, compileNumber(filter.field, filter.operator, filter.range, eb), eb)
+      return falseWhenNull(
+        filter.field,
+        compileNumber(filter.field, filter.operator, filter.range, eb),
+        eb,
+        place,
+      )
   }
 }
 
-function falseWhenNull(field: FieldName, condition: Condition, eb: Builder): Condition {
-  return nullableFields.has(field) ? eb.and([eb(columns[field], 'is not', null), condition]) : condition
+function falseWhenNull(field: FieldName, condition: Condition, eb: Builder, { isNegated }: Place): Condition {
+  return isNegated && nullableFields.has(field)
+    ? eb.and([eb(columns[field], 'is not', null), condition])
+    : condition
 }
 
-function compileSearch(text: string, eb: Builder): Condition {
+function compileSearch(text: string, eb: Builder, { containing }: Place): Condition {
   const folded = foldText(text)
-  const inCustomer = like(eb.ref('orders.customer_folded'), { text: folded, anyBefore: true, anyAfter: true })
+  const contains = { text: folded, anyBefore: true, anyAfter: true }
+  const inCustomer = containing?.(folded) ?? matching(eb.ref('orders.customer_folded'), contains)
   const ids = idsBySearch(folded)
   return ids === null ? inCustomer : eb.or([inCustomer, idIn(ids, eb)])
 }
 
-function compileText(field: TextFieldName, operator: Operator, pattern: TextPattern, eb: Builder): Condition {
+type TextRestriction = Filter & { kind: 'text' }
+
+function compileText(
+  { field, operator, pattern }: TextRestriction,
+  eb: Builder,
+  { containing }: Place,
+): Condition {
   const folded = { ...pattern, text: foldText(pattern.text) }
   // User names and zones are ASCII, where lower() is the fold on both engines.
   const column =
     field === 'customer' ? eb.ref('orders.customer_folded') : eb.fn<string>('lower', [columns[field]])
-  if (operator === ':') return like(column, { ...folded, anyBefore: true, anyAfter: true })
-  if (!pattern.anyBefore && !pattern.anyAfter) return eb(column, operator, folded.text)
-  const matches = like(column, folded)
-  return operator === '!=' ? eb.not(matches) : matches
+  if (operator !== ':' && !pattern.anyBefore && !pattern.anyAfter) return eb(column, operator, folded.text)
+  const wanted = operator === ':' ? { ...folded, anyBefore: true, anyAfter: true } : folded
+  if (operator === '!=') return eb.not(matching(column, wanted))
+  const matches = matching(column, wanted)
+  const candidates = field === 'customer' && wanted.anyBefore ? containing?.(wanted.text) : undefined
+  if (candidates === undefined) return matches
+  return wanted.anyAfter ? candidates : eb.and([candidates, matches])
 }
 
-/** LIKE with `text` taken literally. The text must be folded already: SQLite ignores the case of ASCII here. */
-function like(column: Expression<string>, { text, anyBefore, anyAfter }: TextPattern): Condition {
+/** The text is taken literally, and must be folded already: SQLite's LIKE ignores the case of ASCII. */
+function matching(column: Expression<string>, { text, anyBefore, anyAfter }: TextPattern): Condition {
+  if (!anyBefore && text !== '') return beginningWith(column, text)
   const literal = text.replace(/[\\%_]/g, '\\$&')
   const pattern = `${anyBefore ? '%' : ''}${literal}${anyAfter ? '%' : ''}`
   return sql<SqlBool>`${column} like ${pattern} escape '\\'`
+}
+
+/** As a range of code points, which an index of the column finds on both engines. */
+function beginningWith(column: Expression<string>, text: string): Condition {
+  const end = afterAllBeginningWith(text)
+  const atLeast = sql<SqlBool>`${column} >= ${text}`
+  return end === undefined ? atLeast : sql<SqlBool>`(${atLeast} and ${column} < ${end})`
+}
+
+const lastCodePoint = 0x10ffff
+
+/** The first text that is greater than all that begin with this one; undefined when there is none. */
+export function afterAllBeginningWith(text: string): string | undefined {
+  const points = Array.from(text, (character) => character.codePointAt(0) ?? 0)
+  while (points.at(-1) === lastCodePoint) points.pop()
+  const last = points.pop()
+  if (last === undefined) return undefined
+  // What is between is no character of its own: halves of a pair.
+  const next = last === 0xd7ff ? 0xe000 : last + 1
+  return String.fromCodePoint(...points, next)
 }
 
 /** `!=` takes both sides of the range, so an empty one, which nothing equals, differs from everything. */
@@ -112,8 +161,8 @@ function compileId(operator: '=' | '!=' | ':', pattern: TextPattern, eb: Builder
   if (operator === '!=') return eb.not(compileId('=', pattern, eb))
   const text = foldText(pattern.text)
   const asText = eb.cast<string>('orders.id', 'text')
-  if (operator === ':') return like(asText, { text, anyBefore: true, anyAfter: true })
-  if (pattern.anyBefore) return like(asText, { ...pattern, text })
+  if (operator === ':') return matching(asText, { text, anyBefore: true, anyAfter: true })
+  if (pattern.anyBefore) return matching(asText, { ...pattern, text })
   const ids = idsByText(text, pattern.anyAfter)
   return ids === null ? eb.lit(false) : idIn(ids, eb)
 }

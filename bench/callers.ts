@@ -1,0 +1,132 @@
+import { loadSigningKeys } from '../server/auth/keys.ts'
+import { Passwords } from '../server/auth/passwords.ts'
+import { AccessTokens } from '../server/auth/tokens.ts'
+import { systemClock } from '../server/clock.ts'
+import { openAppDatabase } from '../server/database.ts'
+import { newOpaqueId, newSecret, sha256 } from '../server/ids.ts'
+import type { AppDatabase } from '../server/operations.ts'
+
+const userCount = 100
+const tokensPerUser = 5
+const password = 'countersign bench password'
+const tokenTtlSeconds = 4 * 3600
+const hour = 3_600_000
+const atOnce = 20
+
+/** Everybody who calls in a run: many users, each with several tokens and sessions, as header lines and bodies. */
+export interface Callers {
+  bearers: string[]
+  cookies: string[]
+  logins: string[]
+  /** Refresh tokens of families that nothing has used yet. */
+  makeRefreshTokens(count: number): Promise<string[]>
+  close(): Promise<void>
+}
+
+export interface CallersOptions {
+  databaseUrl: string
+  publicUrl: string
+  signingKeyFile: string
+}
+
+/** Makes the accounts in the database, as the administration commands do, and what a sign-in would have given them. */
+export async function makeCallers(options: CallersOptions): Promise<Callers> {
+  const db = await openAppDatabase({ databaseUrl: options.databaseUrl, poolSize: 2 })
+  const passwordHash = await new Passwords().hash(password)
+  const credentialsChangedAt = systemClock() - hour
+  const users = Array.from({ length: userCount }, (_, index) => `bench-${String(index + 1).padStart(3, '0')}`)
+  const ids = await inTurn(users, (userName) => addUser(db, userName, passwordHash, credentialsChangedAt))
+  const keys = await loadSigningKeys([options.signingKeyFile], 'RS256')
+  const tokens = new AccessTokens(keys, () => options.publicUrl, systemClock)
+  const each = ids.flatMap((id, index) =>
+    Array.from({ length: tokensPerUser }, () => ({ id, userName: users[index] ?? '' })),
+  )
+  const bearers = await Promise.all(
+    each.map(async ({ id, userName }) => {
+      const subject = { subject: String(id), kind: 'user', userName, roles: ['Operator'] } as const
+      const { token } = await tokens.issue(
+        { ...subject, credentialsChangedAt },
+        tokenTtlSeconds,
+        systemClock() - 2_000,
+      )
+      return `authorization: Bearer ${token}\r\n`
+    }),
+  )
+  const account = (id: number) => ({ principalId: id, passwordHash, credentialsChangedAt })
+  const cookies = await inTurn(each, ({ id }) => makeCookie(db, account(id)))
+  return {
+    bearers,
+    cookies,
+    logins: users.map((userName) => JSON.stringify({ email: `${userName}@example.com`, password })),
+    makeRefreshTokens: (count) =>
+      inTurn(
+        Array.from({ length: count }, (_, index) => ids[index % ids.length] ?? 0),
+        (id) => makeRefreshToken(db, account(id)),
+      ),
+    close: () => db.close(),
+  }
+}
+
+/** A few at a time: what waits too long for a connection fails. */
+async function inTurn<T, R>(values: T[], work: (value: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = []
+  for (let start = 0; start < values.length; start += atOnce) {
+    results.push(...(await Promise.all(values.slice(start, start + atOnce).map(work))))
+  }
+  return results
+}
+
+interface Account {
+  principalId: number
+  passwordHash: string
+  credentialsChangedAt: number
+}
+
+async function addUser(
+  db: AppDatabase,
+  userName: string,
+  passwordHash: string,
+  nowMilliseconds: number,
+): Promise<number> {
+  const added = await db.write('addUser', {
+    userName,
+    email: `${userName}@example.com`,
+    passwordHash,
+    timeZone: null,
+    roles: ['Operator'],
+    nowMilliseconds,
+  })
+  if ('refused' in added) throw new Error(added.refused)
+  return added.id
+}
+
+async function makeCookie(db: AppDatabase, account: Account): Promise<string> {
+  const id = newSecret()
+  const now = systemClock()
+  await db.write('createSession', {
+    ...account,
+    sessionId: newOpaqueId(),
+    idHash: sha256(id),
+    offeredBinding: null,
+    freshBinding: newSecret(),
+    replacedIdHash: null,
+    nowMilliseconds: now,
+    absoluteExpiresAt: now + 8 * hour,
+    userAgent: null,
+  })
+  return `cookie: __Host-Http-session=${id}\r\n`
+}
+
+async function makeRefreshToken(db: AppDatabase, account: Account): Promise<string> {
+  const token = newSecret()
+  const now = systemClock()
+  await db.write('createRefreshFamily', {
+    ...account,
+    familyId: newOpaqueId(),
+    tokenHash: sha256(token),
+    nowMilliseconds: now,
+    tokenExpiresAt: now + 24 * hour,
+    familyExpiresAt: now + 24 * hour,
+  })
+  return token
+}

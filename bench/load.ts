@@ -1,0 +1,47 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import type { Requests } from './requests.ts'
+
+export interface LoadOrder {
+  port: number
+  requests: Requests
+  connections: number
+  /** Between an answer and the next request of a connection; 0 for as fast as it goes. */
+  pauseMilliseconds: number
+  /** At first answers are not measured. */
+  warmUpMilliseconds: number
+  milliseconds: number
+  /** The status of a good answer; others are failures. */
+  expected: number
+  /** Distinguishes the keys of this order from those of any other. */
+  run: string
+}
+
+/** Times in milliseconds. */
+export interface LoadResult {
+  /** Good answers a second, in the measured time. */
+  rate: number
+  requests: number
+  p50: number
+  p99: number
+  max: number
+  /** All answers, of the warm-up too: what the processor time of the server was spent on. */
+  all: number
+  failures: Record<string, number>
+}
+
+/** A load generator in a thread of its own. One order at a time. */
+export class Load {
+  readonly #worker = new Worker(new URL('./load-worker.ts', import.meta.url))
+
+  async run(order: LoadOrder): Promise<LoadResult> {
+    const answer = once(this.#worker, 'message')
+    this.#worker.postMessage(order)
+    const [result] = await answer
+    return result
+  }
+
+  async end(): Promise<void> {
+    await this.#worker.terminate()
+  }
+}

@@ -1,0 +1,134 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { availableParallelism, cpus, totalmem } from 'node:os'
+import { join } from 'node:path'
+import { median, type Round } from './rounds.ts'
+import type { NamedScenario, Target } from './scenarios.ts'
+import { fileOf } from './server.ts'
+
+/** One line of the table: medians over the rounds. */
+export interface Line {
+  name: string
+  /** Answers a second. */
+  rate: number
+  /** To F of the same round: the median, the least and the greatest. */
+  ratio?: [median: number, least: number, greatest: number]
+  /** F's processor time for an answer as a share of this one's. */
+  cpuRatio?: number
+  cpuMicroseconds: number
+  p50: number
+  p99: number
+  residentMegabytes: number
+  target?: Target
+  rounds: Round[]
+}
+
+export function toLine(scenario: Pick<NamedScenario, 'name' | 'target'>, rounds: Round[], f?: Round[]): Line {
+  const of = (key: 'rate' | 'cpuMicroseconds' | 'p50' | 'p99') => median(rounds.map((round) => round[key]))
+  const line: Line = {
+    name: scenario.name,
+    rate: of('rate'),
+    cpuMicroseconds: of('cpuMicroseconds'),
+    p50: of('p50'),
+    p99: of('p99'),
+    residentMegabytes: Math.max(...rounds.map((round) => round.residentBytes)) / 1e6,
+    ...(scenario.target === undefined ? {} : { target: scenario.target }),
+    rounds,
+  }
+  if (f === undefined) return line
+  const ratios = rounds.map(({ rate }, index) => rate / (f[index]?.rate ?? Number.NaN))
+  const cpuRatios = rounds.map(
+    ({ cpuMicroseconds }, index) => (f[index]?.cpuMicroseconds ?? 0) / cpuMicroseconds,
+  )
+  return {
+    ...line,
+    ratio: [median(ratios), Math.min(...ratios), Math.max(...ratios)],
+    cpuRatio: median(cpuRatios),
+  }
+}
+
+export function printTable(title: string, lines: Line[]): void {
+  const heading = ['', 'per s', '/F', 'spread', '/F by CPU', 'CPU µs', 'p50 ms', 'p99 ms', 'target']
+  const rows = lines.map((line) => [
+    line.name,
+    short(line.rate),
+    line.ratio === undefined ? '' : short(line.ratio[0]),
+    line.ratio === undefined ? '' : `${short(line.ratio[1])}–${short(line.ratio[2])}`,
+    line.cpuRatio === undefined ? '' : short(line.cpuRatio),
+    short(line.cpuMicroseconds),
+    short(line.p50),
+    short(line.p99),
+    line.target === undefined
+      ? ''
+      : `${short(line.target.least)} / ${short(line.target.hoped)} ${verdict(line)}`,
+  ])
+  print(`\n${title}\n`)
+  printColumns([heading, ...rows])
+}
+
+/** Rounds that differ by more say nothing. */
+const spreadLimit = 1.5
+
+/** By the rate; with a question mark where the rounds, or rate and processor time, do not agree. */
+function verdict({ ratio, cpuRatio, target }: Line): string {
+  if (target === undefined || ratio === undefined || cpuRatio === undefined) return ''
+  const [median, least, greatest] = ratio
+  const mark = median >= target.hoped ? '++' : median >= target.least ? '+' : '-'
+  const isSure = greatest / least <= spreadLimit && (mark === '-' || cpuRatio >= target.least)
+  return isSure ? mark : `${mark}?`
+}
+
+export function printColumns(rows: string[][]): void {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => (row[column] ?? '').length)),
+  )
+  for (const row of rows) {
+    const [first = '', ...rest] = row
+    const cells = rest.map((cell, index) => cell.padStart(widths[index + 1] ?? 0))
+    print([first.padEnd(widths[0] ?? 0), ...cells].join('  ').trimEnd())
+  }
+}
+
+export function print(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
+
+/** Three significant digits, without exponent. */
+export function short(value: number): string {
+  if (!Number.isFinite(value)) return '-'
+  if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en-US')
+  return String(Number(value.toPrecision(value < 1 ? 2 : 3)))
+}
+
+/** What a reader needs to know of the machine, and nothing that names it. */
+export function machineFacts(): Record<string, unknown> {
+  return {
+    date: new Date().toISOString(),
+    commit: git('rev-parse', '--short', 'HEAD'),
+    changed: git('status', '--porcelain') !== '',
+    node: process.versions.node,
+    platform: `${process.platform} ${process.arch}`,
+    cores: availableParallelism(),
+    processor: cpus()[0]?.model ?? 'unknown',
+    memoryGigabytes: Math.round(totalmem() / 1e9),
+  }
+}
+
+function git(...args: string[]): string {
+  try {
+    return execFileSync('git', args, { cwd: fileOf('..'), encoding: 'utf8', stdio: 'pipe' }).trim()
+  } catch {
+    return 'unknown'
+  }
+}
+
+/** Returns the name of the file. */
+export function writeResult(label: string, result: Record<string, unknown>): string {
+  const folder = fileOf('./results')
+  mkdirSync(folder, { recursive: true })
+  const name = `${new Date().toISOString().slice(0, 10)}-${label}.json`
+  const rounded = (_key: string, value: unknown) =>
+    typeof value === 'number' ? Number(value.toPrecision(6)) : value
+  writeFileSync(join(folder, name), `${JSON.stringify(result, rounded, 1)}\n`)
+  return `bench/results/${name}`
+}

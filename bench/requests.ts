@@ -1,0 +1,61 @@
+/** What one connection sends, one request after another; plain data, for it travels to the load's thread. */
+export type Requests =
+  /** A path and a set of header lines drawn anew for each request, from all of them. */
+  | { kind: 'get'; paths: string[]; headers: string[] }
+  /** With `idempotent` every request carries a key of its own. */
+  | { kind: 'post'; path: string; headers: string[]; bodies: string[]; idempotent: boolean }
+  /** Each connection presents the refresh token that its last answer gave it. */
+  | { kind: 'refresh'; path: string; refreshTokens: string[] }
+
+export interface Sender {
+  next(): string
+  /** True when `answered` wants the body. */
+  readsBody: boolean
+  answered(body: string): void
+}
+
+const host = 'host: orders.example.com\r\n'
+
+/** `connection` counts from 0. `run` makes keys that no other run has. */
+export function makeSender(requests: Requests, connection: number, run: string): Sender {
+  const draw = drawer(connection)
+  const nothing = { readsBody: false, answered: () => undefined }
+  if (requests.kind === 'get') {
+    const { paths, headers } = requests
+    return { ...nothing, next: () => `GET ${draw(paths)} HTTP/1.1\r\n${host}${draw(headers)}\r\n` }
+  }
+  if (requests.kind === 'post') {
+    const { path, headers, bodies, idempotent } = requests
+    let count = 0
+    return {
+      ...nothing,
+      next() {
+        count += 1
+        const key = idempotent ? `idempotency-key: ${run}-${connection}-${count}\r\n` : ''
+        return post(path, `${draw(headers)}${key}`, draw(bodies))
+      },
+    }
+  }
+  let refreshToken = requests.refreshTokens[connection % requests.refreshTokens.length] ?? ''
+  return {
+    readsBody: true,
+    next: () => post(requests.path, '', JSON.stringify({ refreshToken })),
+    answered(body) {
+      refreshToken = JSON.parse(body).refreshToken
+    },
+  }
+}
+
+function post(path: string, headers: string, body: string): string {
+  const length = Buffer.byteLength(body)
+  return `POST ${path} HTTP/1.1\r\n${host}content-type: application/json\r\ncontent-length: ${length}\r\n${headers}\r\n${body}`
+}
+
+/** Draws one of the values, in an order that looks random and is the same every time (a linear congruence). */
+function drawer(seed: number): <T>(values: readonly T[]) => T {
+  let state = (seed * 2_654_435_761 + 12_345) >>> 0
+  return <T>(values: readonly T[]) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return values[Math.floor((state / 2 ** 32) * values.length)] as T
+  }
+}

@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, ftruncateSync, openSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { Usage } from './probe.ts'
+
+const startLimitMilliseconds = 60_000
+const pollMilliseconds = 2
+
+export interface ServerOptions {
+  /** The program and its arguments, for this Node. */
+  args: string[]
+  env: Record<string, string>
+  folder: string
+  /** Is asked until it answers 200. */
+  readyPath: string
+  /** Without, the process is exactly what an operator starts. */
+  probe?: boolean
+}
+
+/** A server in a process of its own, on a free port of loopback, whose log goes to a file. */
+export class MeasuredServer {
+  readonly port: number
+  /** From the start of the process to its first answer. */
+  readonly startMilliseconds: number
+  readonly #child: ChildProcess
+  readonly #log: number
+
+  static async start(options: ServerOptions): Promise<MeasuredServer> {
+    const port = await freePort()
+    const log = openSync(`${options.folder}/server-${port}.log`, 'a', 0o600)
+    const probe = options.probe === false ? [] : ['--import', new URL('./probe.ts', import.meta.url).href]
+    const startedAt = performance.now()
+    const child = spawn(process.execPath, [...probe, ...options.args], {
+      cwd: options.folder,
+      env: { PATH: process.env.PATH, ...options.env, PORT: String(port) },
+      stdio: ['ignore', log, 'inherit', 'ipc'],
+    })
+    await untilReady(child, `http://127.0.0.1:${port}${options.readyPath}`)
+    return new MeasuredServer(child, port, performance.now() - startedAt, log)
+  }
+
+  private constructor(child: ChildProcess, port: number, startMilliseconds: number, log: number) {
+    this.#child = child
+    this.port = port
+    this.startMilliseconds = startMilliseconds
+    this.#log = log
+  }
+
+  /** What is written to the log is thrown away here: at full load it would be gigabytes. */
+  async usage(): Promise<Usage> {
+    ftruncateSync(this.#log)
+    const answer = once(this.#child, 'message')
+    this.#child.send('usage')
+    const [usage] = await answer
+    return usage
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) {
+      const exit = once(this.#child, 'exit')
+      this.#child.kill('SIGTERM')
+      await exit
+    }
+    closeSync(this.#log)
+  }
+}
+
+async function untilReady(child: ChildProcess, url: string): Promise<void> {
+  const giveUpAt = performance.now() + startLimitMilliseconds
+  while (performance.now() < giveUpAt) {
+    if (child.exitCode !== null) throw new Error(`a server ended with ${child.exitCode}`)
+    const answer = await fetch(url).catch(() => undefined)
+    await answer?.arrayBuffer()
+    if (answer?.status === 200) return
+    await delay(pollMilliseconds)
+  }
+  child.kill('SIGKILL')
+  throw new Error('a server did not answer')
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (typeof address !== 'object' || address === null) throw new Error('no port')
+  return address.port
+}
+
+export function fileOf(name: string): string {
+  return fileURLToPath(new URL(name, import.meta.url))
+}

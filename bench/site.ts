@@ -1,0 +1,83 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openAppDatabase } from '../server/database.ts'
+import { type Callers, makeCallers } from './callers.ts'
+import { dataFolder, seed, sqliteCopy } from './data.ts'
+import { choosePaths, type Paths } from './paths.ts'
+import { fileOf, MeasuredServer } from './server.ts'
+
+const publicUrl = 'https://orders.example.com'
+const main = fileOf('../server/main.ts')
+
+/** A database with its orders and callers, and how to start what serves it. */
+export interface Site {
+  orders: number
+  databaseUrl: string
+  folder: string
+  env: Record<string, string>
+  callers: Callers
+  paths: Paths
+}
+
+/** Folder and keys of one run. */
+export interface Workplace {
+  folder: string
+  keyEnv: Record<string, string>
+  remove(): void
+}
+
+export function prepareWorkplace(): Workplace {
+  mkdirSync(dataFolder, { recursive: true })
+  const folder = mkdtempSync(join(dataFolder, 'run-'))
+  const file = join(folder, 'signing.pem')
+  const { privateKey } = generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  })
+  writeFileSync(file, privateKey, { mode: 0o600 })
+  const keyEnv = { SIGNING_KEY_FILES: file, ANTIFORGERY_KEY: randomBytes(32).toString('base64') }
+  return { folder, keyEnv, remove: () => rmSync(folder, { recursive: true, force: true }) }
+}
+
+export async function sqliteSite(workplace: Workplace, orders: number, name: string): Promise<Site> {
+  const databaseUrl = await sqliteCopy(orders, join(workplace.folder, `${name}.db`))
+  return makeSite(workplace, databaseUrl, orders, 'sqlite')
+}
+
+export async function postgresSite(workplace: Workplace, orders: number, url: string): Promise<Site> {
+  await seed(url, orders)
+  return makeSite(workplace, url, orders, 'postgres')
+}
+
+async function makeSite(
+  { folder, keyEnv }: Workplace,
+  databaseUrl: string,
+  orders: number,
+  engine: 'sqlite' | 'postgres',
+): Promise<Site> {
+  const signingKeyFile = keyEnv.SIGNING_KEY_FILES ?? ''
+  const db = await openAppDatabase({ databaseUrl, poolSize: 1 })
+  const paths = await choosePaths(db.read, engine, orders).finally(() => db.close())
+  const callers = await makeCallers({ databaseUrl, publicUrl, signingKeyFile })
+  const env = {
+    ...keyEnv,
+    HOST: '127.0.0.1',
+    PUBLIC_URL: publicUrl,
+    DATABASE_URL: databaseUrl,
+    // The limits are on and count everything; they are only never reached.
+    RATE_LIMIT_FACTOR: '1000000',
+  }
+  return { orders, databaseUrl, folder, env, callers, paths }
+}
+
+/** The service as an operator starts it, in production mode. */
+export function startService({ folder, env }: Site, probe = true): Promise<MeasuredServer> {
+  return MeasuredServer.start({ args: [main, 'serve'], env, folder, readyPath: '/health/ready', probe })
+}
+
+export function startBaseline({ folder, env }: Site, name: 'by-hand' | 'static'): Promise<MeasuredServer> {
+  const args = [fileOf(`./baselines/${name}.ts`)]
+  return MeasuredServer.start({ args, env, folder, readyPath: '/health' })
+}

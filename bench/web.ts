@@ -1,0 +1,296 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { availableParallelism, loadavg } from 'node:os'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { Passwords } from '../server/auth/passwords.ts'
+import { prepareDemo } from '../server/seed.ts'
+import { launchChromium } from '../test/support/browser-chromium.ts'
+import { figuresOf, recordInteractions } from '../test/support/browser-figures.ts'
+import { createTestDatabase, withRawDatabase } from '../test/support/database.ts'
+import { type RunningServer, startServer } from '../test/support/process.ts'
+import { credentialsOf, prepareProduction } from '../test/support/production.ts'
+import { buildWebIfStale } from '../web/build.ts'
+
+/**
+ * `npm run bench:web`: what a person waits for in a real browser, in front of a real process in production mode with 250
+ * orders. Prints a table and writes bench/results/web-<date>.json. Times depend on the machine and on what else runs
+ * there: `load` says how busy it was.
+ */
+const navigations = 12
+const interactions = 30
+const scriptBudgetBytes = 150_000
+
+const rows = 'tr.orders-row a'
+const views = {
+  'sign-in form': { path: '/sign-in', drawn: `document.querySelector('#password') !== null` },
+  overview: { path: '/', drawn: `document.querySelector('.key-figure-number data') !== null` },
+  '100 orders': {
+    path: '/orders?pageSize=100',
+    drawn: `document.querySelectorAll('${rows}').length === 100`,
+  },
+}
+type ViewName = keyof typeof views
+
+interface Visit {
+  firstContentfulPaint: number
+  drawn: number
+  scriptBytes: number
+}
+
+interface Spread {
+  p50: number
+  p98: number
+  count: number
+}
+
+async function main(): Promise<void> {
+  await buildWebIfStale()
+  const loadBefore = loadavg()
+  const database = await createTestDatabase()
+  const production = await prepareProduction(database.databaseUrl)
+  await addOrders(database.databaseUrl)
+  const server = await startServer([], production.env)
+  const browser = await launchChromium()
+  try {
+    const figures = await measure(browser, server)
+    const result = { ...describeRun(browser, loadBefore), ...figures }
+    await report(result)
+  } finally {
+    await browser.close()
+    await server.stop()
+    await production.remove()
+    await database.drop()
+  }
+}
+
+async function addOrders(databaseUrl: string): Promise<void> {
+  const { orders } = await prepareDemo({
+    nowMilliseconds: Date.now(),
+    passwords: new Passwords(),
+    demoOrders: true,
+  })
+  await withRawDatabase(databaseUrl, async (trx) => {
+    for (const order of orders) await trx.insertInto('orders').values(order).execute()
+  })
+}
+
+async function measure(browser: Browser, server: RunningServer) {
+  const state = await signedInState(browser, server)
+  const cold = {
+    'sign-in form': await coldVisits(browser, server, 'sign-in form', undefined),
+    overview: await coldVisits(browser, server, 'overview', state),
+    '100 orders': await coldVisits(browser, server, '100 orders', state),
+  }
+  const context = await openContext(browser, server, state)
+  const page = await context.newPage()
+  const warm = {
+    overview: await warmVisits(page, 'overview'),
+    '100 orders': await warmVisits(page, '100 orders'),
+  }
+  const interactionToNextPaint = await measureInteractions(page)
+  await context.close()
+  return { firstVisit: cold, laterVisit: warm, interactionToNextPaint }
+}
+
+type State = Awaited<ReturnType<BrowserContext['storageState']>>
+
+function openContext(browser: Browser, server: RunningServer, storageState?: State): Promise<BrowserContext> {
+  return browser
+    .newContext({
+      baseURL: server.baseUrl,
+      locale: 'en-US',
+      viewport: { width: 1280, height: 800 },
+      ...(storageState && { storageState }),
+    })
+    .then(async (context) => {
+      await context.addInitScript(recordInteractions)
+      return context
+    })
+}
+
+async function signedInState(browser: Browser, server: RunningServer): Promise<State> {
+  const context = await openContext(browser, server)
+  const page = await context.newPage()
+  const { email, password } = credentialsOf('admin')
+  await page.goto('/sign-in')
+  await page.getByLabel('Email').fill(email)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByText('Share approved').waitFor()
+  const state = await context.storageState()
+  await context.close()
+  return state
+}
+
+/** Each with an empty cache. */
+async function coldVisits(browser: Browser, server: RunningServer, name: ViewName, state: State | undefined) {
+  const visits: Visit[] = []
+  for (let count = 0; count < navigations; count += 1) {
+    const context = await openContext(browser, server, state)
+    visits.push(await visit(await context.newPage(), name))
+    await context.close()
+  }
+  return summaryOf(visits)
+}
+
+async function warmVisits(page: Page, name: ViewName) {
+  const visits: Visit[] = []
+  for (let count = 0; count <= navigations; count += 1) visits.push(await visit(page, name))
+  // The first one filled the cache.
+  return summaryOf(visits.slice(1))
+}
+
+/** `drawn` is looked at once a frame; the frame that shows it is over when the next one begins. */
+async function visit(page: Page, name: ViewName): Promise<Visit> {
+  const { path, drawn } = views[name]
+  await page.goto(path, { waitUntil: 'commit' })
+  const atDrawn = await page.evaluate<Pick<Visit, 'drawn' | 'scriptBytes'>>(`new Promise((resolve) => {
+    const scripts = () => performance.getEntriesByType('resource').filter(({ contentType }) => /javascript/.test(contentType))
+    const tell = () => resolve({
+      drawn: performance.now(),
+      scriptBytes: scripts().reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0),
+    })
+    const look = () => requestAnimationFrame((${drawn}) ? tell : look)
+    look()
+  })`)
+  const { firstContentfulPaintMilliseconds } = await figuresOf(page)
+  return { firstContentfulPaint: firstContentfulPaintMilliseconds, ...atDrawn }
+}
+
+function summaryOf(visits: readonly Visit[]) {
+  return {
+    firstContentfulPaintMilliseconds: spreadOf(
+      visits.map(({ firstContentfulPaint }) => firstContentfulPaint),
+    ),
+    drawnMilliseconds: spreadOf(visits.map(({ drawn }) => drawn)),
+    // Of what had come by then: the rest of the app follows by itself, on a slow machine some of it before.
+    scriptBytes: Math.min(...visits.map(({ scriptBytes }) => scriptBytes)),
+  }
+}
+
+function spreadOf(values: readonly number[]): Spread {
+  const sorted = [...values].sort((a, b) => a - b)
+  const at = (share: number) =>
+    sorted[Math.min(Math.ceil(share * sorted.length), sorted.length) - 1] ?? Number.NaN
+  return { p50: Math.round(at(0.5)), p98: Math.round(at(0.98)), count: sorted.length }
+}
+
+/** With 100 rows on the screen; each number is the slowest event of one press, as the Event Timing API tells it. */
+async function measureInteractions(page: Page): Promise<Record<string, Spread>> {
+  const search = page.getByRole('combobox', { name: 'Search the orders' })
+  const all = page.getByRole('checkbox', { name: /^Select all/ })
+  const settled = () => page.locator('table.orders[aria-busy="false"]').waitFor()
+  await openRows(page)
+  const sort = await repeat(page, () => page.getByRole('button', { name: 'Total' }).click(), settled)
+  await openRows(page)
+  const selectAll = await repeat(page, () => all.click())
+  await openRows(page)
+  const turn = ['Next page', 'Previous page']
+  const nextPage = await repeat(
+    page,
+    (count) => page.getByRole('button', { name: turn[count % 2] ?? '' }).click(),
+    settled,
+  )
+  await openRows(page)
+  await search.focus()
+  // So short that most of them find something: the table is drawn anew after nearly every key.
+  const keys = ['a', 'n', 'Backspace', 'Backspace']
+  const type = await repeat(page, (count) => page.keyboard.press(keys[count % keys.length] ?? ''), settled)
+  const open = await measureOpening(page)
+  return {
+    sort,
+    'next page': nextPage,
+    'a key in the search box': type,
+    'open an order': open,
+    'select all': selectAll,
+  }
+}
+
+async function measureOpening(page: Page): Promise<Spread> {
+  await openRows(page)
+  return repeat(
+    page,
+    (count) =>
+      page
+        .locator(rows)
+        .nth(count % 8)
+        .click(),
+    async () => {
+      await page.getByText('Order number').waitFor()
+      await page.goBack()
+      await page.locator(rows).nth(99).waitFor()
+    },
+  )
+}
+
+async function openRows(page: Page): Promise<void> {
+  await page.goto(views['100 orders'].path)
+  await page.locator(rows).nth(99).waitFor()
+}
+
+async function repeat(
+  page: Page,
+  act: (count: number) => Promise<void>,
+  after: () => Promise<void> = async () => undefined,
+): Promise<Spread> {
+  const values: number[] = []
+  for (let count = 0; count < interactions; count += 1) {
+    await page.evaluate('slowestInteractions.clear()')
+    await act(count)
+    values.push((await figuresOf(page)).interactionToNextPaintMilliseconds)
+    await after()
+  }
+  return spreadOf(values)
+}
+
+function describeRun(browser: Browser, loadBefore: readonly number[]) {
+  const round = (values: readonly number[]) => values.map((value) => Number(value.toFixed(2)))
+  return {
+    date: new Date().toISOString(),
+    node: process.version,
+    chromium: browser.version(),
+    processors: availableParallelism(),
+    load: { before: round(loadBefore), after: round(loadavg()) },
+    budgets: {
+      scriptBytes: scriptBudgetBytes,
+      drawnMilliseconds: 1_000,
+      interactionToNextPaintMilliseconds: 100,
+    },
+    interactionsBelow16MillisecondsCountAs: 0,
+  }
+}
+
+type Result = ReturnType<typeof describeRun> & Awaited<ReturnType<typeof measure>>
+
+async function report(result: Result): Promise<void> {
+  const { firstVisit, laterVisit, interactionToNextPaint, load } = result
+  const visits = [
+    ...Object.entries(firstVisit),
+    ...Object.entries(laterVisit).map(([name, visit]) => [`${name}, again`, visit] as const),
+  ]
+  const lines = [
+    `load average before and after: ${load.before[0]}, ${load.after[0]}`,
+    ...visits.flatMap(
+      ([name, { firstContentfulPaintMilliseconds: paint, drawnMilliseconds: drawn, scriptBytes }]) => [
+        line(`${name}: first contentful paint, ms`, paint),
+        line(`${name}: drawn, ms`, drawn),
+        `${`${name}: scripts, bytes as sent`.padEnd(48)} ${String(scriptBytes).padStart(8)}`,
+      ],
+    ),
+    ...Object.entries(interactionToNextPaint).map(([name, spread]) =>
+      line(`${name}: to next paint, ms`, spread),
+    ),
+  ]
+  process.stdout.write(`${' '.repeat(48)}      p50      p98\n${lines.join('\n')}\n`)
+  const folder = new URL('results/', import.meta.url)
+  await mkdir(folder, { recursive: true })
+  await writeFile(
+    new URL(`web-${result.date.slice(0, 10)}.json`, folder),
+    `${JSON.stringify(result, null, 2)}\n`,
+  )
+}
+
+function line(name: string, { p50, p98 }: Spread): string {
+  return `${name.padEnd(48)} ${String(p50).padStart(8)} ${String(p98).padStart(8)}`
+}
+
+await main()

@@ -1,0 +1,160 @@
+import { foldText } from '../orders/fold.ts'
+
+export interface Customer {
+  name: string
+  /** As the column for search and sorting has it. */
+  folded: string
+}
+
+/** `{name} {trade} {form}` where nothing else is said. */
+interface Culture {
+  names: string
+  trades: string
+  forms: string
+  pattern?: string
+}
+
+/** Words are separated by commas. None of the combinations is meant to be a company that exists. */
+const cultures: Culture[] = [
+  {
+    names:
+      'Müller,Groß,Weiß,Kühn,Vogel,Hartwig,Lindner,Jäger,Brömse,Nußbaum,Färber,Ostermann,Rühl,Seidel,Thoß',
+    trades: 'Präzisionsteile,Logistik,Backwaren,Gerüstbau,Möbelwerke,Großhandel,Optik,Kältetechnik,Druckerei',
+    forms: 'GmbH,KG,AG,& Söhne',
+  },
+  {
+    names:
+      'Alder,Amberfield,Bluewater,Cedar Ridge,Copperleaf,Finch,Harbour,Ironbark,Northwind,Pennywell,Stonebridge,Thistle,Whitlock,Wren',
+    trades: 'Dental Group,Marine Supplies,Analytics,Timber,Orchards,Foundry,Hotels,Stationers,Bakers,Freight',
+    forms: 'Ltd,Inc.,LLP,plc,Pty Ltd,Co-operative',
+  },
+  {
+    names:
+      'Lefèvre,Brûlé,Étoile,Noël,Garçon,Béranger,Hémery,Châtelain,Fontaine,Rousseau,Maréchal,Joubert,Vasseur',
+    trades: 'Mécanique,Pâtisserie,Ébénisterie,Vins,Textile,Maçonnerie,Librairie,Verrerie,Horlogerie',
+    forms: 'SARL,SA,SAS,& Cie',
+  },
+  {
+    names:
+      'Núñez,Ibarra,Quispe,Delgado,Peña,Cigüeña,Muñoz,Ordóñez,Zúñiga,Villalba,Falcón,Iturbe,Castañeda,Güell',
+    trades: 'Carpintería,Exportaciones,Panadería,Minería,Textiles,Transportes,Aceites,Imprenta,Óptica',
+    forms: 'S.L.,S.A.,S.A.S.,y Compañía,S.A. de C.V.',
+  },
+  {
+    names: 'Conceição,Açaí,Óbidos,Araújo,Magalhães,Gonçalves,Simões,Brandão,Queirós,Furtado,Leitão',
+    trades: 'Cerâmica,Café,Cortiça,Pescas,Móveis,Engenharia,Vinhos,Tecidos',
+    forms: 'Lda.,Ltda.,S.A.,& Filhos',
+  },
+  {
+    names: 'Esposito,Bianchi,Ferrari,Cefalù,Pellè,Rizzo,Colombo,Moretti,Gallo,Mancinelli,Barbieri',
+    trades: 'Ceramiche,Oleificio,Tessuti,Marmi,Vini,Trasporti,Pasta,Vetro',
+    forms: 'S.r.l.,S.p.A.,& Figli',
+  },
+  {
+    names:
+      'Ångström,Höst,Fjällräv,Växjö,Sørensen,Ødegård,Grønn,Ægir,Aalto,Sähkö,Jöklar,Eðvarð,Bjørnstad,Östlund',
+    trades: 'Instrument,Møbler,Havfiske,Kraft,Skog,Verktyg,Bryggeri,Papper,Garn',
+    forms: 'AB,AS,ASA,ApS,Oy,ehf.',
+  },
+  {
+    names: 'Wójcik,Łódź,Śląsk,Ciołek,Żeglarz,Kowalczyk,Wiśniewska,Dąbrowski,Źródło,Pękała',
+    trades: 'Żeglarstwo,Chłodnia,Tkalnia,Meble,Szkło,Drukarnia,Zboża,Elektryka',
+    forms: 'sp. z o.o.,S.A.,i Wspólnicy',
+  },
+  {
+    names: 'Dvořák,Třebíč,Šumava,Blažek,Novotný,Kőszegi,Szűcs,Győri,Hruška,Černý,Mészáros',
+    trades: 'Sklárny,Dřevo,Borászat,Strojírna,Pivovar,Kerámia,Papír',
+    forms: 's.r.o.,a.s.,Kft.,Zrt.',
+  },
+  {
+    names: 'Yılmaz,İnci,Işık,Çelik,Öztürk,Şahin,Güneş,Ağaoğlu,Kılıç,Ünal',
+    trades: 'Tekstil,Gıda,Mobilya,Lojistik,İnşaat,Cam,Halı',
+    forms: 'A.Ş.,Ltd. Şti.,Ticaret',
+  },
+  {
+    names: 'Okonkwo,Mbeki,Adeyemi,Nkosi,Abebe,Wanjiru,Diallo,Traoré,Mensah,Chukwu,Ndlovu',
+    trades: 'Solar,Textiles,Logistics,Cocoa,Mobile,Foods,Timber,Coffee',
+    forms: '(Pty) Ltd,Nigeria Ltd,Kenya Ltd,Group',
+  },
+  {
+    names: 'Nguyễn,Trần,Đặng,Phạm,Lê Văn,Hoàng,Vũ Minh,Bùi',
+    trades: 'Cà Phê,Dệt May,Thủy Sản,Gốm Sứ,Trà,Gỗ',
+    forms: 'Co. Ltd,JSC,& Con',
+  },
+  {
+    names: 'Балтийский,Северный,Киевский,Волжский,Уральский,Донской,Родопски',
+    trades: 'Чай,Хлеб,Лес,Завод,Текстиль,Мёд,Фарфор',
+    forms: 'ООО,АО,ТОВ,ЕООД',
+  },
+  {
+    names: 'Αθηναϊκή,Ελιές Μάνης,Κρητική,Θράκη,Σίφνος,Πελοπόννησος',
+    trades: 'Χαρτοποιία,Τροφίμων,Ναυτιλία,Υφαντουργία,Κεραμική',
+    forms: 'Α.Ε.,Ο.Ε.,Ε.Π.Ε.',
+  },
+  {
+    names: 'さくら,東京,青空,富士見,大和,北斗,みなと,桜井',
+    trades: '製作所,ガラス工房,カフェ,運輸,製紙,精密,酒造',
+    forms: '株式会社,有限会社,合同会社',
+    pattern: '{form}{name}{trade}',
+  },
+  {
+    names: '上海明月,臺北永豐,廣州金龍,杭州西湖,成都锦绣,青岛海星',
+    trades: '茶业,書局,贸易,纺织,电子,瓷器',
+    forms: '有限公司,股份有限公司',
+    pattern: '{name}{trade}{form}',
+  },
+  {
+    names: '한빛,서울달빛,부산바다,제주바람,푸른솔',
+    trades: '출판사,커피,제과,물류,전자',
+    forms: '㈜,유한회사',
+    pattern: '{name}{trade} {form}',
+  },
+  {
+    names: 'نخيل,البركة,النور,الخليج,الياسمين',
+    trades: 'شركة,مخبز,مصنع,مكتبة',
+    forms: 'المحدودة,وشركاه,للتجارة',
+    pattern: '{trade} {name} {form}',
+  },
+  {
+    names: 'हिमालय,गंगा,सूर्य,अशोक,मयूर',
+    trades: 'चाय,वस्त्र,मसाले,इस्पात',
+    forms: 'कंपनी,उद्योग,प्रा. लि.',
+  },
+  {
+    names: 'Tāne,Kahurangi,Moana,Pounamu,Aroha,Kauri',
+    trades: 'Wool,Nurseries,Carvings,Honey,Charters',
+    forms: 'Ltd,Trust,Collective',
+  },
+]
+
+/** Every twentieth customer is named after a branch as well. */
+const branches = [' Nord', ' – Export', ' (Kiel)', ' Lisboa', ' 🥪']
+const branchInterval = 20
+
+/** Every customer once, in an order that has nothing to do with their names; the same for the same `random`. */
+export function makeCustomers(random: () => number): Customer[] {
+  const names = cultures.flatMap(({ names, trades, forms, pattern = '{name} {trade} {form}' }) =>
+    names
+      .split(',')
+      .flatMap((name) =>
+        trades
+          .split(',')
+          .flatMap((trade) =>
+            forms
+              .split(',')
+              .map((form) =>
+                pattern.replace('{name}', name).replace('{trade}', trade).replace('{form}', form),
+              ),
+          ),
+      ),
+  )
+  for (let index = names.length - 1; index > 0; index -= 1) {
+    const other = Math.floor(random() * (index + 1))
+    ;[names[index], names[other]] = [names[other] as string, names[index] as string]
+  }
+  return names.map((plain, index) => {
+    const branch = index % branchInterval === 0 ? branches[(index / branchInterval) % branches.length] : ''
+    const name = `${plain}${branch}`.normalize('NFC')
+    return { name, folded: foldText(name) }
+  })
+}

@@ -1,0 +1,206 @@
+import { expressionBuilder, type Kysely, type RawBuilder, sql } from 'kysely'
+import { type OrderIndex, orderSqlOf } from '../db/order-sql.ts'
+import { prepared } from '../db/prepared.ts'
+import type { Database, OrdersTable } from '../db/tables.ts'
+import { compileFilter } from './filter/compile.ts'
+import { idsBySearch } from './filter/id.ts'
+import type { Filter } from './filter/parser.ts'
+import { foldText } from './fold.ts'
+import type { Order, OrderStatus } from './order.ts'
+
+type Db = Kysely<Database>
+type Direction = 'asc' | 'desc'
+
+interface Sort {
+  column: RawBuilder<unknown>
+  nullable: boolean
+  index: OrderIndex
+}
+
+/** Sort keys of a listing; text by its folded form. Nullable ones sort their nulls last both ways. */
+const sorts = {
+  createdAtUtc: { column: sql.ref('created_at'), nullable: false, index: 'orders_by_created_at' },
+  updatedAtUtc: { column: sql.ref('updated_at'), nullable: true, index: 'orders_by_updated_at' },
+  customer: { column: sql.ref('customer_folded'), nullable: false, index: 'orders_by_customer' },
+  total: { column: sql.ref('total_e4'), nullable: false, index: 'orders_by_total' },
+  status: { column: sql.ref('status'), nullable: false, index: 'orders_by_status' },
+  createdBy: { column: sql`lower(created_by)`, nullable: true, index: 'orders_by_created_by' },
+  id: { column: sql.ref('id'), nullable: false, index: 'orders_by_id' },
+} as const satisfies Record<string, Sort>
+
+export type SortKey = keyof typeof sorts
+export const sortKeyNames = Object.keys(sorts) as SortKey[]
+
+export type OrderSummary = Pick<Order, 'id' | 'customer' | 'totalE4' | 'status' | 'createdAt'>
+
+/** Ties are broken by id in the same direction, so that pages neither overlap nor miss an order. */
+export interface Ordering {
+  sortKey: SortKey
+  direction: Direction
+}
+
+/**
+ * A page as it is reached from the nearer end of a list: with `isReversed` that is its end, and the rows come in the
+ * opposite order until they are turned round.
+ */
+export interface Window {
+  isReversed: boolean
+  skip: number
+  take: number
+}
+
+/** What stands before the page and after it costs as much as the lesser of both. */
+export function windowOf(total: number, { offset, limit }: { offset: number; limit: number }): Window {
+  const take = Math.max(0, Math.min(limit, total - offset))
+  const after = Math.max(0, total - offset - take)
+  return after < offset ? { isReversed: true, skip: after, take } : { isReversed: false, skip: offset, take }
+}
+
+const columns = ['id', 'customer', 'total_e4', 'status', 'created_at'] as const
+const selected = sql.join(columns.map((column) => sql.ref(column)))
+type Row = Pick<OrdersTable, (typeof columns)[number]>
+
+/** The list's own order, or its opposite. */
+function orderTerms({ sortKey, direction }: Ordering, isReversed: boolean, column?: RawBuilder<unknown>) {
+  const sort = sorts[sortKey]
+  const way = sql.raw((direction === 'asc') === isReversed ? 'desc' : 'asc')
+  const nulls = sort.nullable ? sql.raw(isReversed ? ' nulls first' : ' nulls last') : sql``
+  return sql`${column ?? sort.column} ${way}${nulls}, id ${way}`
+}
+
+function toSummaries(rows: Row[], isReversed: boolean): OrderSummary[] {
+  const summaries = rows.map((row) => ({
+    id: row.id,
+    customer: row.customer,
+    totalE4: row.total_e4,
+    status: row.status as OrderStatus,
+    createdAt: row.created_at,
+  }))
+  return isReversed ? summaries.reverse() : summaries
+}
+
+/** A page of all orders, or of those of one status, which an index holds in the order of the page. */
+export interface PlainPage extends Ordering, Window {
+  status: OrderStatus | undefined
+  /** Only what was created from then on, in the direction of the walk: so many are not passed over one by one. */
+  from?: number
+}
+
+const plainPages = new Map<string, ReturnType<typeof preparePlainPage>>()
+
+/** Whether an index holds the orders of one status in this order too. */
+export function isPlain({ sortKey }: Ordering, status: OrderStatus | undefined): boolean {
+  return status === undefined || sortKey === 'createdAtUtc' || sortKey === 'id' || sortKey === 'status'
+}
+
+/** Its cost is that of `skip` entries of an index and of `take` rows. `isPlain` must hold. */
+export async function findPlainPage(db: Db, page: PlainPage): Promise<OrderSummary[]> {
+  const { sortKey, direction, isReversed, status, from } = page
+  const shape = [sortKey, direction, isReversed, status === undefined, from === undefined].join()
+  let find = plainPages.get(shape)
+  if (find === undefined) {
+    find = preparePlainPage(page)
+    plainPages.set(shape, find)
+  }
+  return toSummaries(await find(db, page.take, page.skip, status ?? 0, from ?? 0), isReversed)
+}
+
+function preparePlainPage(page: PlainPage) {
+  const terms = orderTerms(page, page.isReversed)
+  const isAscending = (page.direction === 'asc') !== page.isReversed
+  return prepared((db, take: number, skip: number, status: number, from: number) => {
+    const orders = orderSqlOf(db).along(plainIndex(page))
+    const hasStatus = page.status === undefined ? sql`1 = 1` : sql`status = ${status}`
+    const isAfter = isAscending ? sql`created_at >= ${from}` : sql`created_at <= ${from}`
+    const condition = page.from === undefined ? hasStatus : sql`${hasStatus} and ${isAfter}`
+    // Ids by the index alone, then their rows: PostgreSQL looks up every row that OFFSET passes over.
+    return sql<Row>`select ${selected} from orders where id in (
+      select id from orders as ${orders} where ${condition} order by ${terms} limit ${take} offset ${skip}
+    ) order by ${terms}`
+  })
+}
+
+function plainIndex({ sortKey, status }: PlainPage): OrderIndex {
+  if (status === undefined) return sorts[sortKey].index
+  return sortKey === 'createdAtUtc' ? 'orders_by_status_and_created_at' : 'orders_by_status'
+}
+
+/** How many orders match, by looking at those that an index finds, or at all. */
+export async function countMatches(db: Db, filter: Filter): Promise<number> {
+  const { withinTime } = orderSqlOf(db)
+  const counted = countContaining(db, filter)
+  const { rows } = await (
+    counted ??
+    sql<{
+      count: number
+    }>`select count(*) as count from orders where ${withinTime} and ${conditionOf(db, filter, true)}`
+  ).execute(db)
+  return Number(rows[0]?.count)
+}
+
+/** Of a filter that is nothing but a text which the customer contains. */
+function countContaining(db: Db, filter: Filter): RawBuilder<{ count: number }> | undefined {
+  const { countContaining: count } = orderSqlOf(db)
+  if (filter.kind === 'search') {
+    const folded = foldText(filter.text)
+    return idsBySearch(folded) === null ? count(folded) : undefined
+  }
+  if (filter.kind !== 'text' || filter.field !== 'customer' || filter.operator !== ':') return undefined
+  return count(foldText(filter.pattern.text))
+}
+
+/** How many were created from `from` up to, not including, `to`; by an index of those. */
+export async function countCreated(
+  db: Db,
+  { from, to, statuses }: { from: number; to: number; statuses: readonly OrderStatus[] },
+): Promise<number> {
+  if (from >= to || statuses.length === 0) return 0
+  const { withinTime } = orderSqlOf(db)
+  const { rows } = await sql<{ count: number }>`select count(*) as count from orders
+    where ${withinTime} and status in (${sql.join(statuses)}) and created_at >= ${from} and created_at < ${to}`.execute(
+    db,
+  )
+  return Number(rows[0]?.count)
+}
+
+/** All matches are found first, by whatever index the filter has, and then sorted: at a cost by their number. */
+export async function sortMatches(
+  db: Db,
+  filter: Filter,
+  ordering: Ordering,
+  { isReversed, skip, take }: Window,
+): Promise<OrderSummary[]> {
+  const { withinTime } = orderSqlOf(db)
+  const { rows } = await sql<Row>`with matches as materialized (
+      select ${selected}, ${sorts[ordering.sortKey].column} as sort_key from orders
+      where ${withinTime} and ${conditionOf(db, filter, true)}
+    )
+    select ${selected} from matches order by ${orderTerms(ordering, isReversed, sql.ref('sort_key'))}
+    limit ${take} offset ${skip}`.execute(db)
+  return toSummaries(rows, isReversed)
+}
+
+/**
+ * Orders are looked at in the order of the list until the page is full: at a cost by how rare matches are. With
+ * `isFinding` all that contain a text are found before, and of the others no row is read.
+ */
+export async function walkToMatches(
+  db: Db,
+  filter: Filter,
+  ordering: Ordering,
+  { isReversed, skip, take }: Window,
+  isFinding: boolean,
+): Promise<OrderSummary[]> {
+  const { withinTime, along } = orderSqlOf(db)
+  const { rows } = await sql<Row>`select ${selected} from orders as ${along(sorts[ordering.sortKey].index)}
+    where ${withinTime} and ${conditionOf(db, filter, isFinding)}
+    order by ${orderTerms(ordering, isReversed)} limit ${take} offset ${skip}`.execute(db)
+  return toSummaries(rows, isReversed)
+}
+
+/** With `isFinding` the customers that contain a text are found by the index of trigrams, else each is looked at. */
+function conditionOf(db: Db, filter: Filter, isFinding: boolean): RawBuilder<unknown> {
+  const { containing } = orderSqlOf(db)
+  const eb = expressionBuilder<Database, 'orders'>()
+  return sql`(${compileFilter(filter, eb, { containing: isFinding ? containing : undefined })})`
+}

@@ -1,0 +1,6 @@
+import { findOrders } from './orders/list.ts'
+
+/** Every read that may take long by name: `db.query` takes its types from here. */
+export const reads = { findOrders }
+
+export type Reads = typeof reads

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import {
+  newClient,
+  newUser,
+  serviceToken,
+  signIn,
+  storedCredentials,
+  type TestUser,
+  tokenPair,
+} from '../support/accounts.ts'
+import type { Client } from '../support/client.ts'
+import { assertProblem } from '../support/problem.ts'
+import { addRole } from '../support/roles.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const path = '/v1/auth/me/permissions'
+
+describe('getCurrentUserPermissions', () => {
+  let service: Service
+  let user: TestUser
+  let browser: Client
+  before(async () => {
+    service = await startService()
+    await addRole(service, 'Approver', ['Orders.Read', 'Orders.Approve'])
+    await addRole(service, 'Idle', [])
+  })
+  beforeEach(async () => {
+    user = await newUser(service, { roles: ['Approver', 'Operator'] })
+    browser = await signIn(service, user)
+  })
+  after(() => service.close())
+
+  async function bearerOf(someone: TestUser): Promise<Client> {
+    return service.client().withBearer((await tokenPair(service, someone)).accessToken)
+  }
+
+  async function permissionsOf(roles: string[]): Promise<string[]> {
+    const caller = await bearerOf(await newUser(service, { roles }))
+    return (await caller.get(path)).body.permissions
+  }
+
+  describe('succeeds', () => {
+    it('with what all roles hold together, each once and sorted, the same for cookie and bearer', async () => {
+      for (const caller of [browser, await bearerOf(user)]) {
+        const answer = await caller.get(path)
+        assert.equal(answer.status, 200)
+        assert.deepEqual(answer.body, { permissions: ['Orders.Approve', 'Orders.Create', 'Orders.Read'] })
+        assert.equal(answer.headers.get('cache-control'), 'no-store')
+        assert.equal(answer.headers.get('vary'), 'Cookie, Authorization')
+        assert.equal(answer.headers.get('etag'), null)
+      }
+    })
+
+    for (const [role, permissions] of [
+      ['Admin', ['Orders.Approve', 'Orders.Create', 'Orders.Read']],
+      ['Operator', ['Orders.Create', 'Orders.Read']],
+      ['Viewer', ['Orders.Read']],
+      ['Idle', []],
+    ] as const) {
+      it(`for ${role} with ${permissions.length} permissions`, async () => {
+        assert.deepEqual(await permissionsOf([role]), permissions)
+      })
+    }
+
+    it('for an account without roles', async () => {
+      assert.deepEqual(await permissionsOf([]), [])
+    })
+
+    it('for a service', async () => {
+      const token = await serviceToken(service, await newClient(service, ['Operator']))
+      const answer = await service.client().withBearer(token).get(path)
+      assert.deepEqual(answer.body, { permissions: ['Orders.Create', 'Orders.Read'] })
+    })
+
+    it('with what the roles hold now, five minutes after a change at the latest', async (t) => {
+      const own = await startService()
+      t.after(() => own.close())
+      const viewer = await own.bearer('viewer')
+      const permissions = async () => (await viewer.get(path)).body.permissions
+      assert.deepEqual(await permissions(), ['Orders.Read'])
+      await own.db.write('allowPermissions', { role: 'Viewer', permissions: ['Orders.Approve'] })
+      own.advance(301_000)
+      assert.deepEqual(await permissions(), ['Orders.Approve', 'Orders.Read'])
+    })
+
+    it('without the permissions of a role granted since the credential was issued', async () => {
+      const viewer = await newUser(service, { roles: ['Viewer'] })
+      const caller = await bearerOf(viewer)
+      const change = { account: viewer.account, roles: ['Admin'], nowMilliseconds: service.now() }
+      await service.db.write('grantRoles', change)
+      assert.deepEqual((await caller.get(path)).body, { permissions: ['Orders.Read'] })
+    })
+
+    it('telling a cookie caller when its session ends', async () => {
+      const { headers } = await browser.get(path)
+      assert.ok(headers.has('session-idle-expires') && headers.has('session-expires'))
+    })
+
+    it('from any site: a safe request is never cross-site', async () => {
+      const answer = await browser.get(path, { 'sec-fetch-site': 'cross-site' })
+      assert.equal(answer.status, 200)
+    })
+  })
+
+  describe('rejects input', () => {
+    it('other methods: 405 naming those that there are', async () => {
+      const answer = await browser.post(path)
+      assertProblem(answer, 405, 'method-not-allowed')
+      assert.deepEqual((answer.headers.get('allow') ?? '').split(', ').sort(), ['GET', 'HEAD', 'OPTIONS'])
+    })
+
+    it('but HEAD is GET without a body', async () => {
+      const answer = await browser.send('HEAD', path)
+      assert.deepEqual([answer.status, answer.text], [200, ''])
+    })
+  })
+
+  describe('requires access', () => {
+    it('without a credential: 401 with a challenge that names no error', async () => {
+      const answer = await service.client().get(path)
+      assertProblem(answer, 401, 'authentication-required')
+      assert.equal(answer.headers.get('www-authenticate'), 'Bearer realm="countersign"')
+    })
+
+    it('with a bad bearer: 401, also beside a valid session', async () => {
+      for (const caller of [service.client(), browser]) {
+        const answer = await caller.get(path, { authorization: 'Bearer nonsense' })
+        assertProblem(answer, 401, 'authentication-required')
+      }
+    })
+
+    it('but no permission: whoever is somebody may ask', async () => {
+      const nobody = await bearerOf(await newUser(service, { roles: [] }))
+      assert.equal((await nobody.get(path)).status, 200)
+      assertProblem(await nobody.get('/v1/orders/summary'), 403, 'permission-denied')
+    })
+  })
+
+  it('changes nothing', async () => {
+    const bearer = await bearerOf(user)
+    const before = await storedCredentials(service)
+    await browser.get(path)
+    await bearer.get(path)
+    await service.db.write('endSession', { idHash: 'none, but written after whatever came before' })
+    assert.equal(await storedCredentials(service), before)
+  })
+})

@@ -1,0 +1,340 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import type { Page } from 'playwright-core'
+import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
+import { openBrowser, type Person } from '../support/browser.ts'
+import {
+  approvalsOf,
+  eventually,
+  focusedName,
+  focuses,
+  storedOrder,
+  visit,
+} from '../support/browser-orders.ts'
+import { brokenConnection } from '../support/browser-watch.ts'
+import type { Client } from '../support/client.ts'
+import { withRawDatabase } from '../support/database.ts'
+import { insertOrders, type OrderRow, orderRow } from '../support/orders.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const browser = openBrowser()
+let service: Service
+before(async () => {
+  service = await startService()
+})
+after(() => service.close())
+
+/** An administrator at the view of a pending order that only this test knows. */
+async function atOrder(
+  t: TestContext,
+  given: Partial<OrderRow> = {},
+): Promise<{ person: Person; page: Page; id: string }> {
+  const row = orderRow({ customer: 'Acme', total_e4: 12_345_000, ...given })
+  await insertOrders(service, [row])
+  const person = await browser.person(t, { service, timezone: 'Europe/Berlin' })
+  const page = await visit(person, 'admin', `/orders/${row.id}`)
+  await approve(page).waitFor()
+  return { person, page, id: row.id }
+}
+
+/** Another administrator, signed in somewhere else. */
+async function colleague(): Promise<{ userName: string; approve(id: string): Promise<void> }> {
+  const user = await newUser(service, { roles: ['Admin'] })
+  return { userName: user.userName, approve: (id) => approveBy(signInElsewhere(service, user), id) }
+}
+
+async function approveBy(caller: Promise<Client>, id: string): Promise<void> {
+  assert.equal((await (await caller).patch(`/v1/orders/${id}/approve`)).status, 204)
+}
+
+const approve = (page: Page) => page.getByRole('button', { name: /^Approve/ })
+const dialog = (page: Page) => page.getByRole('alertdialog')
+const inDialog = (page: Page, name: string) => dialog(page).getByRole('button', { name, exact: true })
+const closed = (page: Page) => dialog(page).waitFor({ state: 'detached' })
+const titled = (page: Page, title: string) => dialog(page).getByRole('heading', { name: title }).waitFor()
+const pending = { status: 0, version: 1, modifiedBy: null }
+const approvedBy = (modifiedBy: string) => ({ status: 1, version: 2, modifiedBy })
+
+async function open(page: Page): Promise<void> {
+  await approve(page).click()
+  await titled(page, 'Approve this order?')
+}
+
+/** The view of an order that somebody has approved. */
+async function showsApproval(page: Page, userName: string): Promise<void> {
+  await page.locator('.order-title .status-approved').waitFor()
+  await page
+    .getByRole('listitem')
+    .filter({ hasText: `Approved by ${userName}` })
+    .waitFor()
+  assert.equal(await approve(page).count(), 0)
+}
+
+describe('the question', () => {
+  it('shows customer and total, begins on Cancel, and nothing happens until it is answered', async (t) => {
+    const { page, id } = await atOrder(t, { customer: 'Acme & Sons' })
+    const sent = approvalsOf(page)
+    await open(page)
+    await dialog(page).getByText('Acme & Sons').waitFor()
+    await dialog(page).getByText('1,234.50').waitFor()
+    assert.equal(await focusedName(page), 'Cancel')
+    await page.keyboard.press('Enter')
+    await closed(page)
+    await focuses(page, 'Approve')
+    await page.keyboard.press('a')
+    await titled(page, 'Approve this order?')
+    await focuses(page, 'Cancel')
+    // It is asked once, and the keys of the page rest.
+    await page.keyboard.press('a')
+    assert.equal(await dialog(page).count(), 1)
+    await page.keyboard.press('Escape')
+    await closed(page)
+    await focuses(page, 'Approve')
+    assert.deepEqual(sent, [])
+    assert.deepEqual(await storedOrder(service, id), pending)
+  })
+
+  it('keeps the focus inside', async (t) => {
+    const { page } = await atOrder(t)
+    await open(page)
+    const names: string[] = []
+    for (let press = 0; press < 3; press += 1) {
+      await page.keyboard.press('Tab')
+      names.push(await focusedName(page))
+    }
+    assert.deepEqual(names, ['Approve', 'Cancel', 'Approve'])
+  })
+})
+
+describe('an approval', () => {
+  it('is of the version that was seen, under one key, and is told everywhere', async (t) => {
+    const { page, id } = await atOrder(t)
+    const sent = approvalsOf(page)
+    await page.keyboard.press('a')
+    await titled(page, 'Approve this order?')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await closed(page)
+    await page.getByRole('status').getByText('Order of Acme approved').waitFor()
+    await showsApproval(page, 'admin')
+    await focuses(page, 'Order of Acme')
+    assert.equal(sent.length, 1)
+    const [{ headers } = assert.fail()] = sent
+    assert.equal(headers['if-match'], '"1"')
+    assert.match(headers['idempotency-key'] ?? '', /^[\da-f-]{36}$/)
+    assert.equal(headers['time-zone'], 'Europe/Berlin')
+    assert.deepEqual(await storedOrder(service, id), approvedBy('admin'))
+    await page.keyboard.press('a')
+    assert.equal(await dialog(page).count(), 0)
+    await page.reload()
+    await showsApproval(page, 'admin')
+  })
+
+  it('is sent once, however often it is pressed', async (t) => {
+    const { person, page, id } = await atOrder(t)
+    const sent = approvalsOf(page)
+    await open(page)
+    await person.network({ slowBySeconds: 0.7 })
+    await inDialog(page, 'Approve').dblclick()
+    await inDialog(page, 'Approving …').press('Enter')
+    await inDialog(page, 'Approving …').click({ force: true })
+    await closed(page)
+    await showsApproval(page, 'admin')
+    assert.equal(sent.length, 1)
+    assert.deepEqual(await storedOrder(service, id), approvedBy('admin'))
+  })
+
+  it('shows in the list that one came from', async (t) => {
+    const [row] = await insertOrders(service, [orderRow({ customer: 'Listed once' })])
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'admin', '/orders?filter=listed')
+    await page.getByRole('link', { name: 'Listed once' }).click()
+    await page.getByRole('heading', { name: 'Listed once' }).waitFor()
+    await open(page)
+    await inDialog(page, 'Approve').click()
+    await showsApproval(page, 'admin')
+    await page.goBack()
+    await page.getByRole('row', { name: /Listed once .*Approved/ }).waitFor()
+    assert.deepEqual(await storedOrder(service, row?.id ?? ''), approvedBy('admin'))
+  })
+})
+
+describe('an order that changes while one is asked', () => {
+  it('is not approved again: who was faster, when, and what is different now', async (t) => {
+    const { person, page, id } = await atOrder(t)
+    const other = await colleague()
+    const sent = approvalsOf(page)
+    await open(page)
+    await other.approve(id)
+    person.expectFault(/ 412 .*\/approve\)/)
+    await inDialog(page, 'Approve').click()
+    await titled(page, 'This order is approved already')
+    await dialog(page).getByText(`${other.userName} was faster and approved it.`).waitFor()
+    const stamp = (await (await service.bearer('viewer')).get(`/v1/orders/${id}`)).body.updatedAtUtc
+    assert.equal(await dialog(page).getByRole('time').getAttribute('datetime'), stamp)
+    await dialog(page).getByText('this minute').waitFor()
+    const row = dialog(page).getByRole('table', { name: 'What has changed' }).getByRole('row').last()
+    assert.equal(
+      (await row.getByRole('rowheader').or(row.getByRole('cell')).allInnerTexts()).join(' '),
+      'Status Pending Approved',
+    )
+    assert.equal(await focusedName(page), 'Close')
+    await page.keyboard.press('Enter')
+    await closed(page)
+    await showsApproval(page, other.userName)
+    await focuses(page, 'Order of Acme')
+    assert.equal(sent.length, 1)
+    assert.deepEqual(await storedOrder(service, id), approvedBy(other.userName))
+  })
+
+  it('may have been approved by the same person elsewhere', async (t) => {
+    const { person, page, id } = await atOrder(t)
+    await open(page)
+    await approveBy(service.session('admin'), id)
+    person.expectFault(/ 412 .*\/approve\)/)
+    await inDialog(page, 'Approve').click()
+    await titled(page, 'This order is approved already')
+    await dialog(page).getByText('You approved it yourself, perhaps in another tab.').waitFor()
+    await page.keyboard.press('Escape')
+    await showsApproval(page, 'admin')
+  })
+
+  it('says so by itself when it was another tab of this browser', async (t) => {
+    const { page, id } = await atOrder(t)
+    const tab = await page.context().newPage()
+    await tab.goto(`/orders/${id}`)
+    await approve(tab).waitFor()
+    const sent = approvalsOf(page)
+    await open(page)
+    await open(tab)
+    await inDialog(tab, 'Approve').click()
+    await showsApproval(tab, 'admin')
+    await titled(page, 'This order is approved already')
+    await dialog(page).getByText('You approved it yourself, perhaps in another tab.').waitFor()
+    assert.equal(await inDialog(page, 'Approve').count(), 0)
+    await focuses(page, 'Close')
+    assert.deepEqual(sent, [])
+  })
+
+  it('is asked about anew when it is another version, and then that version is approved', async (t) => {
+    const { person, page, id } = await atOrder(t)
+    const sent = approvalsOf(page)
+    await open(page)
+    await withRawDatabase(service.databaseUrl, (db) =>
+      db
+        .updateTable('orders')
+        .set({ total_e4: 99_000_000, version: 2, modified_by: 'operator', updated_at: Date.UTC(2026, 0, 2) })
+        .where('id', '=', id)
+        .execute(),
+    )
+    person.expectFault(/ 412 .*\/approve\)/)
+    await inDialog(page, 'Approve').click()
+    await titled(page, 'This order has changed')
+    await dialog(page).getByText('operator changed it while you were looking at it.').waitFor()
+    const row = dialog(page).getByRole('table', { name: 'What has changed' }).getByRole('row').last()
+    assert.equal(
+      (await row.getByRole('rowheader').or(row.getByRole('cell')).allInnerTexts()).join(' '),
+      'Total 1,234.50 9,900.00',
+    )
+    assert.equal(await focusedName(page), 'Close')
+    await inDialog(page, 'Approve this version').click()
+    await showsApproval(page, 'admin')
+    assert.deepEqual(
+      sent.map(({ headers }) => headers['if-match']),
+      ['"1"', '"2"'],
+    )
+    assert.equal(new Set(sent.map(({ headers }) => headers['idempotency-key'])).size, 2)
+    assert.deepEqual(await storedOrder(service, id), { ...approvedBy('admin'), version: 3 })
+  })
+
+  it('may be gone', async (t) => {
+    const { person, page, id } = await atOrder(t)
+    await open(page)
+    await withRawDatabase(service.databaseUrl, (db) => db.deleteFrom('orders').where('id', '=', id).execute())
+    person.expectFault(/ 404 /)
+    await inDialog(page, 'Approve').click()
+    await titled(page, 'There is no such order any more')
+    await dialog(page).getByText('It was not approved.').waitFor()
+    await focuses(page, 'Close')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'There is no such order' }).waitFor()
+  })
+})
+
+describe('an order that does not exist', () => {
+  for (const id of [randomUUID(), 'no-id-at-all']) {
+    it(`is told, with the way to those that do: ${id.length} characters`, async (t) => {
+      const person = await browser.person(t, { service })
+      person.expectFault(/ 404 /)
+      const page = await visit(person, 'admin', `/orders/${id}`)
+      await page.getByRole('heading', { name: 'There is no such order' }).waitFor()
+      assert.equal(await approve(page).count(), 0)
+      await page.keyboard.press('a')
+      assert.equal(await dialog(page).count(), 0)
+      await page.getByRole('link', { name: 'Go to the orders' }).click()
+      await page.getByRole('heading', { name: 'Orders', level: 1 }).waitFor()
+    })
+  }
+})
+
+describe('an approval whose answer is lost', () => {
+  /** The service has approved it, and its answer is held up on the way. */
+  async function committed({ person, page, id }: { person: Person; page: Page; id: string }): Promise<void> {
+    await open(page)
+    await person.network({ slowBySeconds: 2 })
+    await inDialog(page, 'Approve').click()
+    await eventually(async () => assert.deepEqual(await storedOrder(service, id), approvedBy('admin')))
+    await person.network('silent')
+  }
+
+  it('is asked for again under the same key, and is one approval', async (t) => {
+    const at = await atOrder(t)
+    const { person, page, id } = at
+    const sent = approvalsOf(page)
+    await committed(at)
+    person.expectFault(brokenConnection)
+    await person.network('stopped')
+    await dialog(page).getByText('The service does not answer').waitFor()
+    const again = page.waitForResponse((response) => response.request().method() === 'PATCH')
+    await person.network('normal')
+    assert.equal((await again).headers()['idempotency-replayed'], 'true')
+    await page.getByRole('status').getByText('Order of Acme approved').waitFor()
+    await showsApproval(page, 'admin')
+    assert.ok(sent.length >= 2)
+    assert.equal(new Set(sent.map(({ headers }) => headers['idempotency-key'])).size, 1)
+    assert.deepEqual(await storedOrder(service, id), approvedBy('admin'))
+  })
+
+  it('is no failure for who stops trying: it may be approved, and another try is safe', async (t) => {
+    const at = await atOrder(t)
+    const { person, page, id } = at
+    const sent = approvalsOf(page)
+    await committed(at)
+    person.expectFault(brokenConnection)
+    await person.network('stopped')
+    await dialog(page).getByText('The service does not answer').waitFor()
+    await inDialog(page, 'Stop trying').click()
+    await titled(page, 'There was no answer')
+    await dialog(page).getByText('The order may be approved all the same.').waitFor()
+    await person.network('normal')
+    await inDialog(page, 'Try again').click()
+    await closed(page)
+    await showsApproval(page, 'admin')
+    assert.equal(new Set(sent.map(({ headers }) => headers['idempotency-key'])).size, 1)
+    assert.deepEqual(await storedOrder(service, id), approvedBy('admin'))
+  })
+
+  it('is told also when the dialog was closed meanwhile', async (t) => {
+    const { person, page, id } = await atOrder(t)
+    await open(page)
+    await person.network({ slowBySeconds: 0.7 })
+    await inDialog(page, 'Approve').click()
+    await inDialog(page, 'Approving …').waitFor()
+    await page.keyboard.press('Escape')
+    await closed(page)
+    await page.getByRole('status').getByText('Order of Acme approved').waitFor()
+    await showsApproval(page, 'admin')
+    assert.deepEqual(await storedOrder(service, id), approvedBy('admin'))
+  })
+})

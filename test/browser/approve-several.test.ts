@@ -1,0 +1,311 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import type { Page } from 'playwright-core'
+import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
+import { openBrowser, type Person } from '../support/browser.ts'
+import {
+  approvalsOf,
+  customersOf,
+  eventually,
+  focuses,
+  latestFirst,
+  showsCustomers,
+  storedOrder,
+  visit,
+} from '../support/browser-orders.ts'
+import { brokenConnection } from '../support/browser-watch.ts'
+import { insertOrders, type OrderRow, storedState } from '../support/orders.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const browser = openBrowser()
+let service: Service
+before(async () => {
+  service = await startService()
+})
+after(() => service.close())
+
+/** An administrator at a list of pending orders that only this test knows: "Owl 1" of 1.00 first, and so on. */
+async function atList(
+  t: TestContext,
+  name: string,
+  count: number,
+): Promise<{ person: Person; page: Page; rows: OrderRow[]; names: string[] }> {
+  const names = Array.from({ length: count }, (_, index) => `${name} ${index + 1}`)
+  const rows = await insertOrders(service, latestFirst(names))
+  const person = await browser.person(t, { service })
+  const page = await visit(person, 'admin', `/orders?filter=${name}`)
+  await showsCustomers(page, names.slice(0, 25))
+  return { person, page, rows, names }
+}
+
+const dialog = (page: Page) => page.getByRole('alertdialog')
+const inDialog = (page: Page, name: string) => dialog(page).getByRole('button', { name, exact: true })
+const closed = (page: Page) => dialog(page).waitFor({ state: 'detached' })
+const titled = (page: Page, title: string) => dialog(page).getByRole('heading', { name: title }).waitFor()
+const bar = (page: Page) => page.getByRole('status').filter({ hasText: 'selected' })
+const row = (page: Page, name: string) =>
+  page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) })
+
+/** Of each order in the dialog, in the order in which it shows them: customer, total and what became of it. */
+const results = (page: Page) =>
+  page.evaluate<string[]>(`[...document.querySelectorAll('[role="alertdialog"] li')].map((item) =>
+    [...item.children].map(({ textContent }) => textContent).join(' | '))`)
+
+async function choose(page: Page, names: string[]): Promise<void> {
+  for (const name of names) await page.getByRole('checkbox', { name: `Select ${name}`, exact: true }).check()
+}
+
+async function openWithKey(page: Page, count: number): Promise<void> {
+  await page.keyboard.press('a')
+  await titled(page, `Approve ${count} orders?`)
+}
+
+/** How many of these are approved; that each of those is approved once, and by whom, is checked on the way. */
+async function approvedOnce(rows: OrderRow[], by = 'admin'): Promise<string[]> {
+  const { orders, keys } = await storedState(service)
+  const mine = orders.filter(({ id }) => rows.some((one) => one.id === id))
+  const approved = mine.filter(({ status }) => status === 1)
+  assert.deepEqual(
+    mine.map(({ version, modified_by }) => [version, modified_by]),
+    mine.map(({ status }) => (status === 1 ? [2, by] : [1, null])),
+  )
+  const writes = keys.filter(({ operation }) => approved.some(({ id }) => operation.includes(id)))
+  assert.equal(writes.length, approved.length)
+  return approved.map(({ customer }) => customer)
+}
+
+describe('a selection', () => {
+  it('lasts over pages and sorting, is counted and summed, and ends approved', async (t) => {
+    const { page, rows, names } = await atList(t, 'Owl', 30)
+    await choose(page, ['Owl 1', 'Owl 3'])
+    await bar(page).getByText('2 selected').waitFor()
+    await page.getByRole('button', { name: 'Next page' }).click()
+    await showsCustomers(page, names.slice(25))
+    await bar(page).getByText('2 selected, 2 of them on other pages').waitFor()
+    await choose(page, ['Owl 30'])
+    await bar(page).getByText('3 selected, 2 of them on other pages').waitFor()
+    const sent = approvalsOf(page)
+    await openWithKey(page, 3)
+    await focuses(page, 'Cancel')
+    // 1 + 3 + 30
+    await dialog(page).getByText('34.00').waitFor()
+    assert.deepEqual(await results(page), ['Owl 1 | 1.00', 'Owl 3 | 3.00', 'Owl 30 | 30.00'])
+    await inDialog(page, 'Approve 3 orders').click()
+    await titled(page, '3 orders approved')
+    await dialog(page).getByText('3 are approved now.').waitFor()
+    assert.deepEqual(await results(page), [
+      'Owl 1 | 1.00 | Approved',
+      'Owl 3 | 3.00 | Approved',
+      'Owl 30 | 30.00 | Approved',
+    ])
+    await focuses(page, 'Close')
+    await page.keyboard.press('Enter')
+    await closed(page)
+    await bar(page).waitFor({ state: 'detached' })
+    await focuses(page, 'Owl 30')
+    await row(page, 'Owl 30').getByText('Approved').waitFor()
+    assert.equal(await row(page, 'Owl 30').getByRole('checkbox').count(), 0)
+    await page.getByRole('button', { name: 'First page' }).click()
+    await row(page, 'Owl 3').getByText('Approved').waitFor()
+    await row(page, 'Owl 2').getByText('Pending').waitFor()
+    assert.deepEqual((await approvedOnce(rows)).toSorted(), ['Owl 1', 'Owl 3', 'Owl 30'])
+    assert.equal(new Set(sent.map(({ headers }) => headers['idempotency-key'])).size, 3)
+    assert.deepEqual(
+      sent.map(({ headers }) => headers['if-match']),
+      [undefined, undefined, undefined],
+    )
+  })
+
+  it('takes rows from one to another with Shift, all of a page, and none again', async (t) => {
+    const { page, rows } = await atList(t, 'Gull', 26)
+    await choose(page, ['Gull 3'])
+    await page.getByRole('checkbox', { name: 'Select Gull 7' }).click({ modifiers: ['Shift'] })
+    await bar(page).getByText('5 selected').waitFor()
+    const all = page.getByRole('checkbox', { name: 'Select all pending orders of this page' })
+    assert.equal(await page.evaluate(`document.querySelector('thead input').indeterminate`), true)
+    await all.check()
+    await bar(page).getByText('25 selected').waitFor()
+    await all.uncheck()
+    await bar(page).waitFor({ state: 'detached' })
+    await choose(page, ['Gull 2'])
+    await bar(page).getByRole('button', { name: 'Clear' }).click()
+    await bar(page).waitFor({ state: 'detached' })
+    await focuses(page, 'Gull 2')
+    await page.keyboard.press('a')
+    assert.equal(await dialog(page).count(), 0)
+    assert.deepEqual(await approvedOnce(rows), [])
+  })
+
+  it('of more than a hundred is approved a hundred at a time, each order once', async (t) => {
+    const { page, rows } = await atList(t, 'Swift', 120)
+    await page.getByRole('combobox', { name: 'Rows per page' }).selectOption('100')
+    await eventually(async () => assert.equal((await customersOf(page)).length, 100))
+    const all = page.getByRole('checkbox', { name: 'Select all pending orders of this page' })
+    await all.check()
+    await page.getByRole('button', { name: 'Next page' }).click()
+    await eventually(async () => assert.equal((await customersOf(page)).length, 20))
+    await all.check()
+    await bar(page).getByText('120 selected, 100 of them on other pages').waitFor()
+    await bar(page).getByRole('button', { name: 'Approve the first 100' }).click()
+    await inDialog(page, 'Approve 100 orders').click()
+    await titled(page, '100 orders approved')
+    await inDialog(page, 'Close').click()
+    await bar(page).getByText('20 selected').waitFor()
+    assert.equal((await approvedOnce(rows)).length, 100)
+    await bar(page).getByRole('button', { name: 'Approve …' }).click()
+    await inDialog(page, 'Approve 20 orders').click()
+    await titled(page, '20 orders approved')
+    assert.equal((await approvedOnce(rows)).length, 120)
+  })
+
+  it('loses what somebody else approves, as soon as the list shows it', async (t) => {
+    const { page, rows } = await atList(t, 'Rook', 3)
+    await choose(page, ['Rook 1', 'Rook 2'])
+    const elsewhere = await service.session('admin')
+    await elsewhere.patch(`/v1/orders/${rows[0]?.id}/approve`)
+    await page.getByRole('button', { name: 'Total' }).click()
+    await row(page, 'Rook 1').getByText('Approved').waitFor()
+    await bar(page).getByText('1 selected', { exact: true }).waitFor()
+    await openWithKeyOne(page, 'Rook 2')
+  })
+})
+
+/** Of one chosen order the question is the same as in its own view. */
+async function openWithKeyOne(page: Page, customer: string): Promise<void> {
+  await page.keyboard.press('a')
+  await titled(page, 'Approve this order?')
+  await dialog(page).getByText(customer).waitFor()
+}
+
+describe('several approvals', () => {
+  it('have a result each: one was approved by somebody else meanwhile', async (t) => {
+    const { person, page, rows } = await atList(t, 'Crane', 3)
+    await choose(page, ['Crane 1', 'Crane 2', 'Crane 3'])
+    await openWithKey(page, 3)
+    const other = await newUser(service, { roles: ['Admin'] })
+    const id = rows[1]?.id ?? ''
+    await (await signInElsewhere(service, other)).patch(`/v1/orders/${id}/approve`)
+    person.expectFault(/ 409 .*\/approve\)/)
+    await inDialog(page, 'Approve 3 orders').click()
+    await titled(page, '2 of 3 orders approved')
+    await dialog(page).getByText('2 are approved now, 1 was approved already.').waitFor()
+    // What is not approved comes first; the sum is of what is.
+    assert.deepEqual(await results(page), [
+      `Crane 2 | 2.00 | Already approved by ${other.userName}, this minute`,
+      'Crane 1 | 1.00 | Approved',
+      'Crane 3 | 3.00 | Approved',
+    ])
+    await dialog(page).getByText('4.00').waitFor()
+    assert.equal(await inDialog(page, 'Try again').count(), 0)
+    await inDialog(page, 'Close').click()
+    for (const name of ['Crane 1', 'Crane 2', 'Crane 3']) {
+      await row(page, name).getByText('Approved').waitFor()
+    }
+    await bar(page).waitFor({ state: 'detached' })
+    assert.deepEqual(await storedOrder(service, id), { status: 1, version: 2, modifiedBy: other.userName })
+    assert.equal((await approvedOnce([rows[0], rows[2]].filter((one) => one !== undefined))).length, 2)
+  })
+
+  it('are told to the end when the list has none of them any more', async (t) => {
+    const { page, rows } = await atList(t, 'Ruff', 3)
+    await page.getByText('Pending', { exact: true }).first().click()
+    await eventually(() => assert.match(page.url(), /status%3DPending/))
+    await page.getByRole('checkbox', { name: 'Select all pending orders of this page' }).check()
+    await openWithKey(page, 3)
+    await inDialog(page, 'Approve 3 orders').click()
+    await page.getByText('No order matches').first().waitFor({ state: 'attached' })
+    await dialog(page).getByText('3 are approved now.').waitFor()
+    await focuses(page, 'Close')
+    await page.keyboard.press('Enter')
+    await closed(page)
+    await focuses(page, 'Orders')
+    assert.equal((await approvedOnce(rows)).length, 3)
+  })
+
+  it('stop half-way: what was sent is waited for, the rest is left, and can be tried again', async (t) => {
+    const { person, page, rows, names } = await atList(t, 'Stork', 10)
+    await page.getByRole('checkbox', { name: 'Select all pending orders of this page' }).check()
+    await openWithKey(page, 10)
+    const sent = approvalsOf(page)
+    await person.network({ slowBySeconds: 1 })
+    await inDialog(page, 'Approve 10 orders').click()
+    await titled(page, 'Approving 10 orders')
+    await eventually(async () => assert.equal(sent.length, 6))
+    await focuses(page, 'Stop')
+    await inDialog(page, 'Stop').click()
+    await dialog(page).getByText('Stopped. The last answers are still waited for.').waitFor()
+    await titled(page, '6 of 10 orders approved')
+    await dialog(page).getByText('6 are approved now, 4 were left as they were.').waitFor()
+    assert.deepEqual(
+      (await results(page)).slice(0, 5),
+      [7, 8, 9, 10]
+        .map((number) => `Stork ${number} | ${number}.00 | Left as it was`)
+        .concat('Stork 1 | 1.00 | Approved'),
+    )
+    assert.deepEqual((await approvedOnce(rows)).toSorted(), names.slice(0, 6))
+    await person.network('normal')
+    await inDialog(page, 'Try again').click()
+    await titled(page, '10 orders approved')
+    assert.equal((await approvedOnce(rows)).length, 10)
+    assert.equal(sent.length, 10)
+    await inDialog(page, 'Close').click()
+    await eventually(async () => assert.equal(await page.getByRole('cell', { name: 'Approved' }).count(), 10))
+  })
+
+  it('lose nothing when the dialog is closed while they run', async (t) => {
+    const { person, page, rows, names } = await atList(t, 'Dove', 8)
+    await page.getByRole('checkbox', { name: 'Select all pending orders of this page' }).check()
+    await openWithKey(page, 8)
+    const sent = approvalsOf(page)
+    await person.network({ slowBySeconds: 1 })
+    await inDialog(page, 'Approve 8 orders').click()
+    await eventually(async () => assert.equal(sent.length, 6))
+    await page.keyboard.press('Escape')
+    await dialog(page).getByText('Stopped.').waitFor()
+    await page.keyboard.press('Escape')
+    await closed(page)
+    await page.getByRole('status').getByText('6 of 8 orders approved').waitFor()
+    for (const name of names.slice(0, 6)) await row(page, name).getByText('Approved').waitFor()
+    for (const name of names.slice(6)) await row(page, name).getByText('Pending').waitFor()
+    await bar(page).getByText('2 selected').waitFor()
+    assert.deepEqual((await approvedOnce(rows)).toSorted(), names.slice(0, 6))
+    assert.equal(sent.length, 6)
+  })
+
+  it('lose nothing when the view is left while they run', async (t) => {
+    const { person, page, rows } = await atList(t, 'Wren', 8)
+    await page.getByRole('link', { name: 'Wren 8' }).click()
+    await page.getByRole('heading', { name: 'Wren 8' }).waitFor()
+    await page.goBack()
+    await page.getByRole('checkbox', { name: 'Select all pending orders of this page' }).check()
+    await openWithKey(page, 8)
+    const sent = approvalsOf(page)
+    await person.network({ slowBySeconds: 1 })
+    await inDialog(page, 'Approve 8 orders').click()
+    await eventually(async () => assert.equal(sent.length, 3))
+    await page.goForward()
+    await page.getByRole('heading', { name: 'Wren 8' }).waitFor()
+    await page.getByRole('status').getByText('3 of 8 orders approved').waitFor()
+    assert.equal((await approvedOnce(rows)).length, 3)
+    assert.equal(sent.length, 3)
+  })
+
+  it('go on after the connection is lost and back, each order approved once', async (t) => {
+    const { person, page, rows } = await atList(t, 'Lark', 5)
+    await page.getByRole('checkbox', { name: 'Select all pending orders of this page' }).check()
+    await openWithKey(page, 5)
+    const sent = approvalsOf(page)
+    await person.network({ slowBySeconds: 1 })
+    await inDialog(page, 'Approve 5 orders').click()
+    await eventually(async () => assert.equal((await approvedOnce(rows)).length, 3))
+    person.expectFault(brokenConnection)
+    await person.network('stopped')
+    await dialog(page).getByText('The service does not answer.').waitFor()
+    await dialog(page).getByText('Trying again …').first().waitFor()
+    await person.network('normal')
+    await titled(page, '5 orders approved')
+    assert.equal((await approvedOnce(rows)).length, 5)
+    const keys = new Set(sent.map(({ id, headers }) => `${id} ${headers['idempotency-key']}`))
+    assert.equal(keys.size, 5)
+  })
+})

@@ -1,0 +1,319 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type OutgoingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { brotliCompressSync } from 'node:zlib'
+import { openBrowser, type Person, screenshot, signIn } from '../support/browser.ts'
+import { checkAccessibility } from '../support/browser-accessibility.ts'
+import { figuresOf } from '../support/browser-figures.ts'
+import { brokenConnection } from '../support/browser-watch.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const browser = openBrowser()
+
+interface Answer {
+  headers?: OutgoingHttpHeaders
+  body: string | Buffer
+}
+
+/** A server of the test's own: HTML unless the answer says otherwise, 404 for what it does not know. */
+async function serve(t: TestContext, answers: Record<string, Answer>): Promise<{ baseUrl: string }> {
+  const server = createServer((request, response) => {
+    const answer = answers[request.url ?? '']
+    const headers = { 'content-type': 'text/html; charset=utf-8', ...answer?.headers }
+    response.writeHead(answer ? 200 : 404, headers).end(answer?.body)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
+
+function html(body: string): string {
+  return `<!doctype html><html lang="en"><head><title>A test</title><link rel="icon" href="data:,"></head>
+    <body><main><h1>A test</h1>${body}</main></body></html>`
+}
+
+for (const development of [false, true]) {
+  describe(`the page of the service with ${development ? 'development' : 'production'} options`, () => {
+    let service: Service
+    before(async () => {
+      service = await startService({ development })
+    })
+    after(() => service.close())
+
+    it('opens without a fault and is accessible', async (t) => {
+      const { page, assertClean, expectFault } = await browser.person(t, { service })
+      // The app asks who it is.
+      expectFault(/ 401 .*\/v1\/auth\/me\)/)
+      expectFault(/ 401 .*\/v1\/auth\/me\/permissions\)/)
+      await page.goto('/', { waitUntil: 'networkidle' })
+      assert.match(await page.title(), /Countersign/)
+      await checkAccessibility(page)
+      await screenshot(page, `browser-${development ? 'development' : 'production'}`)
+      await assertClean()
+    })
+
+    it('takes a session from a browser: it reads, and with its antiforgery token it writes', async (t) => {
+      const person = await browser.person(t, { service })
+      await signIn(person, 'operator')
+      await openQuietPage(person)
+      const [me, refreshed] = await person.page.evaluate<[{ userName: string }, number]>(`(async () => {
+        const json = async (path) => (await fetch(path)).json()
+        const me = await json('/v1/auth/me')
+        const { token } = await json('/v1/auth/csrf')
+        const headers = { 'x-xsrf-token': token }
+        const { status } = await fetch('/v1/auth/session/refresh', { method: 'POST', headers })
+        return [me, status]
+      })()`)
+      assert.equal(me.userName, 'operator')
+      assert.equal(refreshed, 200)
+      const [cookie] = await person.page.context().cookies()
+      assert.deepEqual([cookie?.httpOnly, cookie?.secure, cookie?.sameSite], [true, true, 'Strict'])
+    })
+  })
+}
+
+/** A page of the service's origin on which nothing happens by itself. */
+async function openQuietPage({ page, origin }: Person): Promise<void> {
+  await page.route(`${origin}/quiet`, (route) =>
+    route.fulfill({ contentType: 'text/html', body: html('<p>Quiet</p>') }),
+  )
+  await page.goto('/quiet')
+}
+
+describe('a person at a browser', () => {
+  it('is told of a request to another origin', async (t) => {
+    const other = await serve(t, { '/pixel': { headers: { 'content-type': 'image/gif' }, body: '' } })
+    const service = await serve(t, { '/': { body: html(`<img alt="" src="${other.baseUrl}/pixel">`) } })
+    const { page, assertClean, origin } = await browser.person(t, { service })
+    await page.goto('/')
+    await assert.rejects(assertClean(), {
+      message: `The page is not clean:\nrequest to another origin: ${other.baseUrl}/pixel`,
+    })
+    assert.match(origin, /^http:\/\/localhost:\d+$/)
+    await page.goto('about:blank')
+  })
+
+  it('is told of a violation of the content security policy by page, console and issue', async (t) => {
+    const headers = { 'content-security-policy': "default-src 'none'; script-src 'self'; img-src data:" }
+    const body = html(`<p>Text</p><script>document.title = 'ran'</script><p style="color: red">Text</p>`)
+    const service = await serve(t, { '/': { headers, body } })
+    const { page, assertClean } = await browser.person(t, { service })
+    await page.goto('/')
+    const told = await assertClean().catch((error: Error) => error.message)
+    for (const expected of [
+      /^content security policy: script-src-elem forbids inline$/m,
+      /^content security policy: style-src-attr forbids inline$/m,
+      /^console error: .*inline script violates/m,
+      /^issue: ContentSecurityPolicyIssue .*script-src-elem/m,
+    ]) {
+      assert.match(String(told), expected)
+    }
+    assert.equal(await page.title(), 'A test')
+  })
+
+  it('is told of console errors, uncaught errors, failed requests and issues', async (t) => {
+    const service = await serve(t, {
+      '/': {
+        body: `<title>Quirks</title><link rel="icon" href="data:,"><script>
+          console.error('said', 1); console.info('unheard'); fetch('/missing')
+          Promise.reject(new Error('rejected')); throw new Error('thrown')</script>`,
+      },
+    })
+    const { page, assertClean } = await browser.person(t, { service })
+    await page.goto('/', { waitUntil: 'networkidle' })
+    const told = await assertClean().catch((error: Error) => error.message)
+    for (const expected of [
+      /^console error: said 1 /m,
+      /^uncaught: Error: thrown\n {4}at /m,
+      /^uncaught: Error: rejected\n {4}at /m,
+      /^console error: .*404 \(Not Found\) \(http:.*\/missing\)$/m,
+      /^issue: QuirksModeIssue /m,
+    ]) {
+      assert.match(String(told), expected)
+    }
+    assert.doesNotMatch(String(told), /unheard/)
+  })
+
+  it('may expect a fault, which then has to come', async (t) => {
+    const service = await serve(t, { '/': { body: html('<p>Text</p>') } })
+    const { page, assertClean, expectFault } = await browser.person(t, { service })
+    await page.goto('/')
+    expectFault(/404 .*\/missing/)
+    await page.evaluate(`fetch('/missing').then(() => undefined)`)
+    await assertClean()
+    expectFault(/404 .*\/missing/)
+    await assert.rejects(assertClean(), /expected, but nothing matched \/404/)
+  })
+
+  it('is told what axe finds', async (t) => {
+    const body = html(`<img src="data:,"><p style="color: #aaa; background: #fff">Pale</p>
+      <p><button style="width: 8px; height: 8px; padding: 0" aria-label="One"></button><button
+      style="width: 8px; height: 8px; padding: 0" aria-label="Two"></button></p>`)
+    const service = await serve(t, { '/': { body } })
+    const { page } = await browser.person(t, { service })
+    await page.goto('/')
+    const told = await checkAccessibility(page).catch((error: Error) => error.message)
+    for (const rule of ['image-alt', 'color-contrast', 'target-size']) {
+      assert.match(String(told), new RegExp(`^${rule}: `, 'm'))
+    }
+  })
+
+  it('has the colours, size, language, time zone and motion that were asked for', async (t) => {
+    const service = await serve(t, { '/': { body: html('<p>Text</p>') } })
+    const { page } = await browser.person(t, {
+      service,
+      colorScheme: 'dark',
+      viewport: { width: 320, height: 640 },
+      locale: 'de-DE',
+      timezone: 'Asia/Tokyo',
+      reducedMotion: true,
+    })
+    await page.goto('/')
+    const seen = await page.evaluate(`[
+      matchMedia('(prefers-color-scheme: dark)').matches, innerWidth, navigator.language,
+      Intl.DateTimeFormat().resolvedOptions().timeZone, matchMedia('(prefers-reduced-motion: reduce)').matches ]`)
+    assert.deepEqual(seen, [true, 320, 'de-DE', 'Asia/Tokyo', true])
+  })
+})
+
+describe('the network of a person', () => {
+  const look = `fetch('/v1/auth/csrf').then(
+    async (answer) => [answer.status, answer.headers.get('retry-after'), (await answer.json()).code ?? null],
+    () => 'failed')`
+  const normal = [200, null, null]
+  let service: Service
+  before(async () => {
+    service = await startService()
+  })
+  after(() => service.close())
+
+  it('stops, and comes back; nobody else notices', async (t) => {
+    const [person, neighbour] = [await browser.person(t, { service }), await browser.person(t, { service })]
+    await openQuietPage(person)
+    await openQuietPage(neighbour)
+    await person.network('stopped')
+    assert.equal(await person.page.evaluate(look), 'failed')
+    assert.deepEqual(await neighbour.page.evaluate(look), normal)
+    person.expectFault(brokenConnection)
+    await person.assertClean()
+    await person.network('normal')
+    assert.deepEqual(await person.page.evaluate(look), normal)
+  })
+
+  it('is silent, and comes back', async (t) => {
+    const person = await browser.person(t, { service })
+    const { page, network, expectFault } = person
+    await openQuietPage(person)
+    await network('silent')
+    const first = await page.evaluate(
+      `Promise.race([${look}, new Promise((resolve) => setTimeout(resolve, 300, 'waits'))])`,
+    )
+    assert.equal(first, 'waits')
+    // Whoever still waits is told that the connection is gone.
+    expectFault(brokenConnection)
+    await network('normal')
+    assert.deepEqual(await page.evaluate(look), normal)
+  })
+
+  it('is slow', async (t) => {
+    const person = await browser.person(t, { service })
+    const { page, network } = person
+    await openQuietPage(person)
+    await network({ slowBySeconds: 0.4 })
+    const started = performance.now()
+    assert.deepEqual(await page.evaluate(look), normal)
+    assert.ok(performance.now() - started >= 400)
+  })
+
+  it('answers with a problem where it was told to, and is as it was afterwards', async (t) => {
+    const person = await browser.person(t, { service })
+    const { page, network, expectFault } = person
+    await openQuietPage(person)
+    expectFault(/ 429 /)
+    await network({ answers: 'rate-limited', retryAfterSeconds: 7 })
+    assert.deepEqual(await page.evaluate(look), [429, '7', 'rate-limited'])
+    expectFault(/ 503 /)
+    await network({ answers: 'database-unavailable' })
+    assert.deepEqual(await page.evaluate(look), [503, null, 'database-unavailable'])
+    await network({ answers: 'database-unavailable', paths: '/v1/orders' })
+    assert.deepEqual(await page.evaluate(look), normal)
+    await network('normal')
+    assert.deepEqual(await page.evaluate(look), normal)
+  })
+})
+
+describe('the figures of a page', () => {
+  it('hold its scripts as sent, its first paint and its slowest interaction', async (t) => {
+    const script = `addEventListener('click', () => {
+      const end = performance.now() + 120
+      while (performance.now() < end);
+      document.querySelector('button').textContent = 'Pressed'
+    }) // ${'x'.repeat(10_000)}`
+    const encoded = brotliCompressSync(script)
+    const headers = { 'content-type': 'text/javascript', 'content-encoding': 'br' }
+    const service = await serve(t, {
+      '/': { body: html('<button>Press</button><script src="/script.js"></script>') },
+      '/script.js': { headers, body: encoded },
+    })
+    const { page } = await browser.person(t, { service })
+    const requested = page.waitForRequest('**/script.js')
+    await page.goto('/')
+    assert.match((await (await requested).allHeaders())['accept-encoding'] ?? '', /\bbr\b/)
+    await page.getByRole('button', { name: 'Press' }).click()
+    const figures = await figuresOf(page)
+    assert.deepEqual(figures.scripts, {
+      count: 1,
+      encodedBytes: encoded.length,
+      decodedBytes: script.length,
+      encodings: ['br'],
+    })
+    assert.ok(figures.firstContentfulPaintMilliseconds > 0)
+    assert.ok(figures.interactionToNextPaintMilliseconds >= 120)
+  })
+})
+
+describe('Chromium', () => {
+  it('is gone when the process that started it is killed', async (t) => {
+    // Its profile is what it cannot clear away.
+    const folder = await mkdtemp(join(tmpdir(), 'countersign-browser-'))
+    t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', startsChromium], {
+      env: { ...process.env, TMPDIR: folder },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    t.after(() => child.kill('SIGKILL'))
+    const [line] = await once(createInterface({ input: child.stdout }), 'line')
+    const pids: number[] = JSON.parse(line)
+    assert.ok(pids.length >= 3)
+    assert.deepEqual(pids.filter(isAlive), pids)
+    child.kill('SIGKILL')
+    const deadline = performance.now() + 10_000
+    while (pids.some(isAlive) && performance.now() < deadline) await pause(20)
+    assert.deepEqual(pids.filter(isAlive), [])
+  })
+
+  const startsChromium = `
+    import { launchChromium } from ${JSON.stringify(import.meta.resolve('../support/browser-chromium.ts'))}
+    const browser = await launchChromium()
+    await browser.newPage()
+    const session = await browser.newBrowserCDPSession()
+    const { processInfo } = await session.send('SystemInfo.getProcessInfo')
+    console.log(JSON.stringify(processInfo.map(({ id }) => id)))`
+
+  function isAlive(pid: number): boolean {
+    try {
+      return process.kill(pid, 0)
+    } catch {
+      return false
+    }
+  }
+})

@@ -1,0 +1,314 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Page, Route } from 'playwright-core'
+import { newUser, type TestUser } from '../support/accounts.ts'
+import { openBrowser, type Person, screenshot, signIn } from '../support/browser.ts'
+import { checkAccessibility } from '../support/browser-accessibility.ts'
+import {
+  endSessions,
+  expectAnonymousLoad,
+  heading,
+  listRequests,
+  signInByForm,
+  signInHeading,
+  waitForAddress,
+  waitForFocus,
+} from '../support/browser-journeys.ts'
+import { brokenConnection } from '../support/browser-watch.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const browser = openBrowser()
+let service: Service
+before(async () => {
+  service = await startService()
+})
+after(() => service.close())
+
+const customer = (page: Page) => page.getByLabel('Customer')
+const total = (page: Page) => page.getByLabel('Total')
+const create = (page: Page) => page.getByRole('button', { name: 'Create order' })
+
+/** What the database has of orders for the customer: their totals and who created them. */
+async function storedOrders(name: string) {
+  const { read } = service.db
+  const rows = await read.selectFrom('orders').selectAll().where('customer', '=', name).execute()
+  return rows.map((row) => ({
+    totalE4: Number(row.total_e4),
+    by: row.created_by,
+    zone: row.created_at_time_zone,
+  }))
+}
+
+async function atTheForm(
+  t: TestContext,
+  options: { locale?: string; timezone?: string } = {},
+): Promise<Person> {
+  const person = await browser.person(t, { service, ...options })
+  await signIn(person, 'operator')
+  await person.page.goto('/orders/new')
+  await waitForFocus(customer(person.page))
+  return person
+}
+
+async function fill(page: Page, values: { customer: string; total: string }): Promise<void> {
+  await customer(page).fill(values.customer)
+  await total(page).fill(values.total)
+}
+
+describe('creating an order', () => {
+  it('goes by the keyboard alone, from anywhere, and leads to the order', async (t) => {
+    const person = await browser.person(t, { service, timezone: 'Asia/Tokyo' })
+    const { page } = person
+    await signIn(person, 'operator')
+    await page.goto('/orders')
+    await heading(page, 'Orders').waitFor()
+    await page.keyboard.press('n')
+    await waitForFocus(customer(page))
+    await checkAccessibility(page)
+    await page.keyboard.type('Keyboard Kites')
+    await page.keyboard.press('Tab')
+    await waitForFocus(total(page))
+    await page.keyboard.type('1250.5')
+    await page.getByText('Means 1,250.50').first().waitFor()
+    await screenshot(page, 'create-filled')
+    await page.keyboard.press('Enter')
+    await waitForFocus(heading(page, 'Keyboard Kites'))
+    await page.getByText('Order for Keyboard Kites created').waitFor()
+    assert.deepEqual(await storedOrders('Keyboard Kites'), [
+      { totalE4: 12_505_000, by: 'operator', zone: 'Asia/Tokyo' },
+    ])
+    await page.goBack()
+    await waitForAddress(person, '/orders')
+    await page.getByRole('cell', { name: 'Keyboard Kites' }).waitFor()
+  })
+
+  it('takes decimals as they are written in German, and says what could be meant otherwise', async (t) => {
+    const { page } = await atTheForm(t, { locale: 'de-DE' })
+    await fill(page, { customer: 'Komma KG', total: '1.234' })
+    await page.getByText('Means 1.234,00, not 1,234').first().waitFor()
+    await total(page).fill('1,234')
+    await page.getByText('Means 1,234, not 1.234,00').first().waitFor()
+    await total(page).fill('1.234,5')
+    await page.getByText('Means 1.234,50', { exact: true }).first().waitFor()
+    await create(page).click()
+    await heading(page, 'Komma KG').waitFor()
+    await page.getByText('1.234,50').waitFor()
+    assert.deepEqual(
+      (await storedOrders('Komma KG')).map(({ totalE4 }) => totalE4),
+      [12_345_000],
+    )
+  })
+
+  it('shows the rule that is broken at its field, and sends nothing', async (t) => {
+    const { page } = await atTheForm(t)
+    const requests = listRequests(page)
+    await create(page).click()
+    await waitForFocus(customer(page))
+    await assertFault(customer(page), 'Enter the name of the customer.')
+    await assertFault(total(page), 'Enter the total.')
+    await checkAccessibility(page)
+    await screenshot(page, 'create-rules')
+    await fill(page, { customer: 'Rule Rockets', total: '1.23456' })
+    await create(page).click()
+    await waitForFocus(total(page))
+    await assertFault(total(page), 'The total can have at most 4 decimal places.')
+    await total(page).fill('0')
+    await assertFault(total(page), 'The total has to be greater than 0.')
+    await total(page).fill('100000000000')
+    await assertFault(total(page), 'The total can be at most 99,999,999,999.9999.')
+    await total(page).fill('12 EUR')
+    await assertFault(total(page), 'Enter only the number, without a currency or other words.')
+    await customer(page).fill('x'.repeat(201))
+    await assertFault(customer(page), 'The name can have at most 200 characters.')
+    assert.deepEqual(requests, [])
+  })
+
+  it('shows what the service finds wrong at the fields, until they are changed', async (t) => {
+    const person = await atTheForm(t)
+    const { page } = person
+    await page.route('**/v1/orders', (route) => route.continue({ postData: '{"customer":" ","total":-1}' }))
+    await fill(page, { customer: 'Refused Rugs', total: '5' })
+    person.expectFault(/ 400 .*\/v1\/orders\)/)
+    await create(page).click()
+    await assertFault(customer(page), 'The customer must not be blank.')
+    await assertFault(total(page), 'The total must be greater than 0.')
+    await waitForFocus(customer(page))
+    await page.unroute('**/v1/orders')
+    await customer(page).fill('Refused Rugs & Sons')
+    assert.equal(await customer(page).getAttribute('aria-invalid'), 'false')
+    await create(page).click()
+    await heading(page, 'Refused Rugs & Sons').waitFor()
+    assert.equal((await storedOrders('Refused Rugs & Sons')).length, 1)
+  })
+})
+
+/** Said by the field itself, so that a screen reader tells it with the field. */
+async function assertFault(field: ReturnType<Page['getByLabel']>, words: string): Promise<void> {
+  const page = field.page()
+  const [id] = ((await field.getAttribute('aria-describedby')) ?? '').split(' ')
+  await page.locator(`#${id}`).getByText(words).waitFor()
+  assert.equal(await field.getAttribute('aria-invalid'), 'true')
+}
+
+describe('one order and no more is made', () => {
+  const posts = (requests: string[]) => requests.filter((request) => request === 'POST /v1/orders').length
+
+  it('by a double click on a slow service', async (t) => {
+    const person = await atTheForm(t)
+    const { page } = person
+    await fill(page, { customer: 'Double Doors', total: '7' })
+    await person.network({ slowBySeconds: 0.5 })
+    const requests = listRequests(page)
+    await create(page).dblclick()
+    await page.getByRole('button', { name: 'Creating …' }).waitFor()
+    await heading(page, 'Double Doors').waitFor()
+    assert.equal(posts(requests), 1)
+    assert.equal((await storedOrders('Double Doors')).length, 1)
+  })
+
+  it('by Enter again and again on a slow service', async (t) => {
+    const person = await atTheForm(t)
+    const { page } = person
+    await fill(page, { customer: 'Enter Engines', total: '7' })
+    await person.network({ slowBySeconds: 0.5 })
+    const requests = listRequests(page)
+    for (let presses = 0; presses < 4; presses += 1) await page.keyboard.press('Enter')
+    await heading(page, 'Enter Engines').waitFor()
+    assert.equal(posts(requests), 1)
+    assert.equal((await storedOrders('Enter Engines')).length, 1)
+  })
+
+  it('when the answer is lost, and it is tried again by itself', async (t) => {
+    const person = await atTheForm(t)
+    const { page } = person
+    await fill(page, { customer: 'Lost Letters', total: '7' })
+    await loseTheAnswer(person, 'Lost Letters')
+    await page.getByText('The service does not answer').waitFor()
+    await page.getByText('Your order is created once, however often it is tried.').waitFor()
+    await screenshot(page, 'create-no-answer')
+    await person.network('normal')
+    await heading(page, 'Lost Letters').waitFor()
+    assert.equal((await storedOrders('Lost Letters')).length, 1)
+  })
+
+  it('when the answer is lost, and the person stops and presses again', async (t) => {
+    const person = await atTheForm(t)
+    const { page } = person
+    await fill(page, { customer: 'Stopped Stamps', total: '7' })
+    await loseTheAnswer(person, 'Stopped Stamps')
+    await page.getByRole('button', { name: 'Stop trying' }).click()
+    await page.getByText(/If you create it again as it is, there is still only one\./).waitFor()
+    await waitForFocus(create(page))
+    await person.network('normal')
+    await create(page).click()
+    await heading(page, 'Stopped Stamps').waitFor()
+    assert.equal((await storedOrders('Stopped Stamps')).length, 1)
+  })
+})
+
+/** The order is created, and the connection breaks before anybody hears of it. */
+async function loseTheAnswer(person: Person, name: string): Promise<void> {
+  const { page } = person
+  // From here on, and not before: what the request needs has come by then.
+  const handler = async (route: Route) => {
+    await person.network({ slowBySeconds: 4 })
+    await route.continue()
+  }
+  await page.route('**/v1/orders', handler, { times: 1 })
+  await create(page).click()
+  const deadline = performance.now() + 10_000
+  while ((await storedOrders(name)).length === 0 && performance.now() < deadline) await pause(20)
+  person.expectFault(brokenConnection)
+  await person.network('stopped')
+}
+
+describe('what somebody entered', () => {
+  it('survives the end of the session, and is one order in the end', async (t) => {
+    const { person, user } = await somebodyAtTheForm(t)
+    const { page } = person
+    await fill(page, { customer: 'Draft Drums', total: '42.5' })
+    await endSessions(service, user)
+    person.expectFault(/ 401 .*\/v1\/orders\)/)
+    await create(page).click()
+    await page.getByText('Your session has ended. Sign in to go on where you were.').waitFor()
+    assert.equal((await storedOrders('Draft Drums')).length, 0)
+    await signInByForm(page, user.credentials, page.getByText('Your draft is still here.'))
+    await waitForAddress(person, '/orders/new')
+    assert.equal(await customer(page).inputValue(), 'Draft Drums')
+    assert.equal(await total(page).inputValue(), '42.5')
+    await create(page).click()
+    await heading(page, 'Draft Drums').waitFor()
+    assert.equal((await storedOrders('Draft Drums')).length, 1)
+  })
+
+  it('is still there after a look elsewhere, and goes when it is cancelled', async (t) => {
+    const { page } = await atTheForm(t)
+    await fill(page, { customer: 'Look Lamps', total: '1' })
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Orders' }).click()
+    await heading(page, 'Orders').waitFor()
+    await page.getByRole('link', { name: 'New order' }).click()
+    await page.getByText('Your draft is still here.').waitFor()
+    assert.equal(await customer(page).inputValue(), 'Look Lamps')
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await heading(page, 'Orders').waitFor()
+    await page.getByRole('link', { name: 'New order' }).click()
+    await waitForFocus(customer(page))
+    assert.equal(await customer(page).inputValue(), '')
+  })
+
+  it('is not shown to the next person', async (t) => {
+    const { person } = await somebodyAtTheForm(t)
+    const { page } = person
+    await fill(page, { customer: 'Secret Sausages', total: '1' })
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await signInHeading(page).waitFor()
+    const next = await newUser(service)
+    // Who signed out is not led back: the next person begins at the overview.
+    await signInByForm(page, next.credentials, page.getByRole('link', { name: 'New order' }))
+    await page.getByRole('link', { name: 'New order' }).click()
+    await customer(page).waitFor()
+    assert.equal(await customer(page).inputValue(), '')
+    assert.equal(await page.getByText('Your draft is still here.').count(), 0)
+  })
+})
+
+async function somebodyAtTheForm(t: TestContext): Promise<{ person: Person; user: TestUser }> {
+  const user = await newUser(service)
+  const person = await browser.person(t, { service })
+  expectAnonymousLoad(person)
+  await person.page.goto('/orders/new')
+  await signInByForm(person.page, user.credentials, customer(person.page))
+  return { person, user }
+}
+
+describe('somebody who may not create orders', () => {
+  it('is offered no way to it, and is told so at its address', async (t) => {
+    const person = await browser.person(t, { service })
+    const { page } = person
+    await signIn(person, 'viewer')
+    for (const address of ['/', '/orders']) {
+      await page.goto(address, { waitUntil: 'networkidle' })
+      assert.equal(await page.getByRole('link', { name: 'New order' }).count(), 0)
+      await page.keyboard.press('n')
+      await page.keyboard.press('?')
+      await page.getByRole('dialog', { name: 'Keyboard' }).waitFor()
+      await waitForAddress(person, address)
+    }
+    await page.goto('/orders/new')
+    await heading(page, 'You may not create orders').waitFor()
+    assert.equal(await page.getByRole('textbox').count(), 0)
+    await checkAccessibility(page)
+  })
+
+  it('any more is told so when they send it, and keeps what they entered', async (t) => {
+    const person = await atTheForm(t)
+    const { page } = person
+    await fill(page, { customer: 'Demoted Desks', total: '1' })
+    await person.network({ answers: 'permission-denied', paths: '/v1/orders' })
+    person.expectFault(/ 403 .*\/v1\/orders\)/)
+    await create(page).click()
+    await page.getByText('You may not create orders any more').waitFor()
+    assert.equal(await customer(page).inputValue(), 'Demoted Desks')
+  })
+})

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { openBrowser } from '../support/browser.ts'
+import { listRequests } from '../support/browser-journeys.ts'
+import {
+  customersOf,
+  eventually,
+  focusedName,
+  latestFirst,
+  searchBox,
+  showsCustomers,
+  visit,
+} from '../support/browser-orders.ts'
+import { insertOrders } from '../support/orders.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const browser = openBrowser()
+let service: Service
+before(async () => {
+  service = await startService()
+  await insertOrders(service, [
+    ...latestFirst(['Finch & Sons', 'Hotel Finch', 'FINCHLEY Works']),
+    ...latestFirst(['Heron Mills', 'Heron Yard']),
+  ])
+})
+after(() => service.close())
+
+interface Mark {
+  text: string
+  /** Left and right edge on the screen, of the mark and of the letters. */
+  seen: [number, number]
+  meant: [number, number]
+  box: [number, number]
+}
+
+function assertExact(mark: Mark): void {
+  const distances = mark.seen.map((edge, index) => Math.abs(edge - (mark.meant[index] ?? 0)))
+  assert.ok(Math.max(...distances) < 1, JSON.stringify(mark))
+}
+
+function assertInSight(mark: Mark): void {
+  assertExact(mark)
+  assert.ok(mark.box[0] <= mark.seen[0] && mark.seen[1] <= mark.box[1], JSON.stringify(mark))
+}
+
+/**
+ * Where the marked letters are (to the pixel) and what they are; and where the letters of the box stand that the
+ * service means, as measured in the box's own font.
+ */
+const marked = (page: Page, from: number, to: number) =>
+  page.evaluate<Mark>(`(() => {
+    const input = document.querySelector('input[role="combobox"]')
+    const marks = [...document.querySelectorAll('.search-fault')]
+    const boxes = marks.map((mark) => mark.getBoundingClientRect())
+    const ruler = document.body.appendChild(document.createElement('span'))
+    const style = getComputedStyle(input)
+    for (const name of style) if (/^(font|letter|word|text)/.test(name)) ruler.style[name] = style[name]
+    Object.assign(ruler.style, { position: 'absolute', whiteSpace: 'pre' })
+    const start = input.getBoundingClientRect().left + parseFloat(style.paddingLeft) - input.scrollLeft
+    const at = (index) => {
+      ruler.textContent = (input.value + '\u00a0').slice(0, index)
+      return start + ruler.getBoundingClientRect().width
+    }
+    const meant = [at(${from}), at(${to})]
+    ruler.remove()
+    return {
+      text: marks.map((mark) => mark.textContent).join(''),
+      seen: [Math.min(...boxes.map(({ left }) => left)), Math.max(...boxes.map(({ right }) => right))],
+      meant,
+      box: [input.getBoundingClientRect().left, input.getBoundingClientRect().right],
+    }
+  })()`)
+
+const selection = (page: Page) =>
+  page.evaluate<number[]>(`(() => {
+    const { selectionStart, selectionEnd } = document.activeElement
+    return [selectionStart, selectionEnd]
+  })()`)
+
+describe('a search with a fault', () => {
+  const faulty: [what: string, text: string][] = [
+    ['a value', 'total>=abc heron'],
+    ['an unknown field, behind spaces', '   heron colour=red sparrow'],
+    ['behind letters of more than one byte', 'Straße 😀 total=abc'],
+    ['at its end', 'heron (status=Pending'],
+    ['farther right than the box is wide', `${'heron '.repeat(40)}total=abc`],
+  ]
+  for (const [what, text] of faulty) {
+    it(`is marked exactly where the service says: ${what}`, async (t) => {
+      const person = await browser.person(t, { service })
+      const page = await visit(person, 'viewer', '/orders?filter=finch')
+      const asked = `/v1/orders?filter=${encodeURIComponent(text.trim())}`
+      const [told] = (await (await service.bearer('viewer')).get(asked)).body.errors
+      person.expectFault(/ 400 /)
+      await searchBox(page).fill(text)
+      await searchBox(page).press('Enter')
+      await searchBox(page).blur()
+      const from = text.indexOf(text.trim()) + told.position
+      const to = from + Math.max(told.length, 1)
+      await page.locator('.search-fault').first().waitFor()
+      const mark = await marked(page, from, to)
+      assert.equal(mark.text, `${text}\u00a0`.slice(from, to))
+      assertExact(mark)
+      await page.getByRole('button', { name: told.detail.replaceAll('`', '') }).click()
+      assert.equal(await focusedName(page), 'Search the orders')
+      assert.deepEqual(await selection(page), [from, Math.min(from + told.length, text.length)])
+      await eventually(async () => assertInSight(await marked(page, from, to)))
+    })
+  }
+
+  it('keeps the orders from before, and its message belongs to the box', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'viewer', '/orders?filter=finch')
+    await showsCustomers(page, ['Finch & Sons', 'Hotel Finch', 'FINCHLEY Works'])
+    assert.equal(await searchBox(page).getAttribute('aria-invalid'), 'false')
+    person.expectFault(/ 400 /)
+    await searchBox(page).fill('total>=abc heron')
+    await searchBox(page).press('Enter')
+    await page.locator('.search-fault').waitFor()
+    assert.equal(await searchBox(page).getAttribute('aria-invalid'), 'true')
+    const description = await searchBox(page).getAttribute('aria-describedby')
+    const words = 'total is compared with a decimal number such as 100 or 12.50.'
+    assert.equal(await page.locator(`[id="${description}"]`).textContent(), words)
+    await page.getByRole('status').filter({ hasText: words }).waitFor({ state: 'attached' })
+    assert.deepEqual(await customersOf(page), ['Finch & Sons', 'Hotel Finch', 'FINCHLEY Works'])
+    await searchBox(page).fill('total>=1 heron mills')
+    await showsCustomers(page, ['Heron Mills'])
+    assert.equal(await searchBox(page).getAttribute('aria-invalid'), 'false')
+    assert.equal(await page.locator('.search-fault').count(), 0)
+  })
+
+  it('that an address brings along is shown the same way, with a way out', async (t) => {
+    const person = await browser.person(t, { service })
+    person.expectFault(/ 400 /)
+    const page = await visit(person, 'viewer', '/orders?filter=total%3Dabc')
+    await page.getByRole('heading', { name: 'Nothing was searched' }).waitFor()
+    assert.deepEqual((await marked(page, 6, 9)).text, 'abc')
+    await page.getByRole('button', { name: 'Show all orders' }).click()
+    await eventually(async () => assert.equal((await customersOf(page)).length, 5))
+  })
+
+  it('that is too long is not sent, and says by how much', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'viewer', '/orders?filter=finch')
+    await showsCustomers(page, ['Finch & Sons', 'Hotel Finch', 'FINCHLEY Works'])
+    const asked = listRequests(page)
+    const tooLong = `${'heron OR '.repeat(112)}mills`
+    assert.equal([...tooLong].length, 1_013)
+    await searchBox(page).fill(tooLong)
+    await searchBox(page).press('Enter')
+    await page.getByText('A search has at most 1,000 characters; this one has 13 too many.').waitFor()
+    assert.equal((await marked(page, 1_000, 1_013)).text, tooLong.slice(1_000))
+    assert.equal(await searchBox(page).getAttribute('aria-invalid'), 'true')
+    assert.deepEqual(asked, [])
+    assert.deepEqual(await customersOf(page), ['Finch & Sons', 'Hotel Finch', 'FINCHLEY Works'])
+    // In code points as the service counts: twice as many units of UTF-16.
+    await searchBox(page).fill(`${'x'.repeat(600)}${'😀'.repeat(400)}`)
+    await page.getByRole('heading', { name: 'No order matches' }).waitFor()
+    person.expectFault(/ 414 /)
+    await searchBox(page).fill('😀'.repeat(1_000))
+    await page.getByText('This search is too long to be sent. Shorten it.').first().waitFor()
+  })
+})

@@ -1,0 +1,276 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { openBrowser } from '../support/browser.ts'
+import {
+  customersOf,
+  eventually,
+  focusedName,
+  focuses,
+  isAt,
+  latestFirst,
+  searchBox,
+  showsCustomers,
+  visit,
+} from '../support/browser-orders.ts'
+import { insertOrders } from '../support/orders.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const browser = openBrowser()
+let service: Service
+before(async () => {
+  service = await startService()
+  await insertOrders(service, [
+    ...latestFirst(['Finch & Sons', 'Hotel Finch', 'FINCHLEY Works']),
+    ...latestFirst(['Heron Ltd', 'Heron Bros', 'Heron Mills'], { status: 1, version: 2 }),
+    ...latestFirst(['Heron Yard'], { created_by: 'admin', total_e4: 9_990_000 }),
+    ...latestFirst(Array.from({ length: 60 }, (_, index) => `Sparrow ${index + 1}`)),
+  ])
+})
+after(() => service.close())
+
+const suggestions = (page: Page) => page.getByRole('option')
+const sparrows = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => `Sparrow ${from + index}`)
+
+/** What the list of suggestions offers, and which of them the box says is the active one. */
+async function offered(page: Page): Promise<{ labels: string[]; active: string | undefined }> {
+  const labels = await suggestions(page).locator('code').allInnerTexts()
+  const pointer = await searchBox(page).getAttribute('aria-activedescendant')
+  const marked = await page.getByRole('option', { selected: true }).locator('code').allInnerTexts()
+  const pointed = pointer ? await page.locator(`[id="${pointer}"] code`).allInnerTexts() : []
+  assert.deepEqual(pointed, marked)
+  return { labels, active: marked[0] }
+}
+
+const historyLength = (page: Page) => page.evaluate<number>('history.length')
+
+describe('a search', () => {
+  it('finds plain words in any case, and says how many orders there are', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'viewer', '/orders')
+    await searchBox(page).fill('finch')
+    await showsCustomers(page, ['Finch & Sons', 'Hotel Finch', 'FINCHLEY Works'])
+    await isAt(page, '/orders?filter=finch')
+    await page.getByRole('status').filter({ hasText: '3 orders match' }).waitFor({ state: 'attached' })
+    await searchBox(page).fill('finch hotel')
+    await showsCustomers(page, ['Hotel Finch'])
+    await page.getByText('1 order matches').first().waitFor()
+    await page.getByRole('button', { name: 'Clear the search' }).click()
+    await isAt(page, '/orders')
+    assert.equal(await focusedName(page), 'Search the orders')
+    assert.equal(await searchBox(page).inputValue(), '')
+  })
+
+  for (const filter of [
+    'customer:heron total>=2 total<=3',
+    'heron (status=Pending OR total=1)',
+    'customer="Heron M*" -createdBy=admin',
+    'createdBy=admin',
+    'heron createdAtUtc>=2026-01-01',
+  ]) {
+    it(`shows what the service answers to ${filter}`, async (t) => {
+      const person = await browser.person(t, { service })
+      const page = await visit(person, 'viewer', '/orders')
+      const asked = `/v1/orders?pageSize=25&filter=${encodeURIComponent(filter)}`
+      const { body } = await (await service.bearer('viewer')).get(asked)
+      assert.ok(body.items.length > 0)
+      await searchBox(page).fill(filter)
+      await searchBox(page).press('Enter')
+      await showsCustomers(
+        page,
+        body.items.map(({ customer }: { customer: string }) => customer),
+      )
+    })
+  }
+
+  it('is in the address: another person who opens it sees the same orders', async (t) => {
+    const [first, second] = [await browser.person(t, { service }), await browser.person(t, { service })]
+    const page = await visit(first, 'viewer', '/orders')
+    await searchBox(page).fill('sparrow total>=5')
+    await searchBox(page).press('Enter')
+    await page.getByRole('button', { name: 'Total' }).click()
+    await page.getByRole('button', { name: 'Next page' }).click()
+    await showsCustomers(page, sparrows(11, 35).reverse())
+    const { pathname, search } = new URL(page.url())
+    const other = await visit(second, 'admin', pathname + search)
+    await showsCustomers(other, sparrows(11, 35).reverse())
+    assert.equal(await searchBox(other).inputValue(), 'sparrow total>=5')
+    await other.getByRole('navigation', { name: 'Pages' }).getByText('26–50 of 56').waitFor()
+  })
+
+  it('goes back and forward through searches, orders of sorting and pages', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'viewer', '/orders?filter=heron')
+    const heron = ['Heron Ltd', 'Heron Yard', 'Heron Bros', 'Heron Mills']
+    await eventually(async () => assert.equal((await customersOf(page)).length, 4))
+    await searchBox(page).fill('sparrow')
+    await searchBox(page).press('Enter')
+    await showsCustomers(page, sparrows(1, 25))
+    await page.getByRole('button', { name: 'Total' }).click()
+    await showsCustomers(page, sparrows(36, 60).reverse())
+    await page.getByRole('button', { name: 'Next page' }).click()
+    await showsCustomers(page, sparrows(11, 35).reverse())
+    await page.goBack()
+    await showsCustomers(page, sparrows(36, 60).reverse())
+    await page.goBack()
+    await showsCustomers(page, sparrows(1, 25))
+    assert.equal(await searchBox(page).inputValue(), 'sparrow')
+    await page.goBack()
+    await eventually(async () => assert.deepEqual((await customersOf(page)).sort(), heron.toSorted()))
+    assert.equal(await searchBox(page).inputValue(), 'heron')
+    await page.goForward()
+    await showsCustomers(page, sparrows(1, 25))
+    await page.goForward()
+    await page.goForward()
+    await showsCustomers(page, sparrows(11, 35).reverse())
+  })
+
+  it('makes one entry in the history for one go of typing', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'viewer', '/orders')
+    const before = await historyLength(page)
+    await searchBox(page).focus()
+    for (const [letters, address] of [
+      ['he', 'he'],
+      ['ron', 'heron'],
+      [' mil', 'heron+mil'],
+    ] as const) {
+      await page.keyboard.type(letters)
+      await isAt(page, `/orders?filter=${address}`)
+    }
+    await showsCustomers(page, ['Heron Mills'])
+    assert.equal(await historyLength(page), before + 1)
+    await page.goBack()
+    await isAt(page, '/orders')
+    await eventually(async () => assert.equal((await customersOf(page)).length, 25))
+    assert.equal(await searchBox(page).inputValue(), '')
+  })
+})
+
+/** A pause while one chooses is taken for the end of typing: the service then refuses the unfinished text. */
+const unfinished = / 400 .*\/v1\/orders\?/
+
+describe('completion', () => {
+  it('leads from field to operator to value by the keyboard alone', async (t) => {
+    const person = await browser.person(t, { service })
+    person.allowFault(unfinished)
+    const page = await visit(person, 'viewer', '/orders')
+    await page.keyboard.press('/')
+    await focuses(page, 'Search the orders')
+    await page.keyboard.type('heron stat')
+    await suggestions(page).first().waitFor()
+    assert.equal(await searchBox(page).getAttribute('aria-expanded'), 'true')
+    assert.deepEqual(await offered(page), { labels: ['status=', 'status!='], active: undefined })
+    await page.keyboard.type('us')
+    await eventually(async () => assert.deepEqual((await offered(page)).labels, ['=', '!=']))
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowDown')
+    assert.equal((await offered(page)).active, '!=')
+    await page.keyboard.press('Tab')
+    assert.equal(await searchBox(page).inputValue(), 'heron status!=')
+    await eventually(async () =>
+      assert.deepEqual((await offered(page)).labels.slice(0, 2), ['Pending', 'Approved']),
+    )
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    assert.equal(await searchBox(page).inputValue(), 'heron status!=Pending')
+    assert.equal(await focusedName(page), 'Search the orders')
+    await page.keyboard.press('Enter')
+    await showsCustomers(page, ['Heron Ltd', 'Heron Bros', 'Heron Mills'])
+    await isAt(page, '/orders?filter=heron+status%21%3DPending')
+    assert.equal(await searchBox(page).getAttribute('aria-expanded'), 'false')
+  })
+
+  it('leads from field to operator to value by the mouse, and leaves the focus in the box', async (t) => {
+    const person = await browser.person(t, { service })
+    person.allowFault(unfinished)
+    const page = await visit(person, 'admin', '/orders')
+    await searchBox(page).click()
+    await page.keyboard.type('creat')
+    await page.getByRole('option', { name: /^createdBy= / }).click()
+    assert.equal(await searchBox(page).inputValue(), 'createdBy=')
+    await page.getByRole('option', { name: /^admin you/ }).click()
+    assert.equal(await searchBox(page).inputValue(), 'createdBy=admin')
+    assert.equal(await focusedName(page), 'Search the orders')
+    await page.keyboard.type(' tot')
+    await page.getByRole('option', { name: /^total>= / }).click()
+    await page.keyboard.type('900')
+    assert.equal(await searchBox(page).inputValue(), 'createdBy=admin total>=900')
+    await showsCustomers(page, ['Heron Yard'])
+  })
+
+  it('is closed by Escape, which only then empties the box', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'viewer', '/orders')
+    await searchBox(page).focus()
+    await page.keyboard.type('heron stat')
+    await suggestions(page).first().waitFor()
+    await page.keyboard.press('Escape')
+    await suggestions(page).first().waitFor({ state: 'detached' })
+    assert.equal(await searchBox(page).inputValue(), 'heron stat')
+    await page.keyboard.press('Escape')
+    assert.equal(await searchBox(page).inputValue(), '')
+    assert.equal(await focusedName(page), 'Search the orders')
+    await eventually(async () => assert.equal((await customersOf(page)).length, 25))
+  })
+})
+
+describe('the statuses beside the box', () => {
+  it('are part of the search, and leave the rest of it as it is', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'viewer', '/orders?filter=heron')
+    const status = (name: string) => page.getByRole('radio', { name })
+    assert.ok(await status('All').isChecked())
+    await page.getByText('Approved', { exact: true }).first().click()
+    await showsCustomers(page, ['Heron Ltd', 'Heron Bros', 'Heron Mills'])
+    assert.equal(await searchBox(page).inputValue(), 'heron status=Approved')
+    assert.ok(await status('Approved').isChecked())
+    await status('Approved').press('ArrowUp')
+    await showsCustomers(page, ['Heron Yard'])
+    assert.equal(await searchBox(page).inputValue(), 'heron status=Pending')
+    await status('Pending').press('ArrowUp')
+    await isAt(page, '/orders?filter=heron')
+    assert.ok(await status('All').isChecked())
+    assert.equal(await focusedName(page), 'All')
+  })
+
+  it('change nothing of a search that says something else about the status', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'viewer', '/orders?filter=heron+(status%3DPending+OR+total%3D1)')
+    await eventually(async () => assert.equal((await customersOf(page)).length, 2))
+    assert.equal(await page.getByRole('radio', { checked: true }).count(), 0)
+    await page.locator('label').filter({ hasText: 'Approved' }).click()
+    await page.getByText('The search says something else about the status.').waitFor()
+    assert.equal(await searchBox(page).inputValue(), 'heron (status=Pending OR total=1)')
+    await focuses(page, 'Search the orders')
+  })
+})
+
+describe('a search without orders', () => {
+  it('that matches nothing says so and offers the ways out', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'viewer', '/orders?filter=finch+status%3DApproved')
+    await page.getByRole('heading', { name: 'No order matches' }).waitFor()
+    await page.getByRole('button', { name: 'Search every status' }).click()
+    await showsCustomers(page, ['Finch & Sons', 'Hotel Finch', 'FINCHLEY Works'])
+    assert.equal(await focusedName(page), 'Finch & Sons')
+    await searchBox(page).fill('nobody of this name')
+    await page.getByRole('heading', { name: 'No order matches' }).waitFor()
+    await page.getByRole('button', { name: 'Show all orders' }).click()
+    await isAt(page, '/orders')
+    await eventually(async () => assert.equal((await customersOf(page)).length, 25))
+    await focuses(page, (await customersOf(page))[0] ?? '')
+  })
+
+  it('past its last page says so and leads to that page', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'viewer', '/orders?filter=sparrow&pageNumber=40')
+    await page.getByRole('heading', { name: 'There is no page 40' }).waitFor()
+    await page.getByText('The last one is page 3.').waitFor()
+    await page.getByRole('button', { name: 'Go to the last page' }).click()
+    await showsCustomers(page, sparrows(51, 60))
+    await isAt(page, '/orders?filter=sparrow&pageNumber=3')
+    await focuses(page, 'Sparrow 51')
+  })
+})

@@ -1,0 +1,338 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import type { Locator, Page, Route } from 'playwright-core'
+import { openBrowser, type Person, signIn } from '../support/browser.ts'
+import type { NetworkState } from '../support/browser-network.ts'
+import { brokenConnection } from '../support/browser-watch.ts'
+import { passwordOf, type Service, startService } from '../support/service.ts'
+
+const browser = openBrowser()
+let service: Service
+before(async () => {
+  service = await startService({ orders: true })
+})
+after(() => service.close())
+
+/** A view with something that one asks of the service in it. */
+interface View {
+  name: string
+  open(person: Person): Promise<void>
+  ask(page: Page): Promise<unknown>
+  /** What there is to see while the answer is long in coming. */
+  slow(page: Page): Locator
+  /** What one has entered, which stays meanwhile. */
+  entered?(page: Page): Promise<unknown>
+  /** Asks once more, where that is left to the person. */
+  askAgain?(page: Page): Promise<unknown>
+  /** What was asked for. */
+  answer(page: Page): Locator
+}
+
+async function openPendingOrder(person: Person): Promise<void> {
+  const operator = await service.bearer('operator')
+  const { body } = await operator.post('/v1/orders', { customer: `Customer ${randomUUID()}`, total: 12.5 })
+  await signIn(person, 'admin')
+  await person.page.goto(`/orders/${body.id}`)
+  await person.page.getByText('Created by').waitFor()
+}
+
+async function openList(person: Person): Promise<void> {
+  await signIn(person, 'admin')
+  await person.page.goto('/orders')
+  await rowsShown(person.page, '1–25').waitFor()
+}
+
+const rowsShown = (page: Page, range: string) => page.getByText(new RegExp(`^${range} of `))
+const dialogButton = (page: Page, name: string | RegExp) =>
+  page.getByRole('alertdialog').getByRole('button', { name, exact: true })
+
+const views: View[] = [
+  {
+    name: 'the overview',
+    async open(person) {
+      await signIn(person, 'admin')
+      await person.page.goto('/')
+      await person.page.getByText('in the 30 days before').waitFor()
+    },
+    ask: (page) => page.getByRole('radio', { name: '7 days' }).check(),
+    slow: (page) => page.locator('.overview[aria-busy="true"]'),
+    answer: (page) => page.getByText('in the 7 days before'),
+  },
+  {
+    name: 'the list',
+    open: openList,
+    ask: (page) => page.getByRole('button', { name: 'Next page' }).click(),
+    slow: (page) => page.getByText('Still looking …'),
+    answer: (page) => rowsShown(page, '26–50'),
+  },
+  {
+    name: 'one order',
+    open: openList,
+    // No pointer on its way over the rows, which would fetch it ahead.
+    ask: (page) => page.locator('.orders-row a').nth(7).press('Enter'),
+    slow: (page) => page.locator('.order[aria-busy="true"]'),
+    answer: (page) => page.getByText('Created by'),
+  },
+  {
+    name: 'creating',
+    async open(person) {
+      const { page } = person
+      await signIn(person, 'operator')
+      const followingView = arrivalOf(page, 'order')
+      await page.goto('/orders/new')
+      await followingView
+      await page.getByLabel('Customer').fill('Alder & Finch')
+      await page.getByLabel('Total').fill('1250.5')
+    },
+    ask: (page) => page.getByRole('button', { name: 'Create order' }).click(),
+    slow: (page) => page.getByText('This takes longer than usual'),
+    entered: (page) => page.getByLabel('Customer').inputValue(),
+    answer: (page) => page.getByRole('heading', { name: 'Alder & Finch' }),
+  },
+  {
+    name: 'approving',
+    async open(person) {
+      await openPendingOrder(person)
+      await person.page.getByRole('button', { name: 'Approve' }).click()
+      await dialogButton(person.page, 'Approve').waitFor()
+    },
+    ask: (page) => dialogButton(page, 'Approve').click(),
+    slow: (page) => dialogButton(page, 'Approving …'),
+    answer: (page) => page.getByText('Approved by'),
+  },
+  {
+    name: 'signing in',
+    async open({ page, expectFault }) {
+      expectFault(/ 401 .*\/v1\/auth\/me\b/)
+      await page.goto('/orders')
+      await page.getByLabel('Email').fill(passwordOf('viewer').email)
+      await page.getByLabel('Password').fill(passwordOf('viewer').password)
+    },
+    ask: (page) => page.getByRole('button', { name: 'Sign in' }).click(),
+    slow: (page) => page.getByRole('button', { name: 'Signing in …' }),
+    entered: (page) => page.getByLabel('Email').inputValue(),
+    // A password is sent by its owner's hand only.
+    async askAgain(page) {
+      await page.locator('button[type="submit"][aria-disabled="false"]').waitFor()
+      await page.getByRole('button', { name: 'Sign in' }).click()
+    },
+    answer: (page) => rowsShown(page, '1–25'),
+  },
+]
+
+/** The file of a view. */
+const partOf = (view: string) => new RegExp(`/assets/${view}-[\\w-]{8}\\.js$`)
+
+/** Of that file, which comes by itself soon after the first view. */
+const arrivalOf = (page: Page, view: string) =>
+  page.waitForEvent('requestfinished', (request) => partOf(view).test(request.url()))
+
+interface Trouble {
+  name: string
+  state: NetworkState
+  words: RegExp
+  fault: RegExp
+}
+
+const troubles: Trouble[] = [
+  {
+    name: 'stopped',
+    state: 'stopped',
+    words: /^The service does not answer/,
+    fault: brokenConnection,
+  },
+  {
+    name: 'limiting',
+    state: { answers: 'rate-limited', retryAfterSeconds: 2 },
+    words: /^Too many (requests for the moment|tries\.)/,
+    fault: / 429 /,
+  },
+  {
+    name: 'without its database',
+    state: { answers: 'database-unavailable' },
+    words: /^The service is not available right now/,
+    fault: / 503 /,
+  },
+]
+
+const mark = (page: Page) => page.evaluate('globalThis.isSamePage = true')
+
+async function assertSamePage(page: Page): Promise<void> {
+  assert.equal(await page.evaluate('globalThis.isSamePage'), true, 'the page was loaded anew')
+}
+
+describe('what a person asked for comes by itself', { concurrency: 8 }, () => {
+  for (const view of views) {
+    for (const { name, state, words, fault } of troubles) {
+      it(`${view.name}: after a service that is ${name}, and the view says so meanwhile`, async (t) => {
+        const person = await browser.person(t, { service })
+        const { page, network, expectFault } = person
+        await view.open(person)
+        await mark(page)
+        const entered = await view.entered?.(page)
+        expectFault(fault)
+        await network(state)
+        await view.ask(page)
+        await page.getByText(words).first().waitFor()
+        assert.deepEqual(await view.entered?.(page), entered)
+        await network('normal')
+        await view.askAgain?.(page)
+        await view.answer(page).waitFor()
+        assert.equal(await page.getByText(words).count(), 0)
+        await assertSamePage(page)
+      })
+    }
+
+    it(`${view.name}: from a service that takes 2 s, and the view shows that it is at work`, async (t) => {
+      const person = await browser.person(t, { service })
+      const { page, network } = person
+      await view.open(person)
+      await mark(page)
+      await network({ slowBySeconds: 2 })
+      await view.ask(page)
+      await view.slow(page).waitFor()
+      await view.answer(page).waitFor()
+      await assertSamePage(page)
+    })
+  }
+})
+
+describe('the first page that a person opens', { concurrency: true }, () => {
+  for (const { name, state, words, fault } of troubles.slice(1)) {
+    it(`tells of a service that is ${name}, and goes on by itself`, async (t) => {
+      const person = await browser.person(t, { service })
+      const { page, network, expectFault } = person
+      await signIn(person, 'viewer')
+      expectFault(fault)
+      await network(state)
+      await page.goto('/orders')
+      await page.getByText(words).waitFor()
+      await mark(page)
+      await network('normal')
+      await rowsShown(page, '1–25').waitFor()
+      await assertSamePage(page)
+    })
+  }
+
+  it('shows the sign of the app before any script has come', async (t) => {
+    const person = await browser.person(t, { service })
+    const { page } = person
+    await signIn(person, 'viewer')
+    let release: () => void = () => undefined
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await page.route('**/assets/*.js', (route) => released.then(() => route.continue()))
+    await page.goto('/orders', { waitUntil: 'commit' })
+    await page.getByRole('img', { name: 'Countersign' }).waitFor()
+    release()
+    await rowsShown(page, '1–25').waitFor()
+  })
+})
+
+describe('without a connection', { concurrency: true }, () => {
+  for (const view of views.filter(({ askAgain }) => askAgain === undefined)) {
+    it(`${view.name} says so, and goes on as soon as it is back`, async (t) => {
+      const person = await browser.person(t, { service })
+      const { page, expectFault } = person
+      await view.open(person)
+      await mark(page)
+      expectFault(/ERR_INTERNET_DISCONNECTED/)
+      await page.context().setOffline(true)
+      await view.ask(page)
+      await page.getByText('You are offline').first().waitFor()
+      await page.context().setOffline(false)
+      await view.answer(page).waitFor()
+      await assertSamePage(page)
+    })
+  }
+})
+
+describe('something between the person and the service', { concurrency: true }, () => {
+  const html = { contentType: 'text/html', body: '<h1>Bad gateway</h1>' }
+  const answers = [
+    { status: 502, faults: [/ 502 /] },
+    { status: 200, faults: [] },
+  ]
+  for (const { status, faults } of answers) {
+    it(`answers ${status} with a page of its own: that counts as no answer`, async (t) => {
+      const person = await browser.person(t, { service })
+      const { page, expectFault } = person
+      await openList(person)
+      await page.route('**/v1/orders?**', (route) => route.fulfill({ ...html, status }))
+      faults.forEach(expectFault)
+      await page.getByRole('button', { name: 'Next page' }).click()
+      await page.getByText('The service does not answer').waitFor()
+      await page.unroute('**/v1/orders?**')
+      await rowsShown(page, '26–50').waitFor()
+    })
+  }
+})
+
+describe('a part of the app that was not needed so far', { concurrency: true }, () => {
+  const part = partOf('create')
+  const notThere = (route: Route) => route.fulfill({ status: 404, body: '' })
+
+  async function openNewOrder(page: Page): Promise<void> {
+    await page.getByRole('link', { name: 'New order' }).press('Enter')
+  }
+
+  it('is there already when the service goes away', async (t) => {
+    const person = await browser.person(t, { service })
+    const { page, network } = person
+    const loaded = arrivalOf(page, 'create')
+    await openList(person)
+    await loaded
+    await network('stopped')
+    await openNewOrder(page)
+    await page.getByLabel('Customer').fill('Alder & Finch')
+  })
+
+  it('is waited for while the service is away', async (t) => {
+    const person = await browser.person(t, { service })
+    const { page, origin, network, expectFault } = person
+    await page.route(part, (route) => route.abort())
+    await openList(person)
+    expectFault(/ERR_(FAILED|CONNECTION_REFUSED)/)
+    await network('stopped')
+    await openNewOrder(page)
+    await page.getByText('The service does not answer').waitFor()
+    await page.unroute(part)
+    await network('normal')
+    await page.getByLabel('Customer').waitFor()
+    assert.equal(page.url(), `${origin}/orders/new`)
+  })
+
+  it('comes with the new version of the app, when one has taken its place', async (t) => {
+    const person = await browser.person(t, { service })
+    const { page, origin, expectFault } = person
+    await page.route(part, notThere)
+    await openList(person)
+    expectFault(/ 404 .*\/assets\/create-/)
+    const reloaded = page.waitForRequest((request) => request.isNavigationRequest())
+    await openNewOrder(page)
+    assert.equal((await reloaded).url(), `${origin}/orders/new`)
+    await page.unroute(part)
+    await page.getByLabel('Customer').waitFor()
+  })
+
+  it('is told when it is not there at all, and the person is not sent round in circles', async (t) => {
+    const person = await browser.person(t, { service })
+    const { page, origin, expectFault } = person
+    await page.route(part, notThere)
+    await openList(person)
+    expectFault(/ 404 .*\/assets\/create-/)
+    // As an error of the app, which this is.
+    expectFault(/^uncaught: /)
+    await openNewOrder(page)
+    await page.getByText('This view could not be loaded').waitFor()
+    await page.getByRole('button', { name: 'Reload the page' }).waitFor()
+    await mark(page)
+    // The next look whether the app is there.
+    await page.waitForResponse(`${origin}/`)
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await page.getByText('Share approved').waitFor()
+    await assertSamePage(page)
+  })
+})

@@ -1,0 +1,304 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { openBrowser } from '../support/browser.ts'
+import {
+  customersOf,
+  eventually,
+  focusedName,
+  focuses,
+  isAt,
+  latestFirst,
+  searchBox,
+  showsCustomers,
+  visit,
+} from '../support/browser-orders.ts'
+import { insertOrders, orderRow, variedOrders } from '../support/orders.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const browser = openBrowser()
+let service: Service
+before(async () => {
+  service = await startService()
+  await insertOrders(service, [
+    ...variedOrders(60),
+    ...latestFirst(Array.from({ length: 130 }, (_, index) => `Sparrow ${index + 1}`)),
+    ...latestFirst(['Owl One', 'Owl Two', 'Owl Three', 'Owl Four']),
+    ...latestFirst(['Kite'], { status: 1, version: 2 }),
+    orderRow({ id: tokyo.zoned, customer: 'Ibis', total_e4: 12_345_678_900, ...tokyo.row }),
+    orderRow({ customer: 'Ibis fine', total_e4: 10_001, ...tokyo.row }),
+  ])
+})
+after(() => service.close())
+
+const tokyo = {
+  zoned: '0190b5a0-0000-7000-8000-000000000001',
+  row: { created_at: Date.UTC(2026, 0, 31, 20, 30), created_at_time_zone: 'America/New_York' },
+} as const
+
+const sparrows = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => `Sparrow ${from + index}`)
+
+/** The ids of the rows on the screen, in their order. */
+const idsOf = (page: Page) =>
+  page.evaluate<string[]>(
+    `[...document.querySelectorAll('table a')].map(({ href }) => href.split('/').at(-1))`,
+  )
+
+const table = (page: Page) => page.getByRole('table')
+const link = (page: Page, name: string) => page.getByRole('link', { name, exact: true })
+
+describe('a heading', () => {
+  for (const [heading, orderBy, first, second] of [
+    ['Customer', 'customer', 'Asc', 'Desc'],
+    ['Total', 'total', 'Desc', 'Asc'],
+    ['Status', 'status', 'Asc', 'Desc'],
+    ['Created', 'createdAtUtc', 'Asc', 'Desc'],
+  ] as const) {
+    it(`sorts both ways as the service does, and keeps the focus: ${heading}`, async (t) => {
+      const person = await browser.person(t, { service })
+      const page = await visit(person, 'viewer', '/orders')
+      const caller = await service.bearer('viewer')
+      for (const order of [first, second]) {
+        await page.getByRole('button', { name: heading, exact: true }).click()
+        const { body } = await caller.get(`/v1/orders?pageSize=25&orderBy=${orderBy}&order=${order}`)
+        const ids = body.items.map(({ id }: { id: string }) => id)
+        await eventually(async () => assert.deepEqual(await idsOf(page), ids))
+        const direction = order === 'Asc' ? 'ascending' : 'descending'
+        const header = page.getByRole('columnheader', { name: heading, exact: true })
+        assert.equal(await header.getAttribute('aria-sort'), direction)
+        assert.equal(await page.locator('[aria-sort]').count(), 1)
+        assert.equal(await focusedName(page), heading)
+      }
+    })
+  }
+})
+
+describe('the pages', () => {
+  const step = (page: Page, name: string) => page.getByRole('button', { name: `${name} page` })
+
+  it('are stepped through, first, previous, next and last, with the focus on the step', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'viewer', '/orders?filter=sparrow')
+    await showsCustomers(page, sparrows(1, 25))
+    assert.equal(await step(page, 'First').getAttribute('aria-disabled'), 'true')
+    assert.equal(await step(page, 'Previous').getAttribute('aria-disabled'), 'true')
+    for (const [name, from, to, address] of [
+      ['Next', 26, 50, '&pageNumber=2'],
+      ['Last', 126, 130, '&pageNumber=6'],
+      ['Previous', 101, 125, '&pageNumber=5'],
+      ['First', 1, 25, ''],
+    ] as const) {
+      await step(page, name).click()
+      await showsCustomers(page, sparrows(from, to))
+      await isAt(page, `/orders?filter=sparrow${address}`)
+      await page.getByRole('navigation', { name: 'Pages' }).getByText(`${from}–${to} of 130`).waitFor()
+      assert.equal(await focusedName(page), `${name} page`)
+    }
+    await step(page, 'Last').press('Enter')
+    await showsCustomers(page, sparrows(126, 130))
+    assert.equal(await step(page, 'Next').getAttribute('aria-disabled'), 'true')
+    await step(page, 'Next').click({ force: true })
+    await isAt(page, '/orders?filter=sparrow&pageNumber=6')
+  })
+
+  it('have 25, 50 or 100 rows, and another size keeps the first row in sight', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'viewer', '/orders?filter=sparrow&pageNumber=4')
+    await showsCustomers(page, sparrows(76, 100))
+    const size = page.getByRole('combobox', { name: 'Rows per page' })
+    await size.selectOption('50')
+    await showsCustomers(page, sparrows(51, 100))
+    await size.selectOption('100')
+    await showsCustomers(page, sparrows(1, 100))
+    await isAt(page, '/orders?filter=sparrow&pageSize=100')
+    await step(page, 'Next').click()
+    await showsCustomers(page, sparrows(101, 130))
+    await size.selectOption('25')
+    await showsCustomers(page, sparrows(101, 125))
+    await isAt(page, '/orders?filter=sparrow&pageNumber=5')
+  })
+
+  it('stay on the screen, marked busy, until the next one is there; two presses go two pages', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'viewer', '/orders?filter=sparrow')
+    await showsCustomers(page, sparrows(1, 25))
+    assert.equal(await table(page).getAttribute('aria-busy'), 'false')
+    await person.network({ slowBySeconds: 1.5 })
+    await step(page, 'Next').press('Enter')
+    await step(page, 'Next').press('Enter')
+    await isAt(page, '/orders?filter=sparrow&pageNumber=3')
+    assert.equal(await table(page).getAttribute('aria-busy'), 'true')
+    assert.deepEqual(await customersOf(page), sparrows(1, 25))
+    await page.getByText('Still looking …').waitFor()
+    assert.deepEqual(await customersOf(page), sparrows(1, 25))
+    await showsCustomers(page, sparrows(51, 75))
+    assert.equal(await table(page).getAttribute('aria-busy'), 'false')
+    assert.equal(await page.getByText('Still looking …').count(), 0)
+    assert.equal(await focusedName(page), 'Next page')
+  })
+})
+
+describe('a row', () => {
+  it('has its total and time in the language and on the clock of the viewer', async (t) => {
+    const person = await browser.person(t, { service, locale: 'de-DE', timezone: 'Asia/Tokyo' })
+    const page = await visit(person, 'viewer', '/orders?filter=ibis&orderBy=total&order=Desc')
+    await showsCustomers(page, ['Ibis', 'Ibis fine'])
+    const cells = await page
+      .getByRole('row')
+      .filter({ has: link(page, 'Ibis') })
+      .getByRole('cell')
+      .allInnerTexts()
+    assert.deepEqual(cells, ['Ibis', '1.234.567,89', 'Pending', '01.02.2026, 05:30'])
+    const fine = page
+      .getByRole('row')
+      .filter({ has: link(page, 'Ibis fine') })
+      .getByRole('cell')
+    assert.equal((await fine.allInnerTexts())[1], '1,0001')
+    await link(page, 'Ibis').click()
+    await page.getByRole('heading', { name: 'Ibis' }).waitFor()
+    await page.getByText('1.234.567,89').waitFor()
+    const event = page.getByRole('listitem').filter({ hasText: 'Created' })
+    await event.getByText('31.01.2026, 15:30 in America/New York').waitFor()
+    const time = event.getByRole('time')
+    assert.equal(await time.textContent(), '01.02.2026, 05:30')
+    assert.equal(await time.getAttribute('datetime'), '2026-01-31T20:30:00.000Z')
+  })
+
+  it('opens on a press anywhere, and has the focus again on the way back', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'viewer', '/orders?filter=owl')
+    await page
+      .getByRole('row')
+      .filter({ has: link(page, 'Owl Three') })
+      .getByText('Pending')
+      .click({ force: true })
+    await page.getByRole('heading', { name: 'Owl Three' }).waitFor()
+    await focuses(page, 'Order of Owl Three')
+    await page.getByRole('link', { name: 'Orders', exact: true }).last().click()
+    await isAt(page, '/orders?filter=owl')
+    await focuses(page, 'Owl Three')
+    await link(page, 'Owl Two').focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Owl Two' }).waitFor()
+    await page.goBack()
+    await focuses(page, 'Owl Two')
+  })
+})
+
+describe('the keyboard', () => {
+  it('moves between the rows with j, k and the arrows, opens with Enter', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'viewer', '/orders?filter=owl')
+    await showsCustomers(page, ['Owl One', 'Owl Two', 'Owl Three', 'Owl Four'])
+    for (const [key, name] of [
+      ['j', 'Owl One'],
+      ['j', 'Owl Two'],
+      ['ArrowDown', 'Owl Three'],
+      ['j', 'Owl Four'],
+      ['j', 'Owl Four'],
+      ['ArrowUp', 'Owl Three'],
+      ['k', 'Owl Two'],
+      ['k', 'Owl One'],
+      ['k', 'Owl One'],
+    ] as const) {
+      await page.keyboard.press(key)
+      assert.equal(await focusedName(page), name, key)
+    }
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Owl One' }).waitFor()
+  })
+
+  it('selects with x what can be approved, and says why the rest cannot', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'admin', '/orders?filter=owl+OR+kite&orderBy=customer&order=Asc')
+    await showsCustomers(page, ['Kite', 'Owl Four', 'Owl One', 'Owl Three', 'Owl Two'])
+    await page.keyboard.press('j')
+    await page.keyboard.press('x')
+    await page.getByText('Only orders waiting for approval can be selected.').waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('x')
+    await page.getByText('1 selected', { exact: true }).waitFor()
+    assert.ok(await page.getByRole('checkbox', { name: 'Select Owl Four' }).isChecked())
+    assert.equal(await focusedName(page), 'Owl Four')
+    await page.keyboard.press('x')
+    await page.getByText('1 selected', { exact: true }).waitFor({ state: 'detached' })
+  })
+
+  it('leads everywhere with n, o, h and ?, but not out of a field', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'operator', '/orders?filter=owl')
+    await showsCustomers(page, ['Owl One', 'Owl Two', 'Owl Three', 'Owl Four'])
+    await searchBox(page).focus()
+    await page.keyboard.type(' nohx?')
+    assert.equal(await searchBox(page).inputValue(), 'owl nohx?')
+    await searchBox(page).fill('owl')
+    await searchBox(page).press('Enter')
+    await searchBox(page).blur()
+    await page.keyboard.press('h')
+    await isAt(page, '/')
+    await eventually(async () => assert.equal(await page.title(), 'Overview · Countersign'))
+    await page.keyboard.press('o')
+    await isAt(page, '/orders')
+    await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keyboard' }).waitFor()
+    await page.keyboard.press('h')
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await isAt(page, '/orders')
+    await page.keyboard.press('n')
+    await isAt(page, '/orders/new')
+  })
+
+  it('has no such keys when they are turned off, also after a reload, until they are on again', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'viewer', '/orders?filter=owl')
+    const use = async (on: boolean) => {
+      await page.getByRole('button', { name: 'Keyboard' }).click()
+      await page.getByRole('checkbox', { name: 'Use these keys' }).setChecked(on)
+      await page.getByRole('button', { name: 'Close' }).click()
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+    }
+    const pressAll = async () => {
+      for (const key of ['j', '/', 'x', '?', 'h', 'o', 'n']) await page.keyboard.press(key)
+    }
+    await use(false)
+    await focuses(page, 'Keyboard')
+    await pressAll()
+    assert.equal(await focusedName(page), 'Keyboard')
+    await page.reload()
+    await showsCustomers(page, ['Owl One', 'Owl Two', 'Owl Three', 'Owl Four'])
+    await pressAll()
+    assert.equal(await page.evaluate('document.activeElement === document.body'), true)
+    assert.equal(await page.getByRole('dialog').count(), 0)
+    await isAt(page, '/orders?filter=owl')
+    // The arrows are no single letters.
+    await link(page, 'Owl One').focus()
+    await page.keyboard.press('ArrowDown')
+    assert.equal(await focusedName(page), 'Owl Two')
+    await use(true)
+    await page.keyboard.press('j')
+    assert.equal(await focusedName(page), 'Owl One')
+  })
+
+  it('reaches everything with Tab in the order of the eye', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'admin', '/orders?filter=owl')
+    await showsCustomers(page, ['Owl One', 'Owl Two', 'Owl Three', 'Owl Four'])
+    const names: string[] = []
+    for (let press = 0; press < 29; press += 1) {
+      await page.keyboard.press('Tab')
+      names.push(await focusedName(page))
+    }
+    const rows = ['One', 'Two', 'Three', 'Four'].flatMap((name) => [`Select Owl ${name}`, `Owl ${name}`])
+    assert.deepEqual(names, [
+      'Skip to the content',
+      ...['Countersign', 'Overview', 'Orders', 'Keyboard', 'Theme: automatic', 'Sign out'],
+      ...['New order', 'Search the orders', 'Clear the search', 'All'],
+      ...['Select all pending orders of this page', 'Customer', 'Total', 'Status', 'Created'],
+      ...rows,
+      ...['First page', 'Previous page', 'Next page', 'Last page', 'Rows per page'],
+    ])
+  })
+})

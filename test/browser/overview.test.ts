@@ -1,0 +1,271 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { newUser } from '../support/accounts.ts'
+import { openBrowser, type Person, screenshot, signIn } from '../support/browser.ts'
+import { checkAccessibility } from '../support/browser-accessibility.ts'
+import {
+  expectAnonymousLoad,
+  heading,
+  listRequests,
+  nameCard,
+  signInByForm,
+  waitForAddress,
+  waitForFocus,
+} from '../support/browser-journeys.ts'
+import { insertOrders, type OrderRow, orderRow, storedState } from '../support/orders.ts'
+import { addRole } from '../support/roles.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const browser = openBrowser()
+const day = 86_400_000
+
+/** Midnight of UTC of today, which all days here are counted from. */
+const today = Math.floor(Date.now() / day) * day
+
+describe('the overview', () => {
+  let service: Service
+  before(async () => {
+    service = await startService()
+    await insertOrders(service, [
+      ...ordersOf(0, { pending: [12.5, 0.0001], approved: [100] }),
+      ...ordersOf(1, { pending: [], approved: [7, 8.25, 9] }),
+      ...ordersOf(3, { pending: [1_000_000], approved: [] }),
+      ...ordersOf(6, { pending: [6], approved: [6] }),
+      ...ordersOf(20, { pending: [20.2], approved: [20] }),
+      ...ordersOf(45, { pending: [], approved: [45, 4_500.75] }),
+      ...ordersOf(130, { pending: [130], approved: [99_999_999.9999] }),
+      ...ordersOf(400, { pending: [400], approved: [] }),
+    ])
+  })
+  after(() => service.close())
+
+  async function atTheOverview(person: Person, address = '/'): Promise<Page> {
+    await signIn(person, 'admin')
+    await person.page.goto(address)
+    await figure(person.page, 'Approved').waitFor()
+    return person.page
+  }
+
+  it('has the figures of the database', async (t) => {
+    const page = await atTheOverview(await browser.person(t, { service }))
+    const { orders } = await storedState(service)
+    const [pending, approved] = [0, 1].map((status) => orders.filter((order) => order.status === status))
+    const recent = orders.filter(({ created_at }) => created_at >= today - 29 * day)
+    const before = orders.filter(
+      ({ created_at }) => created_at >= today - 59 * day && created_at < today - 29 * day,
+    )
+    assert.deepEqual(await valuesOf(page, 'Pending'), [pending?.length, sumOf(pending)])
+    assert.deepEqual(await valuesOf(page, 'Approved'), [approved?.length, sumOf(approved)])
+    assert.deepEqual(await valuesOf(page, 'Last 30 days'), [recent.length])
+    await figure(page, 'Last 30 days').getByText(`${before.length} in the 30 days before`).waitFor()
+    assert.deepEqual(await valuesOf(page, 'Share approved'), [orders.length])
+    await figure(page, 'Share approved').getByText('56%').waitFor()
+    await page
+      .getByText(/^7 orders are waiting for your approval\. The oldest has waited for 400 days\.$/)
+      .waitFor()
+    await checkAccessibility(page)
+    await screenshot(page, 'overview')
+  })
+
+  it('names the orders that wait longest, and leads to each and to all of them', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await atTheOverview(person)
+    const oldest = page.getByRole('region', { name: 'Waiting longest' })
+    const { orders } = await storedState(service)
+    const expected = orders
+      .filter(({ status }) => status === 0)
+      .sort((a, b) => a.created_at - b.created_at)
+      .slice(0, 5)
+    assert.deepEqual(
+      await oldest.getByRole('listitem').getByRole('link').allTextContents(),
+      expected.map(({ customer }) => customer),
+    )
+    await oldest.getByRole('link', { name: 'All 7 orders waiting for approval' }).click()
+    await waitForAddress(person, '/orders?filter=status%3DPending&orderBy=createdAtUtc')
+    await page.goBack()
+    await oldest.getByRole('link', { name: String(expected[0]?.customer) }).click()
+    await waitForFocus(heading(page, String(expected[0]?.customer)))
+  })
+
+  it('has the numbers of every day in a table', async (t) => {
+    const page = await atTheOverview(await browser.person(t, { service }), '/?days=7')
+    await page.getByText('Show the numbers').click()
+    const table = page.getByRole('table', { name: 'Orders by the day of their creation and by status' })
+    await table.waitFor()
+    const rows = await table.getByRole('row').allTextContents()
+    const { orders } = await storedState(service)
+    const ofLastDays = Array.from({ length: 7 }, (_, ago) => {
+      const start = today - ago * day
+      const ofDay = orders.filter(({ created_at }) => created_at >= start && created_at < start + day)
+      return rowOf(dayName(start), ofDay)
+    })
+    const recent = orders.filter(({ created_at }) => created_at >= today - 6 * day)
+    assert.deepEqual(rows, [
+      'DayPendingApprovedOrdersValue',
+      ...ofLastDays,
+      rowOf('These 7 days', recent),
+      rowOf('All orders', orders),
+    ])
+    await checkAccessibility(page)
+  })
+
+  it('keeps the span in the address, and adds no step to the way back', async (t) => {
+    const person = await browser.person(t, { service })
+    await signIn(person, 'admin')
+    const { page } = person
+    await page.goto('/problems')
+    await page.getByRole('link', { name: 'Countersign' }).click()
+    await figure(page, 'Last 30 days').waitFor()
+    await page.getByRole('radio', { name: '30 days' }).focus()
+    await page.keyboard.press('ArrowRight')
+    await figure(page, 'Last 90 days').waitFor()
+    await waitForAddress(person, '/?days=90')
+    assert.deepEqual(await valuesOf(page, 'Last 90 days'), [13])
+    await page.reload()
+    assert.deepEqual(await valuesOf(page, 'Last 90 days'), [13])
+    assert.equal(await page.getByRole('radio', { name: '90 days' }).isChecked(), true)
+    await page.getByRole('radio', { name: '7 days' }).click()
+    await waitForAddress(person, '/?days=7')
+    assert.deepEqual(await valuesOf(page, 'Last 7 days'), [9])
+    await page.getByRole('radio', { name: '30 days' }).click()
+    await waitForAddress(person, '/')
+    await page.goBack()
+    await heading(page, 'Problems').waitFor()
+  })
+
+  it('takes any other span in an address for the usual one', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await atTheOverview(person, '/?days=31')
+    await figure(page, 'Last 30 days').waitFor()
+    assert.equal(await page.getByRole('radio', { name: '30 days' }).isChecked(), true)
+  })
+
+  it('tells each day to the keyboard', async (t) => {
+    const page = await atTheOverview(await browser.person(t, { service }), '/?days=7')
+    const slider = page.getByRole('slider', { name: 'Day' })
+    const chart = page.getByRole('figure', { name: 'Orders per day' })
+    const said = (words: string) => page.locator(`[aria-valuetext="${words}"]`).waitFor()
+    await slider.focus()
+    await said(`${longDayName(today)}: 2 pending, 1 approved, value 112.5001`)
+    await chart.getByText(longDayName(today), { exact: true }).waitFor()
+    await page.keyboard.press('ArrowLeft')
+    await said(`${longDayName(today - day)}: 0 pending, 3 approved, value 24.25`)
+    await chart.getByText('24.25').waitFor()
+    await page.keyboard.press('ArrowLeft')
+    await said(`${longDayName(today - 2 * day)}: no orders`)
+    await page.keyboard.press('Home')
+    await said(`${longDayName(today - 6 * day)}: 1 pending, 1 approved, value 12.00`)
+    await page.keyboard.press('ArrowLeft')
+    await said(`${longDayName(today - 6 * day)}: 1 pending, 1 approved, value 12.00`)
+    await page.keyboard.press('End')
+    await said(`${longDayName(today)}: 2 pending, 1 approved, value 112.5001`)
+    await page.keyboard.press('Tab')
+    await chart.getByText(longDayName(today), { exact: true }).waitFor({ state: 'detached' })
+  })
+
+  it('counts days of UTC, wherever the person is', async (t) => {
+    const person = await browser.person(t, { service, timezone: 'Pacific/Pago_Pago' })
+    const page = await atTheOverview(person, '/?days=7')
+    await page.getByRole('slider', { name: 'Day' }).focus()
+    const chart = page.getByRole('figure', { name: 'Orders per day' })
+    await chart.getByText(longDayName(today), { exact: true }).waitFor()
+  })
+})
+
+/** One for each total: pending ones of the first milliseconds of the day, approved ones of its last (not of today). */
+function ordersOf(daysAgo: number, totals: { pending: number[]; approved: number[] }): OrderRow[] {
+  const start = today - daysAgo * day
+  const late = daysAgo === 0 ? start : start + day - 10
+  const rowsOf = (values: number[], status: 0 | 1, from: number) =>
+    values.map((total, index) =>
+      orderRow({
+        customer: `Customer ${daysAgo}-${status}-${index}`,
+        created_at: from + index,
+        total_e4: Math.round(total * 10_000),
+        status,
+      }),
+    )
+  return [...rowsOf(totals.pending, 0, start), ...rowsOf(totals.approved, 1, late)]
+}
+
+function sumOf(orders: readonly OrderRow[] = []): number {
+  return orders.reduce((sum, { total_e4 }) => sum + Number(total_e4), 0) / 10_000
+}
+
+/** One of the four figures at the top. */
+function figure(page: Page, label: string) {
+  const term = page.getByRole('term').filter({ hasText: new RegExp(`^${label}$`) })
+  return page.locator('.key-figure').filter({ has: term })
+}
+
+/** The exact numbers behind what is written short. */
+async function valuesOf(page: Page, label: string): Promise<number[]> {
+  await figure(page, label).locator('data').first().waitFor()
+  const values = await figure(page, label).locator('data').all()
+  return Promise.all(values.map(async (data) => Number(await data.getAttribute('value'))))
+}
+
+function rowOf(name: string, orders: readonly OrderRow[]): string {
+  const approved = orders.filter(({ status }) => status === 1).length
+  const format = { minimumFractionDigits: 2, maximumFractionDigits: 4 }
+  const value = sumOf(orders).toLocaleString('en-US', format)
+  return [name, orders.length - approved, approved, orders.length, value].join('')
+}
+
+function dayName(start: number): string {
+  const parts = { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' } as const
+  return new Date(start).toLocaleDateString('en-US', { timeZone: 'UTC', ...parts })
+}
+
+function longDayName(start: number): string {
+  return new Date(start).toLocaleDateString('en-US', { timeZone: 'UTC', dateStyle: 'full' })
+}
+
+describe('the overview without orders', () => {
+  let service: Service
+  before(async () => {
+    service = await startService()
+  })
+  after(() => service.close())
+
+  it('says so, and leads to the first one', async (t) => {
+    const person = await browser.person(t, { service })
+    const { page } = person
+    await signIn(person, 'operator')
+    await page.goto('/')
+    await page.getByRole('heading', { name: 'No orders yet' }).waitFor()
+    assert.equal(await page.getByRole('figure').count(), 0)
+    await checkAccessibility(page)
+    await screenshot(page, 'overview-empty')
+    await page.getByRole('main').getByRole('link', { name: 'New order' }).click()
+    await waitForAddress(person, '/orders/new')
+  })
+
+  it('offers nothing to somebody who may only look', async (t) => {
+    const person = await browser.person(t, { service })
+    await signIn(person, 'viewer')
+    await person.page.goto('/')
+    await person.page.getByText('It begins with the first order.').waitFor()
+    assert.equal(await person.page.getByRole('link', { name: 'New order' }).count(), 0)
+  })
+
+  it('shows no orders to somebody who may not read them, and asks for none', async (t) => {
+    const role = await addRole(service, 'Creator', ['Orders.Create'])
+    const user = await newUser(service, { roles: [role] })
+    const person = await browser.person(t, { service })
+    const { page } = person
+    const requests = listRequests(page)
+    expectAnonymousLoad(person)
+    await page.goto('/')
+    await signInByForm(page, user.credentials, nameCard(page, user.userName))
+    await page.getByRole('heading', { name: 'Orders are not shown to you' }).waitFor()
+    await page.getByRole('main').getByRole('link', { name: 'New order' }).waitFor()
+    await page.waitForLoadState('networkidle')
+    assert.deepEqual(
+      requests.filter((request) => request.includes('/v1/orders')),
+      [],
+    )
+    await checkAccessibility(page)
+  })
+})

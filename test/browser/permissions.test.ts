@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import type { Page } from 'playwright-core'
+import { newUser, signIn as signInElsewhere, type TestUser } from '../support/accounts.ts'
+import { openBrowser, type Person } from '../support/browser.ts'
+import {
+  approvalsOf,
+  customersOf,
+  eventually,
+  focusedName,
+  isAt,
+  latestFirst,
+  showsCustomers,
+  storedOrder,
+  visit,
+} from '../support/browser-orders.ts'
+import { insertOrders, orderRow } from '../support/orders.ts'
+import { addRole } from '../support/roles.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const browser = openBrowser()
+let service: Service
+before(async () => {
+  service = await startService()
+})
+after(() => service.close())
+
+const pending = { status: 0, version: 1, modifiedBy: null }
+const dialog = (page: Page) => page.getByRole('alertdialog')
+const inDialog = (page: Page, name: string) => dialog(page).getByRole('button', { name, exact: true })
+const approve = (page: Page) => page.getByRole('button', { name: /^Approve/ })
+const titled = (page: Page, title: string) => dialog(page).getByRole('heading', { name: title }).waitFor()
+
+async function newOrder(customer: string): Promise<string> {
+  const row = orderRow({ customer })
+  await insertOrders(service, [row])
+  return row.id
+}
+
+/** What somebody may send from the page's own console: with the session and a valid antiforgery token. */
+const forge = (page: Page, method: string, path: string, body?: object) =>
+  page.evaluate<[number, string]>(`(async () => {
+    const { token } = await (await fetch('/v1/auth/csrf')).json()
+    const headers = { 'x-xsrf-token': token, 'content-type': 'application/json' }
+    const body = ${body === undefined ? 'undefined' : `'${JSON.stringify(body)}'`}
+    const answer = await fetch('${path}', { method: '${method}', headers, body })
+    return [answer.status, (await answer.json()).code]
+  })()`)
+
+/** Signs in by the form, as an account that only this test knows. */
+async function arrive(t: TestContext, user: TestUser, path: string): Promise<{ person: Person; page: Page }> {
+  const person = await browser.person(t, { service })
+  const { page } = person
+  // The app asks who it is.
+  person.expectFault(/ 401 .*\/v1\/auth\/me/)
+  await page.goto(path)
+  await fillIn(page, user)
+  await isAt(page, path)
+  return { person, page }
+}
+
+async function fillIn(page: Page, { credentials }: TestUser): Promise<void> {
+  await page.getByLabel('Email').fill(credentials.email)
+  await page.getByLabel('Password').fill(credentials.password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+/** A user whose role may be changed without anybody else noticing. */
+async function newApprover(name: string): Promise<{ user: TestUser; role: string }> {
+  const role = await addRole(service, name, ['Orders.Read', 'Orders.Approve', 'Orders.Create'])
+  return { user: await newUser(service, { roles: [role] }), role }
+}
+
+/** As the administration command does it; what the service remembers of roles is then 5 minutes old. */
+async function deny(role: string, permission: 'Orders.Approve' | 'Orders.Create'): Promise<void> {
+  await service.db.write('denyPermissions', { role, permissions: [permission] })
+  service.advance(301_000)
+}
+
+for (const account of ['viewer', 'operator'] as const) {
+  describe(`a ${account}`, () => {
+    it('has neither button nor key to approve one order, and the service refuses a forged approval', async (t) => {
+      const id = await newOrder('Acme')
+      const person = await browser.person(t, { service })
+      const page = await visit(person, account, `/orders/${id}`)
+      await page.getByText('Waiting for approval').waitFor()
+      const sent = approvalsOf(page)
+      assert.equal(await approve(page).count(), 0)
+      await page.keyboard.press('a')
+      assert.equal(await dialog(page).count(), 0)
+      assert.deepEqual(sent, [])
+      person.expectFault(/ 403 .*\/approve\)/)
+      const answer = await forge(page, 'PATCH', `/v1/orders/${id}/approve`)
+      assert.deepEqual(answer, [403, 'permission-denied'])
+      assert.deepEqual(await storedOrder(service, id), pending)
+    })
+
+    it('has nothing to select in the list, and no key that approves', async (t) => {
+      await insertOrders(service, latestFirst([`${account} one`, `${account} two`]))
+      const person = await browser.person(t, { service })
+      const page = await visit(person, account, `/orders?filter=${account}`)
+      await showsCustomers(page, [`${account} one`, `${account} two`])
+      assert.equal(await page.getByRole('checkbox').count(), 0)
+      for (const key of ['j', 'x', 'a']) await page.keyboard.press(key)
+      assert.equal(await focusedName(page), `${account} one`)
+      assert.equal(await page.getByText('selected').count(), 0)
+      assert.equal(await dialog(page).count(), 0)
+    })
+  })
+}
+
+describe('making orders', () => {
+  it('is offered to an operator', async (t) => {
+    await newOrder('Offered')
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'operator', '/orders?filter=offered')
+    await showsCustomers(page, ['Offered'])
+    await page.getByRole('link', { name: 'New order' }).waitFor()
+    await page.keyboard.press('n')
+    await isAt(page, '/orders/new')
+  })
+
+  it('is not offered to a viewer, and the service refuses a forged order', async (t) => {
+    await newOrder('Only seen')
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'viewer', '/orders?filter=only')
+    await showsCustomers(page, ['Only seen'])
+    assert.equal(await page.getByRole('link', { name: 'New order' }).count(), 0)
+    await page.keyboard.press('n')
+    await page.keyboard.press('j')
+    assert.equal(await focusedName(page), 'Only seen')
+    await isAt(page, '/orders?filter=only')
+    person.expectFault(/ 403 .*\/v1\/orders\)/)
+    const answer = await forge(page, 'POST', '/v1/orders', { customer: 'Forged', total: 1 })
+    assert.deepEqual(answer, [403, 'permission-denied'])
+    const { body } = await (await service.bearer('viewer')).get('/v1/orders?filter=forged')
+    assert.equal(body.totalCount, 0)
+  })
+})
+
+describe('a permission that ends', () => {
+  it('while one is asked about an order: it is told, and the button is gone', async (t) => {
+    const { user, role } = await newApprover('ends-asking')
+    const id = await newOrder('Acme')
+    const { person, page } = await arrive(t, user, `/orders/${id}`)
+    await approve(page).click()
+    await titled(page, 'Approve this order?')
+    await deny(role, 'Orders.Approve')
+    person.expectFault(/ 403 .*\/approve\)/)
+    // The dialog is closed before the new permissions are there: the button has the focus once more, and goes with it.
+    await person.network({ slowBySeconds: 0.5 })
+    await inDialog(page, 'Approve').click()
+    await titled(page, 'You may not approve any more')
+    await dialog(page).getByText('The order was not approved.').waitFor()
+    assert.equal(await inDialog(page, 'Try again').count(), 0)
+    await page.keyboard.press('Escape')
+    await dialog(page).waitFor({ state: 'detached' })
+    await approve(page).waitFor({ state: 'detached' })
+    await page.keyboard.press('a')
+    assert.equal(await dialog(page).count(), 0)
+    await eventually(async () => assert.equal(await focusedName(page), 'Order of Acme'))
+    assert.deepEqual(await storedOrder(service, id), pending)
+  })
+
+  it('while one approves several: the rest is not asked for', async (t) => {
+    const { user, role } = await newApprover('ends-several')
+    const names = Array.from({ length: 8 }, (_, index) => `Teal ${index + 1}`)
+    const rows = await insertOrders(service, latestFirst(names))
+    const { person, page } = await arrive(t, user, '/orders?filter=teal')
+    await showsCustomers(page, names)
+    await page.getByRole('checkbox', { name: 'Select all pending orders of this page' }).check()
+    await page.keyboard.press('a')
+    await titled(page, 'Approve 8 orders?')
+    await deny(role, 'Orders.Approve')
+    const sent = approvalsOf(page)
+    person.expectFault(/ 403 .*\/approve\)/)
+    await inDialog(page, 'Approve 8 orders').click()
+    await titled(page, '0 of 8 orders approved')
+    await dialog(page)
+      .getByText('3 were not approved, because you may not any more, 5 were left as they were.')
+      .waitFor()
+    assert.equal(sent.length, 3)
+    await inDialog(page, 'Close').click()
+    await eventually(async () => assert.equal(await page.getByRole('checkbox').count(), 0))
+    assert.deepEqual(await customersOf(page), names)
+    for (const { id } of rows) assert.deepEqual(await storedOrder(service, id), pending)
+  })
+
+  it('with the role: the session is over, nothing is approved, and after signing in one is back at the order', async (t) => {
+    const user = await newUser(service, { roles: ['Admin', 'Viewer'] })
+    const id = await newOrder('Acme')
+    const { person, page } = await arrive(t, user, `/orders/${id}`)
+    await approve(page).click()
+    await titled(page, 'Approve this order?')
+    const { account } = user
+    await service.db.write('revokeRoles', { account, roles: ['Admin'], nowMilliseconds: service.now() })
+    person.expectFault(/ 401 .*\/approve\)/)
+    await inDialog(page, 'Approve').click()
+    await page.getByText('Your session has ended. Sign in to go on where you were.').waitFor()
+    assert.equal(await dialog(page).count(), 0)
+    assert.equal(await page.getByText('Acme').count(), 0)
+    await fillIn(page, user)
+    await page.getByText('Waiting for approval').waitFor()
+    await isAt(page, `/orders/${id}`)
+    assert.equal(await approve(page).count(), 0)
+    assert.deepEqual(await storedOrder(service, id), pending)
+  })
+
+  it('does not undo what was approved before', async (t) => {
+    const { user, role } = await newApprover('ends-after')
+    const id = await newOrder('Acme')
+    assert.equal((await (await signInElsewhere(service, user)).patch(`/v1/orders/${id}/approve`)).status, 204)
+    await deny(role, 'Orders.Approve')
+    const { page } = await arrive(t, user, `/orders/${id}`)
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: `Approved by ${user.userName}` })
+      .waitFor()
+  })
+})

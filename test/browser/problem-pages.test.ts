@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { after, before, describe, it } from 'node:test'
+import { openBrowser, screenshot } from '../support/browser.ts'
+import { checkAccessibility } from '../support/browser-accessibility.ts'
+import { heading, listRequests, waitForAddress, waitForFocus } from '../support/browser-journeys.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const browser = openBrowser()
+let service: Service
+let documented: Documented[]
+before(async () => {
+  service = await startService()
+  documented = await readDocumented()
+})
+after(() => service.close())
+
+interface Documented {
+  code: string
+  status: string
+  title: string
+  remedy: string
+}
+
+/** The sections of docs/problems.md, as text without marks. */
+async function readDocumented(): Promise<Documented[]> {
+  const text = await readFile(new URL('../../docs/problems.md', import.meta.url), 'utf8')
+  const sections = text.matchAll(/^## (\S+)\n\n(\d{3}): (.+)\.\n\n([^#]+)/gm)
+  return [...sections].map(([, code = '', status = '', title = '', remedy = '']) => ({
+    code,
+    status,
+    title,
+    remedy: remedy.replaceAll('`', '').replace(/\s+/g, ' ').trim(),
+  }))
+}
+
+describe('the page of a problem', () => {
+  it('is where the type of a real one leads, for anybody', async (t) => {
+    const viewer = await service.bearer('viewer')
+    const { body } = await viewer.post('/v1/orders', { customer: 'Acme', total: 1 })
+    assert.equal(body.code, 'permission-denied')
+    const { page } = await browser.person(t, { service })
+    await page.goto(new URL(body.type).pathname)
+    await heading(page, body.title).waitFor()
+    assert.equal(await page.title(), `${body.title} · Countersign`)
+    await page.getByText(`/problems/${body.code}`).waitFor()
+    await checkAccessibility(page)
+    await screenshot(page, 'problem-permission-denied')
+  })
+
+  it('is there for every one that is documented, says the same, and asks the API for nothing', async (t) => {
+    assert.ok(documented.length >= 30, `${documented.length} problems are documented`)
+    const { page } = await browser.person(t, { service })
+    const requests = listRequests(page)
+    for (const { code, status, title, remedy } of documented) {
+      await page.goto(`/problems/${code}`)
+      const article = page.getByRole('article')
+      await article.getByRole('heading', { level: 1, name: title, exact: true }).waitFor()
+      const words = await article.evaluate<string, HTMLElementLike>(({ textContent }) => textContent)
+      const [head = '', example = ''] = words.split('An answer with it')
+      assert.ok(head.includes(`${title}${code}${status} `), `${code}: ${head}`)
+      assert.ok(head.replace(/\s+/g, ' ').includes(remedy), `${code}: ${head}`)
+      const answer = JSON.parse(example.slice(example.indexOf('{'), example.lastIndexOf('}') + 1))
+      assert.deepEqual([answer.code, answer.title, String(answer.status)], [code, title, status])
+    }
+    assert.deepEqual(requests, [])
+  })
+
+  it('suggests what may have been meant by a code that does not exist', async (t) => {
+    const { page } = await browser.person(t, { service })
+    const requests = listRequests(page)
+    await page.goto('/problems/order-not-fuond')
+    await heading(page, 'There is no such problem').waitFor()
+    await page.getByText('order-not-fuond').waitFor()
+    await checkAccessibility(page)
+    await page.getByRole('link', { name: 'order-not-found' }).click()
+    await waitForFocus(heading(page, 'No such order'))
+    assert.deepEqual(requests, [])
+  })
+
+  it('treats a code as text, whatever it is', async (t) => {
+    const { page } = await browser.person(t, { service })
+    for (const code of ['__proto__', 'constructor', '<img src=x onerror=alert(1)>', 'x'.repeat(500)]) {
+      await page.goto(`/problems/${encodeURIComponent(code)}`)
+      await heading(page, 'There is no such problem').waitFor()
+      await page.getByText(code, { exact: true }).waitFor()
+    }
+  })
+})
+
+/** What this test needs of an element; there are no types of the DOM here. */
+interface HTMLElementLike {
+  textContent: string
+}
+
+describe('the list of problems', () => {
+  it('names every one that is documented, and leads to each', async (t) => {
+    const person = await browser.person(t, { service })
+    const { page } = person
+    const requests = listRequests(page)
+    await page.goto('/problems')
+    await page.getByText(`${documented.length} problems`).waitFor()
+    const listed = await page.getByRole('main').getByRole('listitem').locator('code').allTextContents()
+    assert.deepEqual(listed.sort(), documented.map(({ code }) => code).sort())
+    await checkAccessibility(page)
+    await page.getByLabel('Filter by code, status or word').fill('409 pending')
+    await page.getByText(`1 of ${documented.length} problems`).waitFor()
+    await page.getByRole('link', { name: 'order-not-pending' }).click()
+    await waitForAddress(person, '/problems/order-not-pending')
+    await page.getByRole('link', { name: 'All problems' }).click()
+    await waitForFocus(heading(page, 'Problems'))
+    assert.deepEqual(requests, [])
+  })
+
+  it('says so when no problem has the words', async (t) => {
+    const { page } = await browser.person(t, { service })
+    await page.goto('/problems')
+    await page.getByLabel('Filter by code, status or word').fill('walrus')
+    await page.getByText('No problem has all of these words.').waitFor()
+    assert.equal(await page.getByRole('main').getByRole('listitem').count(), 0)
+  })
+
+  it('leads from one problem to its neighbours', async (t) => {
+    const { page } = await browser.person(t, { service })
+    await page.goto('/problems/order-not-found')
+    const next = page.getByRole('link', { name: /^Next: / })
+    const [, code = ''] = /^Next: (.+)$/.exec((await next.getAttribute('aria-label')) ?? '') ?? []
+    await next.click()
+    await page.getByRole('article').getByText(code, { exact: true }).waitFor()
+    await page.getByRole('link', { name: 'Previous: order-not-found' }).click()
+    await waitForFocus(heading(page, 'No such order'))
+  })
+})

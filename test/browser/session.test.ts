@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import type { Page } from 'playwright-core'
+import { newUser, type TestUser } from '../support/accounts.ts'
+import { openBrowser, type Person, screenshot } from '../support/browser.ts'
+import { checkAccessibility } from '../support/browser-accessibility.ts'
+import {
+  endSessions,
+  expectAnonymousLoad,
+  heading,
+  listRequests,
+  signInByForm,
+  waitForAddress,
+} from '../support/browser-journeys.ts'
+import { brokenConnection } from '../support/browser-watch.ts'
+import { createdId } from '../support/orders.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const browser = openBrowser()
+const refresh = 'POST /v1/auth/session/refresh'
+const minutes = (count: number) => count * 60_000
+const stillThere = (page: Page) => page.getByText('Still there?')
+const signedOutWords = 'Your session has ended. Sign in to go on where you were.'
+
+let service: Service
+before(async () => {
+  service = await startService()
+  await createdId(await service.bearer('operator'), { customer: 'Protected Pencils' })
+})
+after(() => service.close())
+
+/** Somebody at the list of orders whose clock goes on as the test says (and by itself). */
+async function atTheOrders(
+  t: TestContext,
+  roles = ['Operator'],
+): Promise<{ person: Person; user: TestUser }> {
+  const user = await newUser(service, { roles })
+  const person = await browser.person(t, { service })
+  const { page } = person
+  await page.clock.install()
+  expectAnonymousLoad(person)
+  await page.goto('/orders')
+  await signInByForm(page, user.credentials, page.getByText('Protected Pencils'))
+  await page.waitForLoadState('networkidle')
+  return { person, user }
+}
+
+describe('a session that nobody uses', () => {
+  it('is told of two minutes before its end, and lives on when asked to', async (t) => {
+    const { person } = await atTheOrders(t)
+    const { page } = person
+    await page.clock.fastForward('27:30')
+    assert.equal(await stillThere(page).count(), 0)
+    await page.clock.fastForward('00:40')
+    await stillThere(page).waitFor()
+    await checkAccessibility(page)
+    await screenshot(page, 'session-notice')
+    const requests = listRequests(page)
+    await page.getByRole('button', { name: 'Stay signed in' }).click()
+    await stillThere(page).waitFor({ state: 'detached' })
+    assert.equal(requests.filter((request) => request === refresh).length, 1)
+    await page.clock.fastForward('27:00')
+    assert.equal(await stillThere(page).count(), 0)
+    await page.getByText('Protected Pencils').waitFor()
+  })
+
+  it('asks the service for nothing by itself', async (t) => {
+    const { person } = await atTheOrders(t)
+    const { page } = person
+    const requests = listRequests(page)
+    await page.clock.fastForward('28:30')
+    await stillThere(page).waitFor()
+    await page.waitForLoadState('networkidle')
+    assert.deepEqual(requests, [])
+  })
+
+  it('shows nothing any more after its end, whether the network is there or not', async (t) => {
+    const { person, user } = await atTheOrders(t)
+    const { page } = person
+    await endSessions(service, user)
+    await person.network('stopped')
+    person.expectFault(brokenConnection)
+    await page.clock.fastForward('30:01')
+    await page.getByText(signedOutWords).waitFor()
+    assert.equal(await page.getByText('Protected Pencils').count(), 0)
+    await person.network('normal')
+    person.expectFault(/ 401 /)
+    await signInByForm(page, user.credentials, page.getByText('Protected Pencils'))
+    await waitForAddress(person, '/orders')
+  })
+})
+
+describe('a session that somebody uses', () => {
+  for (const [what, act] of [
+    ['a key', (page: Page) => page.keyboard.press('Shift')],
+    ['the pointer', (page: Page) => page.mouse.click(640, 790)],
+    ['the wheel', (page: Page) => page.mouse.wheel(0, 10)],
+  ] as const) {
+    it(`is refreshed by ${what}, at most once in five minutes`, async (t) => {
+      const { person } = await atTheOrders(t)
+      const { page } = person
+      const requests = listRequests(page)
+      await act(page)
+      await page.clock.fastForward('04:00')
+      await act(page)
+      await page.waitForLoadState('networkidle')
+      assert.deepEqual(requests, [])
+      await page.clock.fastForward('01:10')
+      const refreshed = page.waitForResponse('**/v1/auth/me/permissions')
+      await act(page)
+      await refreshed
+      await act(page)
+      await page.waitForLoadState('networkidle')
+      assert.deepEqual(requests, [refresh, 'GET /v1/auth/me/permissions'])
+    })
+  }
+
+  it('has the permissions of a new role after the next refresh', async (t) => {
+    const { person, user } = await atTheOrders(t, ['Viewer'])
+    const { page } = person
+    const create = page.getByRole('link', { name: 'New order' })
+    assert.equal(await create.count(), 0)
+    await service.db.write('grantRoles', {
+      account: user.account,
+      roles: ['Operator'],
+      nowMilliseconds: service.now(),
+    })
+    await page.clock.fastForward('06:00')
+    await page.keyboard.press('Shift')
+    await create.waitFor()
+    await page.getByText('Protected Pencils').waitFor()
+  })
+})
+
+describe('a session that the service has ended', () => {
+  it('leads to sign-in at the next request, and back to where one was', async (t) => {
+    const { person, user } = await atTheOrders(t)
+    const { page } = person
+    await page.getByRole('button', { name: 'Total' }).click()
+    await waitForAddress(person, '/orders?orderBy=total&order=Desc')
+    await page.waitForLoadState('networkidle')
+    await endSessions(service, user)
+    person.expectFault(/ 401 .*\/v1\/orders\?/)
+    await page.getByRole('button', { name: 'Customer' }).click()
+    await page.getByText(signedOutWords).waitFor()
+    assert.equal(await page.getByText('Protected Pencils').count(), 0)
+    await checkAccessibility(page)
+    await signInByForm(page, user.credentials, page.getByText('Protected Pencils'))
+    await waitForAddress(person, '/orders?orderBy=customer')
+  })
+
+  it('of somebody who has been disabled cannot be begun again', async (t) => {
+    const { person, user } = await atTheOrders(t)
+    const { page } = person
+    await service.db.write('setAccountEnabled', {
+      account: user.account,
+      enabled: false,
+      nowMilliseconds: service.now(),
+    })
+    person.expectFault(/ 401 .*\/v1\/orders\?/)
+    await page.getByRole('button', { name: 'Customer' }).click()
+    await page.getByText(signedOutWords).waitFor()
+    person.expectFault(/ 401 .*\/v1\/auth\/session\)/)
+    await signInByForm(page, user.credentials, page.getByText('Email or password is not right.'))
+    assert.equal(await page.getByText('Protected Pencils').count(), 0)
+  })
+})
+
+describe('a session at its end', () => {
+  it('ends by itself on the clock of both, with words, and one goes on where one was', async (t) => {
+    const own = await startService()
+    t.after(() => own.close())
+    const user = await newUser(own)
+    const person = await browser.person(t, { service: own })
+    const { page } = person
+    await page.clock.install()
+    expectAnonymousLoad(person)
+    await page.goto('/orders?pageSize=50')
+    await signInByForm(page, user.credentials, heading(page, 'Orders'))
+    await page.waitForLoadState('networkidle')
+    own.advance(minutes(29))
+    await page.clock.fastForward(minutes(29))
+    await stillThere(page).waitFor()
+    own.advance(minutes(1.1))
+    await page.clock.fastForward(minutes(1.1))
+    await page.getByText(signedOutWords).waitFor()
+    await waitForAddress(person, `/sign-in?to=${encodeURIComponent('/orders?pageSize=50')}`)
+    await signInByForm(page, user.credentials, heading(page, 'Orders'))
+    await waitForAddress(person, '/orders?pageSize=50')
+  })
+
+  it('tells five minutes before that it ends in any case', async (t) => {
+    const short = await startService({ env: { SESSION_ABSOLUTE_TTL_SECONDS: '303' } })
+    t.after(() => short.close())
+    const user = await newUser(short)
+    const person = await browser.person(t, { service: short })
+    const { page } = person
+    expectAnonymousLoad(person)
+    await page.goto('/orders')
+    await signInByForm(page, user.credentials, heading(page, 'Orders'))
+    const words = page.getByText(/^Your session ends at \d+:\d\d\s[AP]M\.$/)
+    await words.waitFor()
+    await page.getByText('Finish what you are doing, then sign out and in again.').waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Stay signed in' }).count(), 0)
+    await checkAccessibility(page)
+    await screenshot(page, 'session-end-notice')
+  })
+})
+
+describe('an antiforgery token that the service refuses', () => {
+  it('is fetched anew by itself, and what was pressed succeeds', async (t) => {
+    const { person } = await atTheOrders(t)
+    const { page } = person
+    await page.getByRole('link', { name: 'New order' }).click()
+    await page.getByLabel('Customer').fill('Antiforgery Anvils')
+    await page.getByLabel('Total').fill('1')
+    // As after a start with another key.
+    service.antiforgeryKey.fill(7)
+    const requests = listRequests(page)
+    person.expectFault(/ 403 .*\/v1\/orders\)/)
+    await page.getByRole('button', { name: 'Create order' }).click()
+    await heading(page, 'Antiforgery Anvils').waitFor()
+    assert.deepEqual(requests.slice(0, 3), ['POST /v1/orders', 'GET /v1/auth/csrf', 'POST /v1/orders'])
+  })
+
+  it('and refused once more is told, and not asked for again and again', async (t) => {
+    const { person } = await atTheOrders(t)
+    const { page } = person
+    await page.getByRole('link', { name: 'New order' }).click()
+    await page.getByLabel('Customer').fill('Antiforgery Anvils')
+    await page.getByLabel('Total').fill('1')
+    await person.network({ answers: 'csrf-token-invalid', paths: '/v1/orders' })
+    const requests = listRequests(page)
+    person.expectFault(/ 403 .*\/v1\/orders\)/)
+    await page.getByRole('button', { name: 'Create order' }).click()
+    await page
+      .getByRole('form')
+      .getByText(/antiforgery/i)
+      .first()
+      .waitFor()
+    assert.deepEqual(requests, ['POST /v1/orders', 'GET /v1/auth/csrf', 'POST /v1/orders'])
+    await person.network('normal')
+    await page.getByRole('button', { name: 'Create order' }).click()
+    await heading(page, 'Antiforgery Anvils').waitFor()
+  })
+})

@@ -1,0 +1,303 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { newUser, storedCredentials } from '../support/accounts.ts'
+import { openBrowser, type Person, screenshot, signIn } from '../support/browser.ts'
+import { checkAccessibility } from '../support/browser-accessibility.ts'
+import {
+  endSessions,
+  expectAnonymousLoad,
+  heading,
+  hold,
+  keepDrawings,
+  listRequests,
+  nameCard,
+  signInByForm,
+  signInHeading,
+  takeDrawings,
+  waitForAddress,
+  waitForFocus,
+} from '../support/browser-journeys.ts'
+import { brokenConnection } from '../support/browser-watch.ts'
+import { createdId } from '../support/orders.ts'
+import { passwordOf, type Service, startService } from '../support/service.ts'
+
+const browser = openBrowser()
+let service: Service
+before(async () => {
+  service = await startService()
+  await createdId(await service.bearer('operator'), { customer: 'Protected Pencils' })
+})
+after(() => service.close())
+
+const failure = ({ page }: Person) => page.getByRole('alert')
+const submit = ({ page }: Person) => page.getByRole('button', { name: 'Sign in' })
+const password = ({ page }: Person) => page.getByLabel('Password')
+
+async function type({ page }: Person, credentials: { email: string; password: string }): Promise<void> {
+  await page.keyboard.type(credentials.email)
+  await page.keyboard.press('Tab')
+  await page.keyboard.type(credentials.password)
+  await page.keyboard.press('Enter')
+}
+
+describe('signing in', () => {
+  it('goes by the keyboard alone', async (t) => {
+    const user = await newUser(service)
+    const person = await browser.person(t, { service })
+    expectAnonymousLoad(person)
+    await person.page.goto('/')
+    await waitForFocus(person.page.getByLabel('Email'))
+    assert.equal(await person.page.title(), 'Sign in · Countersign')
+    await checkAccessibility(person.page)
+    await type(person, user.credentials)
+    await waitForFocus(heading(person.page, new RegExp(user.userName)))
+    await waitForAddress(person, '/')
+    assert.equal(await person.page.title(), 'Overview · Countersign')
+  })
+
+  it('tells a wrong password calmly, puts the focus on it and gives nothing away', async (t) => {
+    const user = await newUser(service)
+    const person = await browser.person(t, { service })
+    const { page } = person
+    expectAnonymousLoad(person)
+    await page.goto('/orders')
+    person.expectFault(/ 401 .*\/v1\/auth\/session\)/)
+    await waitForFocus(page.getByLabel('Email'))
+    await type(person, { email: user.email, password: 'wrong-secret-words' })
+    await failure(person).getByText('Email or password is not right.').waitFor()
+    await waitForFocus(password(person))
+    assert.equal(await page.evaluate('getSelection().toString().length'), 'wrong-secret-words'.length)
+    assert.equal(await page.getByLabel('Email').inputValue(), user.email)
+    await checkAccessibility(page)
+    await screenshot(page, 'sign-in-wrong-password')
+    const places = 'JSON.stringify([location.href, localStorage, sessionStorage, history.state])'
+    const left = [await page.evaluate(places), await page.context().cookies(), service.logLines]
+    assert.doesNotMatch(JSON.stringify(left), /wrong-secret-words/)
+    // The next try is typed over the last one.
+    await page.keyboard.type(user.password)
+    await page.keyboard.press('Enter')
+    await nameCard(page, user.userName).waitFor()
+    await waitForAddress(person, '/orders')
+  })
+
+  it('says the same of an account that does not exist', async (t) => {
+    const person = await browser.person(t, { service })
+    expectAnonymousLoad(person)
+    await person.page.goto('/sign-in')
+    person.expectFault(/ 401 .*\/v1\/auth\/session\)/)
+    await waitForFocus(person.page.getByLabel('Email'))
+    await type(person, { email: 'nobody@example.com', password: 'wrong-secret-words' })
+    await failure(person).getByText('Email or password is not right.').waitFor()
+    assert.doesNotMatch(await storedCredentials(service), /nobody@example|wrong-secret-words/)
+  })
+
+  it('waits after too many tries, counts down, and lets nothing through meanwhile', async (t) => {
+    const user = await newUser(service)
+    await failSignIns(user.email, 8)
+    const person = await browser.person(t, { service })
+    const { page } = person
+    expectAnonymousLoad(person)
+    await page.goto('/sign-in')
+    person.expectFault(/ 429 .*\/v1\/auth\/session\)/)
+    const requests = listRequests(page)
+    await waitForFocus(page.getByLabel('Email'))
+    await type(person, user.credentials)
+    await failure(person).getByText('Too many tries. The button tells when you can try again.').waitFor()
+    await page.getByRole('button', { name: /^Sign in \(in [34] s\)$/ }).waitFor()
+    assert.equal(await submit(person).isDisabled(), true)
+    await waitForFocus(password(person))
+    await page.keyboard.press('Enter')
+    await submit(person).dispatchEvent('click')
+    await page.getByRole('button', { name: 'Sign in (in 1 s)' }).waitFor()
+    assert.equal(await submit(person).isDisabled(), true)
+    await page.getByRole('button', { name: 'Sign in', exact: true }).waitFor()
+    assert.equal(requests.filter((request) => request === 'POST /v1/auth/session').length, 1)
+    await submit(person).click()
+    await nameCard(page, user.userName).waitFor()
+  })
+
+  it('says that the service does not answer, and succeeds when it does again', async (t) => {
+    const user = await newUser(service)
+    const person = await browser.person(t, { service })
+    expectAnonymousLoad(person)
+    await person.page.goto('/sign-in', { waitUntil: 'networkidle' })
+    await waitForFocus(person.page.getByLabel('Email'))
+    await person.network('stopped')
+    person.expectFault(brokenConnection)
+    await type(person, user.credentials)
+    await failure(person).getByText('The service does not answer. Try again in a moment.').waitFor()
+    await person.network('normal')
+    await submit(person).click()
+    await nameCard(person.page, user.userName).waitFor()
+  })
+
+  it('signs in once, however often a slow service is asked', async (t) => {
+    const user = await newUser(service)
+    const person = await browser.person(t, { service })
+    expectAnonymousLoad(person)
+    await person.page.goto('/sign-in')
+    await waitForFocus(person.page.getByLabel('Email'))
+    await person.network({ slowBySeconds: 0.3 })
+    const requests = listRequests(person.page)
+    await type(person, user.credentials)
+    await person.page.getByRole('button', { name: 'Signing in …', disabled: true }).waitFor()
+    await person.page.keyboard.press('Enter')
+    await nameCard(person.page, user.userName).waitFor()
+    assert.equal(requests.filter((request) => request === 'POST /v1/auth/session').length, 1)
+  })
+})
+
+/** One try after another, each when the wait before it is over: eight leave a wait of 4 seconds. */
+async function failSignIns(email: string, times: number): Promise<void> {
+  for (let tries = 0; tries < times; tries += 1) {
+    service.advance(60_000)
+    const { status } = await service.client().post('/v1/auth/session', { email, password: 'not this one' })
+    assert.equal(status, 401)
+  }
+}
+
+describe('the way through the sign-in form', () => {
+  it('leads back to exactly the address that was asked for', async (t) => {
+    const deep = '/orders?filter=customer%3A%22a+%26+b%22+total%3E%3D1.5&pageSize=50&orderBy=total&order=Desc'
+    const person = await browser.person(t, { service })
+    expectAnonymousLoad(person)
+    await person.page.goto(deep)
+    await signInHeading(person.page).waitFor()
+    await signInByForm(person.page, passwordOf('viewer'), heading(person.page, 'Orders'))
+    await waitForAddress(person, deep)
+    assert.equal(await person.page.getByRole('combobox').inputValue(), 'customer:"a & b" total>=1.5')
+  })
+
+  it('leads home in place of anywhere outside', async (t) => {
+    const person = await browser.person(t, { service })
+    const { page } = person
+    const outside = [
+      '//evil.example',
+      'https://evil.example/orders',
+      '/\\evil.example',
+      '\\\\evil.example',
+      '/\t/evil.example',
+      '/.//evil.example',
+      'javascript:alert(1)',
+    ]
+    expectAnonymousLoad(person)
+    await page.goto(`/sign-in?to=${encodeURIComponent('https://evil.example/orders')}`)
+    await signInByForm(page, passwordOf('viewer'), heading(page, /viewer/))
+    await waitForAddress(person, '/')
+    for (const to of outside) {
+      await page.goto(`/sign-in?to=${encodeURIComponent(to)}`)
+      await heading(page, /viewer/).waitFor()
+      await waitForAddress(person, '/')
+    }
+  })
+
+  it('is not a step of the way back', async (t) => {
+    const person = await browser.person(t, { service })
+    const { page } = person
+    await page.goto('/problems')
+    expectAnonymousLoad(person)
+    await page.goto('/orders')
+    await signInHeading(page).waitFor()
+    await signInByForm(page, passwordOf('viewer'), heading(page, 'Orders'))
+    await page.goBack()
+    await heading(page, 'Problems').waitFor()
+    await waitForAddress(person, '/problems')
+  })
+})
+
+describe('signing out', () => {
+  it('leads to the form, and Back shows nothing of before', async (t) => {
+    const person = await browser.person(t, { service })
+    const { page } = person
+    await keepDrawings(page)
+    await signIn(person, 'operator')
+    await page.goto('/orders')
+    await page.getByText('Protected Pencils').waitFor()
+    await page.getByRole('banner').getByRole('link', { name: 'Overview' }).click()
+    await heading(page, /operator/).waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByText('You are signed out.').waitFor()
+    await waitForFocus(page.getByLabel('Email'))
+    const requests = listRequests(page)
+    await takeDrawings(page)
+    await page.goBack()
+    // Nor is the next person led to where this one was.
+    await waitForAddress(person, `/sign-in?to=${encodeURIComponent('/')}`)
+    await waitForFocus(page.getByLabel('Email'))
+    assert.doesNotMatch(await takeDrawings(page), /Protected Pencils|operator/)
+    assert.deepEqual(requests, [])
+    assert.equal((await page.context().cookies()).length, 0)
+    expectAnonymousLoad(person)
+    await page.goto('/orders')
+    await signInHeading(page).waitFor()
+    assert.doesNotMatch(await takeDrawings(page), /Protected Pencils|operator/)
+  })
+
+  it('says so when it did not succeed', async (t) => {
+    const person = await browser.person(t, { service })
+    const { page } = person
+    await signIn(person, 'operator')
+    await page.goto('/orders', { waitUntil: 'networkidle' })
+    await person.network('stopped')
+    person.expectFault(brokenConnection)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByText('You may still be signed in. The service does not answer.').waitFor()
+    await person.network('normal')
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await signInHeading(page).waitFor()
+  })
+})
+
+describe('before it is known who is there', () => {
+  const asks = ['GET /v1/auth/me', 'GET /v1/auth/me/permissions']
+  const splash = ({ page }: Person) => page.locator('main[aria-busy=true]').getByAltText('Countersign')
+
+  it('nothing of the app is drawn and no order asked for; for nobody it stays so', async (t) => {
+    const person = await browser.person(t, { service })
+    const { page } = person
+    await keepDrawings(page)
+    const requests = listRequests(page)
+    const release = await hold(page, '**/v1/auth/me{,/permissions}')
+    expectAnonymousLoad(person)
+    await page.goto('/orders')
+    await splash(person).waitFor()
+    await release()
+    await signInHeading(page).waitFor()
+    assert.deepEqual(requests.sort(), asks)
+    assert.doesNotMatch(await takeDrawings(page), /Orders|Overview|Sign out|Protected Pencils/)
+  })
+
+  it('nothing of the app is drawn and no order asked for; for somebody it follows', async (t) => {
+    const person = await browser.person(t, { service })
+    const { page } = person
+    await signIn(person, 'viewer')
+    await keepDrawings(page)
+    const requests = listRequests(page)
+    const release = await hold(page, '**/v1/auth/me{,/permissions}')
+    await page.goto('/orders')
+    await splash(person).waitFor()
+    assert.deepEqual(requests.sort(), asks)
+    assert.doesNotMatch(await takeDrawings(page), /Orders|Overview|Sign out|Protected Pencils/)
+    await release()
+    await page.getByText('Protected Pencils').waitFor()
+    assert.doesNotMatch(await takeDrawings(page), /Sign in/)
+  })
+
+  it('a page out of the back-forward cache shows nothing of a session that has ended', async (t) => {
+    const user = await newUser(service)
+    const person = await browser.person(t, { service })
+    const { page } = person
+    await keepDrawings(page)
+    expectAnonymousLoad(person)
+    await page.goto('/orders')
+    await signInByForm(page, user.credentials, page.getByText('Protected Pencils'))
+    await endSessions(service, user)
+    const release = await hold(page, '**/v1/auth/me{,/permissions}')
+    await takeDrawings(page)
+    await page.evaluate(`dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))`)
+    await splash(person).waitFor()
+    await release()
+    await page.getByText('Your session has ended. Sign in to go on where you were.').waitFor()
+    assert.doesNotMatch(await takeDrawings(page), new RegExp(`Protected Pencils|${user.userName}`))
+  })
+})

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import type { Page } from 'playwright-core'
+import { newUser, type TestUser } from '../support/accounts.ts'
+import { openBrowser, type Person } from '../support/browser.ts'
+import {
+  expectAnonymousLoad,
+  heading,
+  keepDrawings,
+  listRequests,
+  nameCard,
+  signInByForm,
+  signInHeading,
+  takeDrawings,
+} from '../support/browser-journeys.ts'
+import { createdId } from '../support/orders.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const browser = openBrowser()
+let service: Service
+before(async () => {
+  service = await startService()
+  await createdId(await service.bearer('operator'), { customer: 'Protected Pencils' })
+})
+after(() => service.close())
+
+interface Tabs {
+  person: Person
+  user: TestUser
+  first: Page
+  second: Page
+}
+
+/** Somebody with two tabs, signed in at the first one's list; the second is at the address. */
+async function twoTabs(t: TestContext, address: string, roles = ['Operator']): Promise<Tabs> {
+  const user = await newUser(service, { roles })
+  const person = await browser.person(t, { service })
+  const first = person.page
+  expectAnonymousLoad(person)
+  await first.goto('/orders')
+  await signInByForm(first, user.credentials, first.getByText('Protected Pencils'))
+  const second = await first.context().newPage()
+  await keepDrawings(second)
+  await second.goto(address)
+  await nameCard(second, user.userName).waitFor()
+  await second.waitForLoadState('networkidle')
+  return { person, user, first, second }
+}
+
+async function signOut(tab: Page): Promise<void> {
+  await tab.getByRole('button', { name: 'Sign out' }).click()
+  await signInHeading(tab).waitFor()
+}
+
+const textOf = (tab: Page) => tab.evaluate<string>('document.body.textContent')
+const isAboutOrders = (request: string) => request.includes('/v1/orders')
+
+describe('two tabs of one person', () => {
+  it('sign out together: the other one follows without asking for anything', async (t) => {
+    const { user, first, second } = await twoTabs(t, '/orders')
+    const requests = listRequests(second)
+    await takeDrawings(second)
+    await signOut(first)
+    await second.getByText('You were signed out in another tab.').waitFor()
+    assert.deepEqual(requests, [])
+    const drawings = await takeDrawings(second)
+    assert.doesNotMatch(drawings, new RegExp(`Protected Pencils|${user.userName}`))
+  })
+
+  it('come back together, each to where it was', async (t) => {
+    const { user, first, second } = await twoTabs(t, '/orders?pageSize=50')
+    await signOut(first)
+    await signInHeading(second).waitFor()
+    await signInByForm(first, user.credentials, first.getByText('Protected Pencils'))
+    await second.getByText('Protected Pencils').waitFor()
+    assert.match(second.url(), /\/orders\?pageSize=50$/)
+  })
+
+  it('both hear of an order that one of them creates', async (t) => {
+    const { first, second } = await twoTabs(t, '/orders')
+    await first.getByRole('link', { name: 'New order' }).click()
+    await first.getByLabel('Customer').fill('Tandem Teapots')
+    await first.getByLabel('Total').fill('12')
+    await first.getByRole('button', { name: 'Create order' }).click()
+    await heading(first, 'Tandem Teapots').waitFor()
+    await second.getByRole('cell', { name: 'Tandem Teapots' }).waitFor()
+  })
+
+  it('prolong the session for each other: the notice goes in both', async (t) => {
+    const user = await newUser(service)
+    const person = await browser.person(t, { service })
+    const context = person.page.context()
+    await context.clock.install()
+    const first = person.page
+    expectAnonymousLoad(person)
+    await first.goto('/orders')
+    await signInByForm(first, user.credentials, first.getByText('Protected Pencils'))
+    const second = await context.newPage()
+    await second.goto('/orders')
+    await second.getByText('Protected Pencils').waitFor()
+    await context.clock.fastForward('28:30')
+    const notices = [first.getByText('Still there?'), second.getByText('Still there?')]
+    for (const notice of notices) await notice.waitFor()
+    const requests = listRequests(second)
+    await first.getByRole('button', { name: 'Stay signed in' }).click()
+    for (const notice of notices) await notice.waitFor({ state: 'detached' })
+    assert.deepEqual(requests, [])
+  })
+})
+
+describe('another person in the tabs of the first', () => {
+  it('finds nothing of the first in any of them', async (t) => {
+    const { user, first, second } = await twoTabs(t, '/orders/new', ['Admin'])
+    const next = await newUser(service, { roles: ['Operator'] })
+    await second.getByLabel('Customer').fill('Secret Sausages')
+    await second.getByLabel('Total').fill('4711')
+    await signOut(first)
+    await signInHeading(second).waitFor()
+    const requests = listRequests(first)
+    await takeDrawings(second)
+    await signInByForm(first, next.credentials, first.getByText('Protected Pencils'))
+    await nameCard(second, next.userName).waitFor()
+    await second.getByLabel('Customer').waitFor()
+    assert.equal(await second.getByLabel('Customer').inputValue(), '')
+    assert.equal(await second.getByLabel('Total').inputValue(), '')
+    const traces = new RegExp(`${user.userName}|Secret Sausages|4711|Admin`)
+    assert.doesNotMatch(await takeDrawings(second), traces)
+    assert.doesNotMatch(await textOf(first), traces)
+    assert.equal(await first.getByRole('checkbox').count(), 0)
+    assert.ok(requests.some(isAboutOrders), 'the orders that the first one fetched are not shown to the next')
+    await second.goBack()
+    await first.goBack()
+    for (const tab of [first, second]) {
+      assert.doesNotMatch(await textOf(tab), new RegExp(`${user.userName}|Secret Sausages`))
+    }
+  })
+
+  it('has only what they may: a view that the first one had open asks anew', async (t) => {
+    const { first, second } = await twoTabs(t, '/orders', ['Admin'])
+    const viewer = await newUser(service, { roles: ['Viewer'] })
+    await second.getByRole('checkbox').first().waitFor()
+    await signOut(first)
+    await signInHeading(second).waitFor()
+    const requests = listRequests(second)
+    await signInByForm(first, viewer.credentials, first.getByText('Protected Pencils'))
+    await second.getByText('Protected Pencils').waitFor()
+    assert.equal(await second.getByRole('checkbox').count(), 0)
+    assert.equal(await second.getByRole('link', { name: 'New order' }).count(), 0)
+    assert.equal(requests.filter(isAboutOrders).length, 1)
+  })
+
+  it('who signs in over a session that is still there replaces it everywhere', async (t) => {
+    const { person, user, first, second } = await twoTabs(t, '/orders/new', ['Operator'])
+    const next = await newUser(service, { roles: ['Operator'] })
+    await second.getByLabel('Customer').fill('Secret Sausages')
+    // A third tab whose session the clock of the service has forgotten in the meantime.
+    const third = await first.context().newPage()
+    await third.route('**/v1/auth/me', (route) => route.fulfill(unauthenticated))
+    person.expectFault(/ 401 .*\/v1\/auth\/me\)/)
+    await third.goto('/orders')
+    await signInHeading(third).waitFor()
+    await third.unroute('**/v1/auth/me')
+    await signInByForm(third, next.credentials, third.getByText('Protected Pencils'))
+    for (const tab of [first, second]) await nameCard(tab, next.userName).waitFor()
+    assert.equal(await second.getByLabel('Customer').inputValue(), '')
+    for (const tab of [first, second]) {
+      assert.doesNotMatch(await textOf(tab), new RegExp(`${user.userName}|Secret Sausages`))
+    }
+  })
+})
+
+const unauthenticated = {
+  status: 401,
+  contentType: 'application/problem+json',
+  body: JSON.stringify({ status: 401, code: 'authentication-required', title: '', detail: '' }),
+}

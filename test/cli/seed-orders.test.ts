@@ -1,0 +1,210 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import { type Kysely, sql } from 'kysely'
+import { makeOrders } from '../../server/cli/seed-orders.ts'
+import { addOrders } from '../../server/db/bulk.ts'
+import type { BulkOrders } from '../../server/db/bulk-rows.ts'
+import { migrateDatabase } from '../../server/db/open.ts'
+import type { Database } from '../../server/db/tables.ts'
+import { createTestDatabase, testEngine, withRawDatabase } from '../support/database.ts'
+import { type Result, runCommand } from './command-line.ts'
+
+const nowMilliseconds = 1_800_000_000_000
+const dayMilliseconds = 86_400_000
+
+interface Place {
+  databaseUrl: string
+  run(args: string): Promise<Result>
+  query<T>(work: (db: Kysely<Database>) => Promise<T>): Promise<T>
+}
+
+async function prepare(t: TestContext): Promise<Place> {
+  const { databaseUrl, drop } = await createTestDatabase()
+  t.after(drop)
+  await migrateDatabase({ databaseUrl })
+  return {
+    databaseUrl,
+    run: (args) => runCommand(args, '', '/', { DATABASE_URL: databaseUrl }),
+    query: (work) => withRawDatabase(databaseUrl, work),
+  }
+}
+
+async function countOrders(db: Kysely<Database>): Promise<number> {
+  const { count } = await db
+    .selectFrom('orders')
+    .select((eb) => eb.fn.countAll<string>().as('count'))
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+function someOrders(count: number): BulkOrders {
+  return {
+    count,
+    batches: makeOrders({ count, days: 30, nowMilliseconds, batchRows: 100 }),
+    onRows: () => undefined,
+  }
+}
+
+/** What the database keeps besides its orders. */
+async function parts(db: Kysely<Database>): Promise<string[]> {
+  const list =
+    testEngine === 'sqlite'
+      ? sql<{ name: string }>`select coalesce(sql, name) as name from sqlite_schema order by 1`
+      : sql<{ name: string }>`select indexdef as name from pg_indexes where tablename = 'orders'
+          union all select pg_get_triggerdef(oid) from pg_trigger where tgrelid = 'orders'::regclass order by 1`
+  return (await list.execute(db)).rows.map(({ name }) => name)
+}
+
+/** The tally as it is kept, and as it should be. */
+async function tallies(db: Kysely<Database>): Promise<unknown[][]> {
+  const kept = await sql`
+    select day, status, cast(sum(orders) as integer) as orders, cast(sum(units) as text) as units,
+      cast(sum(parts) as text) as parts
+    from (
+      select day, status, orders, total_units as units, total_parts_e4 as parts from order_tally
+      union all select -1, status, orders, total_units, total_parts_e4 from order_tally_changes
+      union all select day, status, orders, total_units, total_parts_e4 from order_tally_changes where day >= 0
+    ) as tally group by day, status order by day, status`.execute(db)
+  const counted = await sql`
+    select day, status, cast(count(*) as integer) as orders, cast(sum(total_e4 / 10000) as text) as units,
+      cast(sum(total_e4 % 10000) as text) as parts
+    from (
+      select created_at / 86400000 as day, status, total_e4 from orders
+      union all select -1, status, total_e4 from orders
+    ) as days group by day, status order by day, status`.execute(db)
+  return [kept.rows, counted.rows]
+}
+
+describe('seed', () => {
+  it('adds so many orders, tallied, over the last year, three of five approved', async (t) => {
+    const place = await prepare(t)
+    const { status, stdout, stderr } = await place.run('seed --orders 5000 --json')
+    assert.deepEqual({ status, stderr }, { status: 0, stderr: '' })
+    assert.partialDeepStrictEqual(JSON.parse(stdout), { added: 5_000, total: 5_000 })
+    const [kept, counted] = await place.query(tallies)
+    assert.deepEqual(kept, counted)
+    const orders = await place.query((db) => db.selectFrom('orders').selectAll().orderBy('id').execute())
+    assert.equal(orders.length, 5_000)
+    const approved = orders.filter((order) => order.status === 1)
+    assert.ok(approved.length > 2_850 && approved.length < 3_100, String(approved.length))
+    assert.deepEqual(
+      orders.filter((order) => !order.created_by?.startsWith('seed:')),
+      [],
+    )
+    const oldest = Date.now() - 366 * dayMilliseconds
+    assert.deepEqual(
+      orders.filter(({ created_at }) => Number(created_at) < oldest || Number(created_at) > Date.now()),
+      [],
+    )
+  })
+
+  it('adds to what is there, and leaves indexes and triggers as they were', async (t) => {
+    const place = await prepare(t)
+    const before = await place.query(parts)
+    for (const [count, total] of [
+      [700, '700'],
+      [5, '705'],
+      [2_000, '2,705'],
+    ] as const) {
+      const { status, stdout } = await place.run(`seed --orders ${count}`)
+      assert.equal(status, 0)
+      assert.match(stdout, new RegExp(`there are ${total} now\\.\n$`))
+    }
+    assert.deepEqual(await place.query(parts), before)
+    const [kept, counted] = await place.query(tallies)
+    assert.deepEqual(kept, counted)
+  })
+
+  it('refuses a database with accounts of its own, unless told otherwise', async (t) => {
+    const place = await prepare(t)
+    assert.equal((await place.run('client add billing')).status, 0)
+    const refused = await place.run('seed --orders 10')
+    assert.deepEqual({ status: refused.status, stdout: refused.stdout }, { status: 1, stdout: '' })
+    assert.match(refused.stderr, /nothing was added \(--yes/)
+    assert.equal(await place.query(countOrders), 0)
+    assert.equal((await place.run('seed --orders 10 --yes')).status, 0)
+    assert.equal(await place.query(countOrders), 10)
+  })
+
+  it('rejects what is no number of orders', async (t) => {
+    const place = await prepare(t)
+    for (const args of ['seed', 'seed --orders 0', 'seed --orders 1e3', 'seed --orders 5 --days 0']) {
+      assert.equal((await place.run(args)).status, 2, args)
+    }
+  })
+})
+
+describe('addOrders', () => {
+  it('keeps every value, whatever signs it has', async (t) => {
+    const place = await prepare(t)
+    const odd = '\\N \\ tab\t line\n return\r "quoted" \'single\' {a,b} 🥪'
+    const id = '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57'
+    await addOrders(place.databaseUrl, {
+      count: 1,
+      batches: [[[id, odd, odd, 999_999_999_999_999, 0, 0, 'UTC', odd, null, null, null, 1]]],
+      onRows: () => undefined,
+    })
+    const row = await place.query((db) => db.selectFrom('orders').selectAll().executeTakeFirstOrThrow())
+    assert.partialDeepStrictEqual(row, { id, customer: odd, customer_folded: odd, created_by: odd })
+    assert.equal(Number(row.total_e4), 999_999_999_999_999)
+    assert.equal(row.updated_at, null)
+  })
+
+  it('adds all or nothing', async (t) => {
+    const place = await prepare(t)
+    const before = await place.query(parts)
+    const [batch = []] = makeOrders({ count: 100, days: 30, nowMilliseconds, batchRows: 100 })
+    const twice = { count: 200, batches: [batch, batch], onRows: () => undefined }
+    await assert.rejects(addOrders(place.databaseUrl, twice))
+    await assert.rejects(addOrders(place.databaseUrl, { ...someOrders(100), count: 101 }), {
+      name: 'DatabaseRefused',
+      message: /100 of 101 orders arrived; nothing was kept/,
+    })
+    const failing = {
+      count: 200,
+      batches: (function* () {
+        yield batch
+        throw new Error('no more')
+      })(),
+      onRows: () => undefined,
+    }
+    await assert.rejects(addOrders(place.databaseUrl, failing), { message: 'no more' })
+    assert.equal(await place.query(countOrders), 0)
+    assert.deepEqual(await place.query(parts), before)
+    const [kept, counted] = await place.query(tallies)
+    assert.deepEqual([kept, counted], [[], []])
+  })
+})
+
+describe('makeOrders', () => {
+  const order = { count: 20_000, days: 365, nowMilliseconds, batchRows: 1_000 }
+
+  it('makes the same orders every time, oldest first, with ids of their own', () => {
+    const orders = [...makeOrders(order)].flat()
+    assert.deepEqual(orders, [...makeOrders(order)].flat())
+    assert.equal(orders.length, 20_000)
+    assert.equal(new Set(orders.map(([id]) => id)).size, 20_000)
+    const times = orders.map((row) => row[5])
+    assert.deepEqual(
+      times,
+      times.toSorted((a, b) => a - b),
+    )
+    const ids = orders.map(([id]) => id)
+    assert.deepEqual(ids, ids.toSorted())
+    assert.deepEqual(
+      ids.filter((id) => !/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id)),
+      [],
+    )
+  })
+
+  it('gives customers shares with a long tail, and words that one order in a hundred has', () => {
+    const orders = [...makeOrders(order)].flat()
+    const byCustomer = new Map<string, number>()
+    for (const [, customer] of orders) byCustomer.set(customer, (byCustomer.get(customer) ?? 0) + 1)
+    const counts = [...byCustomer.values()].sort((a, b) => b - a)
+    assert.ok((counts[0] ?? 0) > 100 && (counts[0] ?? 0) < 400, String(counts[0]))
+    assert.ok(counts.filter((count) => count <= 3).length > 1_000, String(counts.length))
+    const having = orders.filter(([, , folded]) => folded.includes('sørensen')).length
+    assert.ok(having > 100 && having < 300, String(having))
+  })
+})

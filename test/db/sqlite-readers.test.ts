@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { DatabaseUnavailable, QueryTooSlow, TooManyWaiting } from '../../server/db/errors.ts'
+import { openDatabase } from '../../server/db/open.ts'
+import type { DatabasePort } from '../../server/db/port.ts'
+import { Problem, problemCodec } from '../../server/http/problems.ts'
+import { type TestOperations, testOperations } from '../support/test-operations.ts'
+import { type TestReads, testReads } from '../support/test-reads.ts'
+
+/** Milliseconds within which a reader that died has to serve again. */
+const restartLimit = 5_000
+
+describe('the SQLite readers', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-readers-'))
+  let files = 0
+  let port: DatabasePort<TestOperations, TestReads>
+  const open = () =>
+    openDatabase<TestOperations, TestReads>({
+      databaseUrl: `file:${join(folder, `${++files}.db`)}`,
+      operations: testOperations,
+      reads: testReads,
+      writerEntry: new URL('../support/test-writer.ts', import.meta.url),
+      readerEntry: new URL('../support/test-reader.ts', import.meta.url),
+      refusals: problemCodec,
+    })
+  before(async () => {
+    port = await open()
+  })
+  after(async () => {
+    await port.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const within = (limitMilliseconds: number, caller = 'ada') => ({ limitMilliseconds, caller })
+  const count = (caller?: string) => port.query('countTwice', null, within(2_000, caller))
+
+  it('stop a query that runs too long, and serve afterwards', async () => {
+    for (const limit of [10, 200]) {
+      const begun = performance.now()
+      await assert.rejects(port.query('endless', null, within(limit)), QueryTooSlow)
+      assert.ok(performance.now() - begun < 5_000)
+    }
+    assert.deepEqual(await count(), [3, 3])
+  })
+
+  it('count the time of all queries of an operation together', async () => {
+    await assert.rejects(port.query('stubborn', null, within(100)), QueryTooSlow)
+  })
+
+  it('say what an operation threw', async () => {
+    const refusal = await port.query('refuse', null, within(1_000)).catch((error: unknown) => error)
+    assert.ok(refusal instanceof Problem)
+    assert.deepEqual([refusal.code, refusal.members], ['order-not-pending', { currentStatus: 1 }])
+    await assert.rejects(port.query('fail', { message: 'as it is' }, within(1_000)), /^Error: as it is$/)
+  })
+
+  it('see what was acknowledged before, in one snapshot', async () => {
+    await port.write('add', { name: 'seen' })
+    const counts = await count()
+    assert.equal(counts[0], counts[1])
+    assert.equal(counts[0], await testOperations.count(port.read, null))
+  })
+
+  it('are asked only for what is not quick', async () => {
+    assert.equal(await port.query('quickWhenSmall', 1, within(1_000)), 'quick')
+    assert.equal(await port.query('quickWhenSmall', 100, within(1_000)), 'thorough')
+  })
+
+  it('hold neither the event loop nor quick lists while a list runs on', async () => {
+    let isOver = false
+    const long = port.query('endless', null, within(1_500, 'mallory')).catch(() => {
+      isOver = true
+    })
+    // It has gone on to the second lane by then.
+    await wait(150)
+    for (let time = 0; time < 20; time += 1) await count()
+    assert.equal(isOver, false)
+    await long
+  })
+
+  it('let callers take turns', async () => {
+    const order: string[] = []
+    const ask = (caller: string) => count(caller).then(() => order.push(caller))
+    await Promise.all([...Array.from({ length: 20 }, () => ask('mallory')), ask('ada')])
+    assert.ok(order.indexOf('ada') < 8, order.join())
+  })
+
+  it('refuse one caller with too many, and no other', async () => {
+    const greedy = Array.from({ length: 300 }, () => count('mallory'))
+    const other = count('ada')
+    const outcomes = await Promise.allSettled(greedy)
+    const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
+    assert.ok(refused.length > 100 && refused.length < 300, String(refused.length))
+    assert.ok(refused.every((reason) => reason instanceof TooManyWaiting))
+    await other
+  })
+
+  it('fail what they had not answered when a thread dies, and are started again', async () => {
+    const lost = [port.query('crash', null, within(1_000)), count(), count()]
+    const outcomes = await Promise.allSettled(lost)
+    const reasons = outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason)
+    assert.ok(reasons.every((reason) => reason instanceof DatabaseUnavailable))
+    const begun = performance.now()
+    const serving = async (): Promise<void> => {
+      if (await count().catch(() => undefined)) return
+      assert.ok(performance.now() - begun < restartLimit, 'the reader was not started again')
+      await wait(20)
+      await serving()
+    }
+    await serving()
+  })
+
+  it('end with the port, which answers nothing afterwards', async () => {
+    const own = await open()
+    assert.deepEqual(await own.query('countTwice', null, within(1_000)), [3, 3])
+    const last = own.query('endless', null, within(100)).catch((error: unknown) => error)
+    await wait(20)
+    await own.close()
+    assert.ok((await last) instanceof Error)
+    await assert.rejects(own.query('countTwice', null, within(1_000)), DatabaseUnavailable)
+  })
+})

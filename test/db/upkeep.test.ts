@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import type { FastifyBaseLogger } from 'fastify'
+import { cleanUpRegularly } from '../../server/cleanup.ts'
+import { readConfig } from '../../server/config.ts'
+import type { AppDatabase } from '../../server/operations.ts'
+
+/** A database that answers what the test says, with the upkeep running on it by a clock that the test turns. */
+function start(t: TestContext, defersTally: boolean, answer: (name: string) => Promise<number>) {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const written: string[] = []
+  const warnings: string[] = []
+  const write = (name: string) => {
+    written.push(name)
+    return answer(name)
+  }
+  const db = { defersTally, write } as unknown as AppDatabase
+  const log = {
+    warn: (_: unknown, message: string) => warnings.push(message),
+  } as unknown as FastifyBaseLogger
+  const config = readConfig({ DATABASE_URL: 'file:none' }, { development: true })
+  const stop = cleanUpRegularly(db, () => 0, config, log)
+  t.after(stop)
+  const pass = async (seconds: number) => {
+    for (let second = 0; second < seconds; second += 1) {
+      t.mock.timers.tick(1_000)
+      await setImmediate()
+    }
+  }
+  const count = (name: string) => written.filter((one) => one === name).length
+  return { warnings, stop, pass, count }
+}
+
+describe('the upkeep of a running service', () => {
+  it('folds the tally every two seconds and cleans up once a minute', async (t) => {
+    const { pass, count } = start(t, true, async () => 0)
+    await pass(61)
+    assert.deepEqual([count('foldOrderTally'), count('removeExpired')], [30, 1])
+  })
+
+  it('folds nothing where writes leave nothing to fold', async (t) => {
+    const { pass, count } = start(t, false, async () => 0)
+    await pass(61)
+    assert.deepEqual([count('foldOrderTally'), count('removeExpired')], [0, 1])
+  })
+
+  it('goes on at once as long as batches are full', async (t) => {
+    let left = 5
+    const { pass, count } = start(t, true, async () => (left-- > 0 ? 2_000 : 3))
+    await pass(2)
+    assert.equal(count('foldOrderTally'), 6)
+  })
+
+  it('does not begin again before it has ended', async (t) => {
+    const first = Promise.withResolvers<number>()
+    const { pass, count } = start(t, true, () => first.promise)
+    await pass(20)
+    assert.equal(count('foldOrderTally'), 1)
+    first.resolve(0)
+    await pass(4)
+    assert.equal(count('foldOrderTally'), 3)
+  })
+
+  it('tells the first of failures that follow each other, and goes on', async (t) => {
+    let fails = true
+    const { pass, count, warnings } = start(t, true, async () => {
+      if (fails) throw new Error('gone')
+      return 0
+    })
+    await pass(10)
+    assert.equal(warnings.length, 1)
+    assert.match(warnings[0] ?? '', /^folding the tally of orders was not possible/)
+    fails = false
+    await pass(2)
+    fails = true
+    await pass(4)
+    assert.deepEqual([warnings.length, count('foldOrderTally')], [2, 8])
+  })
+
+  it('ends when it is told to, in the middle of its batches, and without a word', async (t) => {
+    const first = Promise.withResolvers<number>()
+    const { pass, count, stop, warnings } = start(t, true, () => first.promise)
+    await pass(2)
+    stop()
+    first.resolve(2_000)
+    await pass(120)
+    assert.deepEqual([count('foldOrderTally'), count('removeExpired'), warnings], [1, 0, []])
+  })
+})

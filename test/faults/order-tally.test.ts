@@ -1,0 +1,344 @@
+import assert from 'node:assert/strict'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import { sql, type Transaction } from 'kysely'
+import type pg from 'pg'
+import { openAppDatabase } from '../../server/database.ts'
+import { up as createFirstSchema } from '../../server/db/migrations/0001-initial.ts'
+import { migrateDatabase } from '../../server/db/open.ts'
+import type { Database } from '../../server/db/tables.ts'
+import type { AppDatabase } from '../../server/operations.ts'
+import { getOrdersOverview } from '../../server/orders/overview.ts'
+import { createTestDatabase, withRawDatabase } from '../support/database.ts'
+import { orderRow } from '../support/orders.ts'
+import { connectTo, runSql, withoutPostgres } from '../support/postgres.ts'
+import { startServer } from '../support/process.ts'
+import { bearerOf, prepareProduction } from '../support/production.ts'
+import { countedTally, keptTally } from '../support/tally.ts'
+
+const day = 86_400_000
+const secret = 'h0rse-battery-staple'
+
+/** Writes past the service: an order with what the tally looks at, and an id that is returned. */
+const insertOne = `insert into orders (id, customer, customer_folded, total_e4, status, created_at, version)
+  values (gen_random_uuid(), 'a', 'a', $1, 0, $2, 1) returning id`
+
+async function assertExact(databaseUrl: string): Promise<void> {
+  await withRawDatabase(databaseUrl, async (db) => {
+    const orders = await db.selectFrom('orders').selectAll().execute()
+    const rows = orders.map((row) => ({
+      ...row,
+      created_at: Number(row.created_at),
+      total_e4: Number(row.total_e4),
+    }))
+    assert.deepEqual(await keptTally(db), countedTally(rows))
+  })
+}
+
+describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
+  let databaseUrl: string
+  let drop: () => Promise<void>
+  let instances: AppDatabase[]
+  before(async () => {
+    const database = await createTestDatabase()
+    databaseUrl = database.databaseUrl
+    drop = database.drop
+    await migrateDatabase({ databaseUrl })
+    instances = await Promise.all([openAppDatabase({ databaseUrl }), openAppDatabase({ databaseUrl })])
+  })
+  after(async () => {
+    for (const instance of instances ?? []) await instance.close()
+    await drop?.()
+  })
+
+  const instance = (index = 0): AppDatabase => instances[index % 2] as AppDatabase
+
+  async function create(index: number): Promise<string> {
+    const { id } = orderRow()
+    const createdAt = (20_000 + (index % 3)) * day
+    const order = {
+      id,
+      customer: 'A',
+      totalE4: 1 + index * 7_777,
+      createdAt,
+      createdAtTimeZone: 'UTC',
+      createdBy: 'a',
+    }
+    await instance(index).write('createOrder', { order, idempotency: null })
+    return id
+  }
+
+  async function approve(index: number, id: string): Promise<void> {
+    const change = { id, acceptedVersions: null, nowMilliseconds: 1, timeZone: 'UTC', modifiedBy: 'a' }
+    await instance(index).write('approveOrder', { ...change, idempotency: null })
+  }
+
+  async function foldAll(): Promise<number> {
+    let moved = 0
+    for (let last = 1; last > 0; moved += last)
+      last = await instance().write('foldOrderTally', { limit: 100 })
+    return moved
+  }
+
+  /** A connection in a transaction that waits for nothing. */
+  async function begun(t: TestContext): Promise<pg.Client> {
+    const client = await connectTo(databaseUrl)
+    t.after(() => client.end())
+    await client.query(`begin; set local lock_timeout = '50ms'`)
+    return client
+  }
+
+  it('is exact in every snapshot while orders are created, approved and deleted, and changes folded', async () => {
+    let isOver = false
+    const looksAgain = async <T>(look: (round: number) => Promise<T>): Promise<T[]> => {
+      const seen: T[] = []
+      while (!isOver) seen.push(await look(seen.length))
+      return seen
+    }
+    const folding = [0, 1, 2].map((folder) =>
+      looksAgain((round) => instance(folder).write('foldOrderTally', { limit: 1 + (round % 9) })),
+    )
+    const reading = looksAgain(() =>
+      runSql(
+        databaseUrl,
+        `select (select count(*) from orders) as orders, (select sum(total_e4) from orders where status = 1) as approved,
+          (select coalesce(sum(orders), 0) from order_tally where day = -1)
+            + (select coalesce(sum(orders), 0) from order_tally_changes) as kept_orders,
+          (select sum(total_units * 10000 + total_parts_e4) from (
+            select status, total_units, total_parts_e4 from order_tally where day = -1 union all
+            select status, total_units, total_parts_e4 from order_tally_changes) as tally where status = 1) as kept`,
+      ),
+    )
+    const work = async (index: number) => {
+      const id = await create(index)
+      if (index % 2 === 0) await approve(index, id)
+      if (index % 5 === 0) await runSql(databaseUrl, 'delete from orders where id = $1', [id])
+    }
+    await Promise.all(Array.from({ length: 300 }, (_, index) => work(index)))
+    isOver = true
+    for (const [snapshot] of await reading) {
+      assert.equal(snapshot?.kept_orders, snapshot?.orders)
+      assert.equal(Number(snapshot?.kept), Number(snapshot?.approved))
+    }
+    const moved = (await Promise.all(folding)).flat()
+    assert.ok((await reading).length > 5 && moved.some((rows) => rows > 0))
+    await assertExact(databaseUrl)
+    await foldAll()
+    assert.deepEqual(await runSql(databaseUrl, 'select 1 from order_tally_changes'), [])
+    await assertExact(databaseUrl)
+  })
+
+  it('is what the overview says, whether it is folded or not', async () => {
+    await Promise.all(Array.from({ length: 20 }, (_, index) => create(index)))
+    const overview = () => getOrdersOverview(instance().read, { days: 9, nowMilliseconds: 20_005 * day })
+    const before = await overview()
+    assert.ok((await foldAll()) > 0)
+    assert.deepEqual(await overview(), before)
+    const [row] = await runSql(databaseUrl, 'select count(*)::integer as count from orders')
+    assert.equal(before.pending.count + before.approved.count, row?.count)
+  })
+
+  it('lets no create wait for another of the same day, nor for a fold, nor a fold for a create', async (t) => {
+    const [first, second, folder] = [await begun(t), await begun(t), await begun(t)]
+    await first.query(insertOne, [1, 20_000 * day])
+    await second.query(insertOne, [2, 20_000 * day])
+    await second.query('commit')
+    assert.ok((await foldAll()) > 0)
+    await create(0)
+    const { rowCount } = await folder.query('select 1 from order_tally_changes for update')
+    assert.ok(rowCount === 1)
+    await create(0)
+    assert.equal(await instance().write('foldOrderTally', { limit: 100 }), 1)
+    await folder.query('select 1 from order_tally for update')
+    await create(0)
+    await assertExact(databaseUrl)
+    await first.query('commit')
+    await folder.query('commit')
+    await assertExact(databaseUrl)
+  })
+
+  it('is folded by many at once, every change once and none of them waiting in a circle', async () => {
+    await foldAll()
+    const inserts = Array.from({ length: 60 }, (_, index) =>
+      runSql(databaseUrl, insertOne, [5, (index % 7) * day]),
+    )
+    await Promise.all(inserts)
+    const folds = Array.from({ length: 16 }, (_, index) =>
+      instance(index).write('foldOrderTally', { limit: 7 }),
+    )
+    const moved = (await Promise.all(folds)).reduce((sum, rows) => sum + rows)
+    assert.equal(moved + (await foldAll()), 60)
+    await assertExact(databaseUrl)
+  })
+
+  it('keeps what a fold that fails would have moved', async (t) => {
+    await create(1)
+    const before = await withRawDatabase(databaseUrl, keptTally)
+    await runSql(databaseUrl, 'alter table order_tally add constraint fault check (orders < 0) not valid')
+    t.after(() => runSql(databaseUrl, 'alter table order_tally drop constraint if exists fault'))
+    await assert.rejects(instance().write('foldOrderTally', { limit: 10 }))
+    await runSql(databaseUrl, 'alter table order_tally drop constraint fault')
+    assert.deepEqual(await withRawDatabase(databaseUrl, keptTally), before)
+    assert.ok((await foldAll()) > 0)
+    assert.deepEqual(await withRawDatabase(databaseUrl, keptTally), before)
+  })
+
+  it('counts what COPY brings, as one change for each day and status', async () => {
+    await foldAll()
+    const line = (index: number) =>
+      `${randomUUID()}\tCopied\tcopied\t${index}\t${index % 2}\t${300 * day}\t\\N\t\\N\t\\N\t\\N\t\\N\t1\n`
+    const lines = Array.from({ length: 1_000 }, (_, index) => line(index + 1))
+    await copyIn(databaseUrl, 'copy orders from stdin', lines.join(''))
+    await assertExact(databaseUrl)
+    assert.equal(await foldAll(), 2)
+    await assertExact(databaseUrl)
+  })
+
+  it('is empty after a truncate', async () => {
+    await create(3)
+    await runSql(databaseUrl, 'truncate orders')
+    assert.deepEqual(await withRawDatabase(databaseUrl, keptTally), {})
+    await create(4)
+    await assertExact(databaseUrl)
+  })
+
+  it('is folded by the service itself within seconds', async (t) => {
+    const own = await createTestDatabase()
+    const production = await prepareProduction(own.databaseUrl)
+    const server = await startServer([], production.env)
+    t.after(async () => {
+      await server.stop()
+      await production.remove()
+      await own.drop()
+    })
+    const operator = await bearerOf(server.baseUrl, 'operator')
+    await operator.post('/v1/orders', { customer: 'A', total: 3 })
+    const unfolded = () => runSql(own.databaseUrl, 'select 1 from order_tally_changes')
+    assert.equal((await unfolded()).length, 1)
+    for (let tries = 0; (await unfolded()).length > 0; tries += 1) {
+      assert.ok(tries < 200, 'nothing was folded')
+      await delay(50)
+    }
+    await assertExact(own.databaseUrl)
+    const { body } = await operator.get('/v1/orders/summary?days=1')
+    assert.deepEqual(body.pending, { count: 1, total: 3 })
+  })
+})
+
+describe('the tally of orders on PostgreSQL, for whoever writes them', { skip: withoutPostgres }, () => {
+  /** A database whose owner and whose service are two roles, as docs/operations.md has it, in a schema of its own. */
+  async function separateRoles(t: TestContext, schema: string) {
+    const { databaseUrl, drop } = await createTestDatabase()
+    const [owner, app, loader] = ['owner', 'app', 'loader'].map(
+      (kind) => `scram_${kind}_${randomBytes(5).toString('hex')}`,
+    )
+    const url = (role: string | undefined, searchPath: string) => {
+      const address = new URL(databaseUrl)
+      address.username = role ?? ''
+      address.password = secret
+      address.searchParams.set('options', `-c search_path=${searchPath}`)
+      return address.href
+    }
+    for (const role of [owner, app, loader]) {
+      await runSql(databaseUrl, `create role ${role} login password '${secret}'`)
+    }
+    t.after(async () => {
+      await drop()
+      for (const role of [owner, app, loader])
+        await runSql(process.env.TEST_DATABASE_URL ?? '', `drop role ${role}`)
+    })
+    const name = new URL(databaseUrl).pathname.slice(1)
+    await runSql(databaseUrl, `alter database ${name} owner to ${owner}`)
+    await runSql(databaseUrl, `revoke connect, temporary on database ${name} from public`)
+    await runSql(databaseUrl, `grant connect on database ${name} to ${app}, ${loader}`)
+    const asOwner = url(owner, `"${schema}"`)
+    await runSql(asOwner, `create schema "${schema}"`)
+    await runSql(asOwner, `grant usage on schema "${schema}" to ${app}, ${loader}`)
+    const tables = 'grant select, insert, update, delete on tables to'
+    await runSql(asOwner, `alter default privileges in schema "${schema}" ${tables} ${app}`)
+    await migrateDatabase({ databaseUrl: asOwner })
+    await runSql(asOwner, `grant insert on orders to ${loader}`)
+    return { asOwner, asApp: url(app, `"${schema}"`), asLoader: url(loader, 'pg_catalog') }
+  }
+
+  it('is made, folded and read by a service that may change no schema, wherever the tables are', async (t) => {
+    const { asApp } = await separateRoles(t, 'Order-Book')
+    const db = await openAppDatabase({ databaseUrl: asApp })
+    t.after(() => db.close())
+    const { id } = orderRow()
+    const order = {
+      id,
+      customer: 'A',
+      totalE4: 10_000,
+      createdAt: 0,
+      createdAtTimeZone: 'UTC',
+      createdBy: 'a',
+    }
+    await db.write('createOrder', { order, idempotency: null })
+    const before = await getOrdersOverview(db.read, { days: 1, nowMilliseconds: 0 })
+    assert.equal(await db.write('foldOrderTally', { limit: 10 }), 1)
+    assert.deepEqual(await getOrdersOverview(db.read, { days: 1, nowMilliseconds: 0 }), before)
+    assert.deepEqual(before.pending, { count: 1, total: 1 })
+  })
+
+  it('counts what a role brings that may do nothing but insert, with another search_path', async (t) => {
+    const { asOwner, asLoader } = await separateRoles(t, 'books')
+    await runSql(
+      asLoader,
+      insertOne.replace('into orders', 'into books.orders').replace('returning id', ''),
+      [7, day],
+    )
+    await assert.rejects(runSql(asLoader, 'select * from books.order_tally_changes'), { code: '42501' })
+    await assertExact(asOwner)
+    const kept = await withRawDatabase(asOwner, keptTally)
+    assert.deepEqual(kept, { '-1 0': '1, 7', '1 0': '1, 7' })
+  })
+})
+
+describe('the migration of the tally on PostgreSQL', { skip: withoutPostgres }, () => {
+  it('waits for orders under way and counts them, whatever isolation the database has by default', async (t) => {
+    const { databaseUrl, drop } = await createTestDatabase()
+    t.after(drop)
+    await withRawDatabase(databaseUrl, async (db) => {
+      await createFirstSchema(db as Transaction<Database>, 'postgres')
+      await sql`create table schema_migrations (name text primary key, applied_at text not null)`.execute(db)
+      await sql`insert into schema_migrations values ('0001-initial', 'then')`.execute(db)
+    })
+    const name = new URL(databaseUrl).pathname.slice(1)
+    await runSql(databaseUrl, `alter database ${name} set default_transaction_isolation = 'repeatable read'`)
+    const writer = await connectTo(databaseUrl)
+    t.after(() => writer.end())
+    await writer.query('begin')
+    await writer.query(insertOne, [77, 5 * day])
+    const migrating = migrateDatabase({ databaseUrl })
+    const first = await Promise.race([migrating, delay(500, 'waiting')])
+    await writer.query('commit')
+    assert.equal(first, 'waiting')
+    assert.deepEqual(await migrating, ['0002-order-tally', '0003-order-indexes'])
+    assert.deepEqual(await withRawDatabase(databaseUrl, keptTally), { '-1 0': '1, 77', '5 0': '1, 77' })
+  })
+})
+
+/** One COPY of the driver's own protocol, for which it has no name. */
+async function copyIn(databaseUrl: string, statement: string, data: string): Promise<void> {
+  const client = await connectTo(databaseUrl)
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  interface Wire {
+    query(text: string): void
+    sendCopyFromChunk(chunk: Buffer): void
+    endCopyFrom(): void
+  }
+  const copying = {
+    submit: (wire: Wire) => wire.query(statement),
+    handleCopyInResponse(wire: Wire) {
+      wire.sendCopyFromChunk(Buffer.from(data))
+      wire.endCopyFrom()
+    },
+    handleCommandComplete: () => undefined,
+    handleReadyForQuery: () => resolve(),
+    handleError: (error: Error) => reject(error),
+  }
+  client.query(copying as unknown as pg.Submittable)
+  await promise.finally(() => client.end())
+}

@@ -1,0 +1,329 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { newUser, tokenPair } from '../support/accounts.ts'
+import type { Answer, Client } from '../support/client.ts'
+import {
+  createdId,
+  insertOrders,
+  type OrderRow,
+  orderRow,
+  sendExactly,
+  storedState,
+} from '../support/orders.ts'
+import { assertProblem } from '../support/problem.ts'
+import { addRole } from '../support/roles.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const path = '/v1/orders/summary'
+const day = 86_400_000
+const nothing = { count: 0, total: 0 }
+
+const dateOf = (instant: number) => new Date(instant).toISOString().slice(0, 10)
+const startOf = (instant: number) => Math.floor(instant / day) * day
+
+/** Waits out a midnight that is about to come, so that today is the same day for the test and for the service. */
+async function awayFromMidnight(service: Service): Promise<void> {
+  if (startOf(service.now() + 60_000) !== startOf(service.now())) service.advance(60_000)
+}
+
+describe('getOrdersOverview', () => {
+  let service: Service
+  let viewer: Client
+  let whenEmpty: Answer
+  before(async () => {
+    service = await startService()
+    await addRole(service, 'Writer', ['Orders.Create', 'Orders.Approve'])
+    await awayFromMidnight(service)
+    viewer = await service.bearer('viewer')
+    whenEmpty = await viewer.get(path)
+    await insertOrders(service, [orderRow({ created_at: service.now(), total_e4: 12_500 })])
+  })
+  after(() => service.close())
+
+  async function ofOrders(rows: OrderRow[], query: string): Promise<Answer['body']> {
+    const own = await startService()
+    try {
+      await awayFromMidnight(own)
+      await insertOrders(own, rows)
+      const answer = await (await own.bearer('viewer')).get(`${path}?${query}`)
+      assert.equal(answer.status, 200, answer.text)
+      return answer.body
+    } finally {
+      await own.close()
+    }
+  }
+
+  describe('succeeds', () => {
+    it('of nothing with zeros, for thirty days up to today', () => {
+      const today = startOf(service.now())
+      const dates = Array.from({ length: 30 }, (_, index) => dateOf(today - (29 - index) * day))
+      assert.equal(whenEmpty.status, 200, whenEmpty.text)
+      assert.deepEqual(whenEmpty.body, {
+        pending: nothing,
+        approved: nothing,
+        days: dates.map((date) => ({ date, pending: nothing, approved: nothing })),
+        oldestPending: [],
+      })
+    })
+
+    it('with counts and sums by state, of all orders and of each UTC day of creation', async () => {
+      const today = startOf(service.now())
+      const order = (created_at: number, status: number, total_e4: number) =>
+        orderRow({ created_at, status, total_e4 })
+      const body = await ofOrders(
+        [
+          order(today, 0, 1),
+          order(today + 1, 1, 20_000),
+          order(today - 1, 0, 12_345),
+          order(today - day, 0, 10_000),
+          order(today - day, 1, 70_000),
+          order(today - day - 1, 1, 999_999_999_999_999),
+          order(today - 3 * day, 0, 5),
+          order(0, 0, 30_000),
+          order(-1, 1, 40_000),
+        ],
+        'days=3',
+      )
+      assert.deepEqual(body.pending, { count: 5, total: 5.2351 })
+      assert.deepEqual(body.approved, { count: 4, total: 100_000_000_012.9999 })
+      assert.deepEqual(body.days, [
+        {
+          date: dateOf(today - 2 * day),
+          pending: nothing,
+          approved: { count: 1, total: 99_999_999_999.9999 },
+        },
+        {
+          date: dateOf(today - day),
+          pending: { count: 2, total: 2.2345 },
+          approved: { count: 1, total: 7 },
+        },
+        {
+          date: dateOf(today),
+          pending: { count: 1, total: 0.0001 },
+          approved: { count: 1, total: 2 },
+        },
+      ])
+    })
+
+    it('with the day as the filter language understands it', async (t) => {
+      const own = await startService({ orders: true })
+      t.after(() => own.close())
+      const caller = await own.bearer('viewer')
+      const { body } = await caller.get(`${path}?days=90`)
+      let listed = 0
+      for (const { date, pending, approved } of body.days) {
+        const answer = await caller.get(`/v1/orders?filter=createdAtUtc%3D${date}`)
+        assert.equal(answer.body.totalCount, pending.count + approved.count, date)
+        listed += answer.body.totalCount
+      }
+      assert.equal(listed, 250)
+    })
+
+    for (const [what, totals, sum] of [
+      ['of 0.1 and 0.2', [1_000, 2_000], 0.3],
+      ['of a million and a ten-thousandth', [10_000_000_000, 1], 1_000_000.0001],
+      ['beyond 15 digits', Array<number>(50).fill(999_999_999_999_997), 4_999_999_999_999.985],
+    ] as const) {
+      it(`with the double nearest to the sum ${what}`, async () => {
+        const rows = totals.map((total_e4) => orderRow({ total_e4 }))
+        assert.deepEqual((await ofOrders(rows, '')).pending, { count: totals.length, total: sum })
+      })
+    }
+
+    it('with the five oldest pending orders, oldest first, then by id, as the list shows them', async () => {
+      const ids = Array.from({ length: 8 }, (_, index) => `00000000-0000-7000-8000-00000000000${index}`)
+      const at = [50, 20, 20, 10, 40, 1, 20, 30]
+      const rows = ids.map((id, index) =>
+        orderRow({ id, created_at: at[index] ?? 0, status: index === 5 ? 1 : 0, customer: `No ${index}` }),
+      )
+      const { oldestPending } = await ofOrders(rows.toReversed(), 'days=1')
+      assert.deepEqual(
+        oldestPending.map(({ id }: { id: string }) => id.at(-1)),
+        ['3', '1', '2', '6', '7'],
+      )
+      const createdAtUtc = '1970-01-01T00:00:00.010Z'
+      assert.deepEqual(oldestPending[0], { id: ids[3], customer: 'No 3', total: 1, status: 0, createdAtUtc })
+    })
+
+    it('with an order that was created or approved just now', async () => {
+      const admin = await service.bearer('admin')
+      const before = (await viewer.get(`${path}?days=1`)).body
+      const id = await createdId(admin, { total: 2.5 })
+      const created = (await viewer.get(`${path}?days=1`)).body
+      await admin.patch(`/v1/orders/${id}/approve`)
+      const approved = (await viewer.get(`${path}?days=1`)).body
+      const changes = (from: typeof before, to: typeof before) =>
+        [
+          [from, to],
+          [from.days[0], to.days[0]],
+        ].map(([a, b]) => [
+          b.pending.count - a.pending.count,
+          b.pending.total - a.pending.total,
+          b.approved.count - a.approved.count,
+          b.approved.total - a.approved.total,
+        ])
+      assert.deepEqual(changes(before, created), [
+        [1, 2.5, 0, 0],
+        [1, 2.5, 0, 0],
+      ])
+      assert.deepEqual(changes(created, approved), [
+        [-1, -2.5, 1, 2.5],
+        [-1, -2.5, 1, 2.5],
+      ])
+    })
+
+    it('for 1 to 366 days, without a gap over the end of a year and of February', async () => {
+      for (const days of [1, 2, 29, 365, 366]) {
+        const { body } = await viewer.get(`${path}?days=${days}`)
+        const dates = body.days.map(({ date }: { date: string }) => Date.parse(date))
+        assert.equal(dates.length, days)
+        assert.equal(dates.at(-1), startOf(service.now()))
+        for (const [index, date] of dates.entries()) assert.equal(date, dates[0] + index * day)
+      }
+    })
+
+    it('with a new today after midnight UTC by the clock of the service', async (t) => {
+      const own = await startService()
+      t.after(() => own.close())
+      own.advance(startOf(own.now()) + day - own.now() - 5_000)
+      const caller = await own.bearer('admin')
+      await createdId(caller)
+      const [before] = (await caller.get(`${path}?days=1`)).body.days
+      own.advance(6_000)
+      const after = (await caller.get(`${path}?days=2`)).body.days
+      assert.equal(before.pending.count, 1)
+      assert.deepEqual(after[0], before)
+      assert.deepEqual(after[1], { date: dateOf(own.now()), pending: nothing, approved: nothing })
+    })
+
+    it('of one moment, whatever is written meanwhile', async () => {
+      const admin = await service.bearer('admin')
+      const today = startOf(service.now())
+      const old = await insertOrders(
+        service,
+        Array.from({ length: 30 }, () => orderRow({ created_at: today })),
+      )
+      const answers: Promise<Answer>[] = []
+      const writes = old.map(async ({ id }) => {
+        await admin.patch(`/v1/orders/${id}/approve`)
+        answers.push(viewer.get(`${path}?days=366`))
+        await createdId(admin)
+      })
+      await Promise.all(writes)
+      for (const { body } of await Promise.all(answers)) {
+        for (const state of ['pending', 'approved'] as const) {
+          const counts = body.days.map((each: Record<typeof state, { count: number }>) => each[state].count)
+          const sum = counts.reduce((total: number, count: number) => total + count)
+          assert.equal(sum, body[state].count)
+        }
+      }
+      assert.equal(answers.length, 30)
+    })
+
+    it('for everybody who may read, by HEAD, and with a trailing slash', async () => {
+      const callers = [await service.bearer('admin'), await service.bearer('demo-service')]
+      callers.push(await service.session('viewer'))
+      const { text } = await viewer.get(path)
+      for (const caller of callers) assert.equal((await caller.get(path)).text, text)
+      assert.equal((await viewer.get(`${path}/`)).text, text)
+      const byHead = await viewer.send('HEAD', path)
+      assert.deepEqual([byHead.status, byHead.text], [200, ''])
+    })
+  })
+
+  describe('revalidates', () => {
+    it('answers 304 without body to the entity tag of the same overview, and 200 to any other', async () => {
+      const { headers } = await viewer.get(path)
+      const etag = headers.get('etag') ?? ''
+      assert.match(etag, /^"[\x21\x23-\x7e]+"$/)
+      assert.equal(headers.get('cache-control'), 'private, no-cache')
+      assert.equal(headers.get('vary'), 'Cookie, Authorization')
+      for (const tags of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
+        const answer = await viewer.get(path, { 'if-none-match': tags })
+        assert.deepEqual([answer.status, answer.text, answer.headers.get('etag')], [304, '', etag])
+      }
+      for (const [query, tags] of [
+        ['?days=29', etag],
+        ['', '"1"'],
+      ] as const) {
+        assert.equal((await viewer.get(`${path}${query}`, { 'if-none-match': tags })).status, 200)
+      }
+    })
+
+    it('answers 200 once an order has changed', async () => {
+      const admin = await service.bearer('admin')
+      const id = await createdId(admin)
+      const ifNoneMatch = { 'if-none-match': (await viewer.get(path)).headers.get('etag') ?? '' }
+      assert.equal((await viewer.get(path, ifNoneMatch)).status, 304)
+      await admin.patch(`/v1/orders/${id}/approve`)
+      assert.equal((await viewer.get(path, ifNoneMatch)).status, 200)
+    })
+  })
+
+  describe('rejects input', () => {
+    const refused = (answer: Pick<Answer, 'status' | 'headers' | 'text' | 'body'>) => {
+      assertProblem({ ...answer, setCookies: [] }, 400, 'validation-failed')
+      assert.deepEqual(
+        answer.body.errors.map(({ parameter }: { parameter: string }) => parameter),
+        ['days'],
+      )
+    }
+
+    for (const text of [
+      ...['0', '-1', '367', '1000', '2147483647', '2147483648', '-2147483649', '9'.repeat(400)],
+      ...['x', 'null', 'true', '01', '1.0', '1e1', '%2B1', '%201', '1%20', '0x1', '1,0', '[1]', '%EF%BC%91'],
+    ]) {
+      it(`refuses days=${text.slice(0, 20)}, naming it`, async () => {
+        refused(await viewer.get(`${path}?days=${text}`))
+      })
+    }
+
+    it('refuses days given twice, or not percent-encoded UTF-8', async () => {
+      for (const query of ['days=1&days=1', 'days=1&days=', 'days=&days=', 'd%61ys=1&days=2', 'days=%zz']) {
+        refused(await sendExactly(viewer, 'GET', `${path}?${query}`))
+      }
+    })
+
+    it('takes days given empty as absent, and ignores what it does not know', async () => {
+      const { text } = await viewer.get(path)
+      for (const query of ['days=', 'days', 'x=1&x=2', 'Days=1', 'pageSize=0&filter=(']) {
+        assert.equal((await viewer.get(`${path}?${query}`)).text, text, query)
+      }
+    })
+
+    it('is 405 with the methods that there are for any other method', async () => {
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+        const answer = await viewer.send(method, path)
+        assertProblem(answer, 405, 'method-not-allowed')
+        assert.deepEqual(answer.headers.get('allow')?.split(', ').sort(), ['GET', 'HEAD', 'OPTIONS'])
+      }
+    })
+
+    it('is an order’s path in any other spelling', async () => {
+      assertProblem(await viewer.get('/v1/orders/Summary'), 404, 'order-not-found')
+    })
+  })
+
+  describe('requires access', () => {
+    it('is 401 without a credential, whatever the query', async () => {
+      for (const query of ['', '?days=0']) {
+        assertProblem(await service.client().get(`${path}${query}`), 401, 'authentication-required')
+      }
+    })
+
+    it('is 403 naming the permission without Orders.Read, before the query is judged', async () => {
+      const { accessToken } = await tokenPair(service, await newUser(service, { roles: ['Writer'] }))
+      for (const query of ['', '?days=0']) {
+        const answer = await service.client().withBearer(accessToken).get(`${path}${query}`)
+        assertProblem(answer, 403, 'permission-denied')
+        assert.equal(answer.body.permission, 'Orders.Read')
+      }
+    })
+  })
+
+  it('changes nothing', async () => {
+    const stateBefore = await storedState(service)
+    assert.equal((await viewer.get(path)).status, 200)
+    assert.deepEqual(await storedState(service), stateBefore)
+  })
+})

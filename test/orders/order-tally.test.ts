@@ -1,0 +1,347 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import Sqlite from 'better-sqlite3'
+import * as fc from 'fast-check'
+import { type CompiledQuery, Kysely, PostgresDialect, SqliteDialect, sql, type Transaction } from 'kysely'
+import pg from 'pg'
+import { up as createFirstSchema } from '../../server/db/migrations/0001-initial.ts'
+import { migrateDatabase } from '../../server/db/open.ts'
+import type { Database } from '../../server/db/tables.ts'
+import { parseFilter } from '../../server/orders/filter/parser.ts'
+import { countOrders } from '../../server/orders/list-count.ts'
+import { readOverview } from '../../server/orders/tally-store.ts'
+import { createTestDatabase, testEngine, withRawDatabase } from '../support/database.ts'
+import { createdId, insertOrders, type OrderRow, orderRow, variedOrders } from '../support/orders.ts'
+import { type Service, startService } from '../support/service.ts'
+import { countedTally, keptTally } from '../support/tally.ts'
+
+const day = 86_400_000
+const greatestTotalE4 = 999_999_999_999_999
+
+async function assertExact(db: Kysely<Database>): Promise<void> {
+  const orders = await db.selectFrom('orders').selectAll().execute()
+  assert.deepEqual(await keptTally(db), countedTally(orders.map(withNumbers)))
+}
+
+/** A connection of the test's own gives PostgreSQL's bigint as text. */
+function withNumbers(row: OrderRow): OrderRow {
+  return { ...row, created_at: Number(row.created_at), total_e4: Number(row.total_e4) }
+}
+
+describe('the tally of orders', () => {
+  let service: Service
+  before(async () => {
+    service = await startService()
+  })
+  after(() => service.close())
+
+  const write = <T>(work: (trx: Transaction<Database>) => Promise<T>) =>
+    withRawDatabase(service.databaseUrl, (db) => work(db as Transaction<Database>))
+
+  describe('is exact', () => {
+    const instant = fc.constantFrom(
+      -day - 1,
+      -1,
+      0,
+      1,
+      day - 1,
+      day,
+      20_000 * day,
+      20_000 * day - 1,
+      8_640_000_000_000_000,
+    )
+    const total = fc.oneof(
+      fc.constantFrom(1, 9_999, 10_000, 10_001, greatestTotalE4),
+      fc.integer({ min: 1, max: 5_000_000 }),
+    )
+    const status = fc.constantFrom(0, 0, 1, 7)
+    const values = fc.record({ created_at: instant, total_e4: total, status })
+    const some = fc.constantFrom(
+      '0',
+      '1',
+      '2',
+      '3',
+      '4',
+      '5',
+      '6',
+      '7',
+      '8',
+      '9',
+      'a',
+      'b',
+      'c',
+      'd',
+      'e',
+      'f',
+    )
+    const step = fc.oneof(
+      fc.record({
+        kind: fc.constant('insert' as const),
+        rows: fc.array(values, { minLength: 1, maxLength: 5 }),
+      }),
+      fc.record({ kind: fc.constant('status' as const), some, status }),
+      fc.record({ kind: fc.constant('total' as const), some, total_e4: total }),
+      fc.record({ kind: fc.constant('move' as const), some, created_at: instant }),
+      fc.record({ kind: fc.constant('rewrite' as const), some, values }),
+      fc.record({ kind: fc.constant('other' as const), some }),
+      fc.record({ kind: fc.constant('upsert' as const), some, total_e4: total }),
+      fc.record({ kind: fc.constant('delete' as const), some }),
+    )
+    type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
+
+    /** Whatever the ids begin with: none, one or many orders at once. */
+    async function take(trx: Transaction<Database>, taken: Step): Promise<void> {
+      if (taken.kind === 'insert') {
+        await trx.insertInto('orders').values(taken.rows.map(orderRow)).execute()
+        return
+      }
+      const these = sql<boolean>`cast(id as text) like ${`${taken.some}%`}`
+      const update = (set: Partial<OrderRow>) => trx.updateTable('orders').set(set).where(these).execute()
+      if (taken.kind === 'status') await update({ status: taken.status })
+      else if (taken.kind === 'total') await update({ total_e4: taken.total_e4 })
+      else if (taken.kind === 'move') await update({ created_at: taken.created_at })
+      else if (taken.kind === 'rewrite') await update(taken.values)
+      else if (taken.kind === 'other') await update({ customer: 'Other', version: 2 })
+      else if (taken.kind === 'delete') await trx.deleteFrom('orders').where(these).execute()
+      else {
+        const before = await trx.selectFrom('orders').selectAll().where(these).limit(1).execute()
+        const rows = [...before.map(withNumbers), orderRow()]
+        await trx
+          .insertInto('orders')
+          .values(rows)
+          .onConflict((conflict) => conflict.column('id').doUpdateSet({ total_e4: taken.total_e4 }))
+          .execute()
+      }
+    }
+
+    it('after any statements, one row or many, committed or rolled back', async () => {
+      const transaction = fc.record({
+        steps: fc.array(step, { minLength: 1, maxLength: 6 }),
+        isCommitted: fc.boolean(),
+      })
+      await fc.assert(
+        fc.asyncProperty(fc.array(transaction, { minLength: 1, maxLength: 5 }), async (transactions) => {
+          for (const { steps, isCommitted } of transactions) {
+            const work = write(async (trx) => {
+              for (const each of steps) await take(trx, each)
+              if (!isCommitted) throw new Error('rolled back')
+            })
+            await (isCommitted ? work : assert.rejects(work, /rolled back/))
+          }
+          await write(assertExact)
+        }),
+        { numRuns: 60 },
+      )
+      assert.notDeepEqual(await write(keptTally), {})
+    })
+
+    it('after creates and approvals by the API, refused ones and repeated ones too', async () => {
+      const admin = await service.bearer('admin')
+      const ids = await Promise.all(
+        Array.from({ length: 20 }, (_, index) => createdId(admin, { total: index + 0.1 })),
+      )
+      await Promise.all(
+        ids.flatMap((id) => [id, id].map((each) => admin.patch(`/v1/orders/${each}/approve`))),
+      )
+      const key = { 'idempotency-key': randomUUID() }
+      for (const total of [1, 1, 2]) await admin.post('/v1/orders', { customer: 'A', total }, key)
+      await admin.post('/v1/orders', { customer: 'A', total: -1 })
+      await write(assertExact)
+    })
+
+    it('where 64 bits of ten-thousandths, and a double of units, would not hold the sum', async () => {
+      const total_e4 = greatestTotalE4
+      const rows = Array.from({ length: 95_000 }, () =>
+        orderRow({ total_e4, created_at: 19_000 * day, status: 5 }),
+      )
+      await insertOrders(service, rows)
+      const sum = 95_000n * BigInt(total_e4)
+      assert.ok(sum > 2n ** 63n && sum / 10_000n > 2n ** 53n)
+      const kept = await write(keptTally)
+      assert.equal(kept['19000 5'], `95000, ${sum}`)
+      const { tally } = await readOverview(service.db.read, 19_000, 19_000)
+      const read = tally.filter((entry) => entry.day === 19_000 && Number(entry.status) === 5)
+      assert.deepEqual(
+        [
+          read.reduce((all, { count }) => all + count, 0),
+          read.reduce((all, { totalE4 }) => all + totalE4, 0n),
+        ],
+        [95_000, sum],
+      )
+    })
+  })
+
+  it('keeps no trace of a statement that fails', async () => {
+    const before = await write(keptTally)
+    const broken = [orderRow(), orderRow({ total_e4: 0 })]
+    await assert.rejects(write((trx) => trx.insertInto('orders').values(broken).execute()))
+    const twice = orderRow()
+    await assert.rejects(write((trx) => trx.insertInto('orders').values([twice, twice]).execute()))
+    assert.deepEqual(await write(keptTally), before)
+  })
+
+  it('counts the orders of a list without filter, and by status alone, in whatever words', async (t) => {
+    const own = await startService()
+    t.after(() => own.close())
+    await insertOrders(own, variedOrders(57))
+    const viewer = await own.bearer('viewer')
+    const totals: [filter: string, count: number][] = [
+      ['', 57],
+      ['status=Pending', 38],
+      ['status:1', 19],
+      ['status != 0', 19],
+      ['NOT status=0', 19],
+      ['status=0 OR status=1', 57],
+      ['status=0 status=1', 0],
+      ['status:*', 57],
+      [
+        'total<2 status=1',
+        variedOrders(57).filter((row) => row.total_e4 < 20_000 && row.status === 1).length,
+      ],
+    ]
+    for (const [filter, count] of totals) {
+      const answer = await viewer.get(`/v1/orders?filter=${encodeURIComponent(filter)}`)
+      assert.equal(answer.body.totalCount, count, filter)
+    }
+  })
+
+  describe('is filled by the migration', () => {
+    /** A database of the version before, with these orders. */
+    async function oldDatabase(t: TestContext, rows: OrderRow[]): Promise<string> {
+      const { databaseUrl, drop } = await createTestDatabase()
+      t.after(drop)
+      await withRawDatabase(databaseUrl, async (db) => {
+        await createFirstSchema(db as Transaction<Database>, testEngine)
+        await sql`create table schema_migrations (name text primary key, applied_at text not null)`.execute(
+          db,
+        )
+        await sql`insert into schema_migrations values ('0001-initial', 'then')`.execute(db)
+        for (const row of rows) await db.insertInto('orders').values(row).execute()
+      })
+      return databaseUrl
+    }
+
+    it('with the orders that there are, and goes on from there', async (t) => {
+      const odd = [
+        orderRow({ created_at: -1 }),
+        orderRow({ created_at: 0, total_e4: greatestTotalE4 }),
+        orderRow({ created_at: day, status: 9 }),
+      ]
+      const databaseUrl = await oldDatabase(t, [...variedOrders(40), ...odd])
+      assert.deepEqual(await migrateDatabase({ databaseUrl }), ['0002-order-tally', '0003-order-indexes'])
+      const orders = await withRawDatabase(databaseUrl, (db) => db.selectFrom('orders').selectAll().execute())
+      assert.equal(orders.length, 43)
+      await withRawDatabase(databaseUrl, assertExact)
+      await withRawDatabase(databaseUrl, async (db) => {
+        await db.updateTable('orders').set({ status: 1 }).where('status', '=', 0).execute()
+        await db.deleteFrom('orders').where('status', '=', 9).execute()
+        await db.insertInto('orders').values(orderRow()).execute()
+      })
+      await withRawDatabase(databaseUrl, assertExact)
+    })
+
+    it('with nothing in a database without orders', async (t) => {
+      const databaseUrl = await oldDatabase(t, [])
+      await migrateDatabase({ databaseUrl })
+      assert.deepEqual(await withRawDatabase(databaseUrl, keptTally), {})
+    })
+
+    it('not at all when the migration fails, which leaves the version before', async (t) => {
+      const databaseUrl = await oldDatabase(t, variedOrders(5))
+      await withRawDatabase(databaseUrl, (db) =>
+        sql`create table order_tally_changes (mine text)`.execute(db),
+      )
+      await assert.rejects(migrateDatabase({ databaseUrl }))
+      await withRawDatabase(databaseUrl, (db) => db.insertInto('orders').values(orderRow()).execute())
+      await withRawDatabase(databaseUrl, (db) => sql`drop table order_tally_changes`.execute(db))
+      await migrateDatabase({ databaseUrl })
+      await withRawDatabase(databaseUrl, assertExact)
+    })
+  })
+})
+
+describe('the plans of what is read from the tally', () => {
+  const pendingIndex = 'orders_by_status_and_created_at'
+  let service: Service
+  before(async () => {
+    service = await startService()
+    const orders = Array.from({ length: 20_000 }, (_, index) =>
+      orderRow({ created_at: index * 100_000, status: index < 10_000 ? 1 : index % 2 }),
+    )
+    await insertOrders(service, orders)
+    await withRawDatabase(service.databaseUrl, (db) => sql`analyze`.execute(db))
+  })
+  after(() => service.close())
+
+  /** Every statement that the work sends. */
+  async function statementsOf(work: (db: Kysely<Database>) => Promise<unknown>): Promise<CompiledQuery[]> {
+    const statements: CompiledQuery[] = []
+    const { databaseUrl } = service
+    const dialect =
+      testEngine === 'sqlite'
+        ? new SqliteDialect({ database: new Sqlite(databaseUrl.replace('file:', ''), { readonly: true }) })
+        : new PostgresDialect({ pool: new pg.Pool({ connectionString: databaseUrl, max: 1 }) })
+    const db = new Kysely<Database>({ dialect, log: ({ query }) => void statements.push(query) })
+    await work(db)
+    await db.destroy()
+    return statements
+  }
+
+  /** What the plan does with the table of orders: each access by the index that it uses, or how it goes without. */
+  function accessesOf(statement: CompiledQuery): Promise<string[]> {
+    return testEngine === 'sqlite' ? sqliteAccesses(statement) : postgresAccesses(statement)
+  }
+
+  async function sqliteAccesses({ sql: text, parameters }: CompiledQuery): Promise<string[]> {
+    const database = new Sqlite(service.databaseUrl.replace('file:', ''), { readonly: true })
+    const steps = database.prepare(`explain query plan ${text}`).all(...parameters) as { detail: string }[]
+    database.close()
+    return steps
+      .filter(({ detail }) => /\borders\b/.test(detail))
+      .map(({ detail }) => /USING (?:COVERING )?INDEX (\w+)/.exec(detail)?.[1] ?? detail)
+  }
+
+  /** Of the plan that serves any parameters: the one of a statement that has a name and is run often. */
+  async function postgresAccesses({ sql: text, parameters }: CompiledQuery): Promise<string[]> {
+    const client = new pg.Client({ connectionString: service.databaseUrl })
+    await client.connect()
+    await client.query('set plan_cache_mode = force_generic_plan')
+    await client.query(`prepare statement as ${text}`)
+    const values = parameters.length === 0 ? '' : `(${parameters.join(', ')})`
+    const { rows } = await client.query(`explain (format json) execute statement${values}`)
+    await client.end()
+    const accesses: string[] = []
+    JSON.stringify(rows, (_key, node) => {
+      if (node?.['Relation Name'] === 'orders') accesses.push(node['Index Name'] ?? node['Node Type'])
+      return node
+    })
+    return accesses
+  }
+
+  it('of the overview reads orders by the index of pending ones alone', async () => {
+    const [overview, ...more] = await statementsOf((db) => readOverview(db, 0, 30))
+    assert.ok(overview)
+    assert.deepEqual(more, [])
+    assert.deepEqual(await accessesOf(overview), [pendingIndex])
+  })
+
+  for (const filter of ['', 'status=Pending', 'status!=0']) {
+    it(`of the count of a list ${filter === '' ? 'without filter' : `by ${filter}`} reads no orders`, async () => {
+      const [count, ...more] = await statementsOf((db) =>
+        countOrders(db as Transaction<Database>, parseFilter(filter)),
+      )
+      assert.ok(count)
+      assert.deepEqual(more, [])
+      assert.deepEqual(await accessesOf(count), [])
+    })
+  }
+
+  it('are seen to walk the orders where they do', async () => {
+    const [count] = await statementsOf((db) => db.selectFrom('orders').select('customer').execute())
+    assert.ok(count)
+    const [access, ...more] = await accessesOf(count)
+    assert.deepEqual(more, [])
+    assert.match(access ?? '', /^(?:SCAN orders|Seq Scan)$/)
+  })
+})

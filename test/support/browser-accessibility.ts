@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import axe from 'axe-core'
+import type { Page } from 'playwright-core'
+
+const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+
+/** Waits for what fades in or out: half-way its colours have no contrast. What runs for ever is not waited for. */
+const settled = `Promise.allSettled(document.getAnimations()
+  .filter((animation) => animation.effect?.getComputedTiming().endTime !== Infinity)
+  .map((animation) => animation.finished))`
+
+/**
+ * Throws, readably, for every violation of WCAG 2.2 A and AA or of axe's best practices in the page as it is now.
+ * The source of axe gets there over the debugger, which no content security policy hinders.
+ */
+export async function checkAccessibility(page: Page): Promise<void> {
+  await page.evaluate(settled)
+  await page.evaluate(`if (!globalThis.axe) { ${axe.source} }`)
+  const options = JSON.stringify({ runOnly: { type: 'tag', values: tags }, resultTypes: ['violations'] })
+  const { violations } = await page.evaluate<{ violations: axe.Result[] }>(`axe.run(document, ${options})`)
+  if (violations.length > 0) assert.fail(`axe at ${page.url()}\n${violations.map(describe).join('\n')}`)
+}
+
+function describe({ id, help, nodes }: axe.Result): string {
+  const places = nodes.map(
+    ({ target, html, failureSummary = '' }) =>
+      `  ${target.join(' ')}: ${html}\n    ${failureSummary.replaceAll('\n', '\n    ')}`,
+  )
+  return `${id}: ${help}\n${places.join('\n')}`
+}

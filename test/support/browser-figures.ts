@@ -1,0 +1,54 @@
+import type { Page } from 'playwright-core'
+
+/** Installed before the page's own scripts, since the browser keeps only the slowest events for latecomers. */
+export const recordInteractions = `{
+  const slowest = new Map()
+  new PerformanceObserver((list) => {
+    for (const { interactionId, duration } of list.getEntries()) {
+      if (interactionId) slowest.set(interactionId, Math.max(duration, slowest.get(interactionId) ?? 0))
+    }
+  }).observe({ type: 'event', durationThreshold: 16, buffered: true })
+  Object.defineProperty(globalThis, 'slowestInteractions', { value: slowest })
+}`
+
+/** Of the page since it was loaded. Times depend on the machine: to be reported, never asserted. */
+export interface Figures {
+  firstContentfulPaintMilliseconds: number
+  /**
+   * Of the slowest interaction (INP of up to 50 interactions), in steps of 8 ms. 0: none took 16 ms, the least that a
+   * browser tells of.
+   */
+  interactionToNextPaintMilliseconds: number
+  scripts: ScriptFigures
+}
+
+interface ScriptFigures {
+  count: number
+  /** As sent, without headers: what `encodings` made of `decodedBytes`. */
+  encodedBytes: number
+  decodedBytes: number
+  /** Such as `br`; an empty one is none. */
+  encodings: string[]
+}
+
+/** Two frames after the last interaction its duration is known. */
+const collect = `(async () => {
+  for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame)
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  const scripts = performance.getEntriesByType('resource').filter(({ contentType }) => /javascript/.test(contentType))
+  const sum = (name) => scripts.reduce((total, entry) => total + entry[name], 0)
+  return {
+    firstContentfulPaintMilliseconds: performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN,
+    interactionToNextPaintMilliseconds: Math.max(0, ...slowestInteractions.values()),
+    scripts: {
+      count: scripts.length,
+      encodedBytes: sum('encodedBodySize'),
+      decodedBytes: sum('decodedBodySize'),
+      encodings: [...new Set(scripts.map(({ contentEncoding }) => contentEncoding))],
+    },
+  }
+})()`
+
+export function figuresOf(page: Page): Promise<Figures> {
+  return page.evaluate<Figures>(collect)
+}

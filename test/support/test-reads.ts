@@ -1,0 +1,51 @@
+import { type Kysely, sql } from 'kysely'
+import type { Database } from '../../server/db/tables.ts'
+import { Problem } from '../../server/http/problems.ts'
+import { testOperations } from './test-operations.ts'
+
+type Db = Kysely<Database>
+
+const endless = sql`with recursive n(i) as (select 1 union all select i + 1 from n where within_time() = 1)
+  select count(*) from n`
+
+/** Read operations for tests of the database port. */
+export const testReads = {
+  countTwice: {
+    run: async (db: Db, _input: null) => [
+      await testOperations.count(db, null),
+      await testOperations.count(db, null),
+    ],
+  },
+  /** Never ends by itself. */
+  endless: {
+    run: async (db: Db, _input: null): Promise<void> => void (await endless.execute(db)),
+  },
+  /** Takes no notice of being stopped, and asks again. */
+  stubborn: {
+    async run(db: Db, _input: null): Promise<void> {
+      await endless.execute(db).catch(() => undefined)
+      await sql`select within_time()`.execute(db)
+    },
+  },
+  refuse: {
+    run: async (_db: Db, _input: null): Promise<void> => {
+      throw new Problem('order-not-pending', { members: { currentStatus: 1 } })
+    },
+  },
+  fail: {
+    run: async (_db: Db, { message }: { message: string }): Promise<void> => {
+      throw new Error(message)
+    },
+  },
+  /** Ends the whole thread. */
+  crash: {
+    run: async (_db: Db, _input: null): Promise<void> => process.exit(1),
+  },
+  /** Answers at once for what is small, and says where it ran. */
+  quickWhenSmall: {
+    quick: async (_db: Db, size: number) => (size < 10 ? 'quick' : undefined),
+    run: async (_db: Db, _size: number) => 'thorough',
+  },
+}
+
+export type TestReads = typeof testReads

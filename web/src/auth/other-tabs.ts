@@ -1,0 +1,47 @@
+/**
+ * The other tabs of this browser, which share the session. A message may come from another version of the app, so
+ * what is not understood is ignored.
+ */
+export interface SessionLife {
+  /** By the clock of this browser, milliseconds since 1970. */
+  idleEndsAt: number
+  endsAt: number
+  /** When the service last told. */
+  toldAt: number
+}
+
+type Message =
+  | { kind: 'signed-in' }
+  | { kind: 'signed-out' }
+  /** A tab was refused: the session may be over for all. */
+  | { kind: 'refused' }
+  | { kind: 'life'; life: SessionLife }
+  /** Orders were created or approved. */
+  | { kind: 'changed' }
+
+const channel = new BroadcastChannel('countersign')
+
+export function tellOtherTabs(message: Message): void {
+  channel.postMessage(message)
+}
+
+type Handlers = { [Kind in Message['kind']]?: (message: Extract<Message, { kind: Kind }>) => void }
+
+export function listenToOtherTabs(handlers: Handlers): void {
+  channel.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
+    if (typeof data !== 'object' || data === null || !('kind' in data)) return
+    const { kind } = data
+    if (kind === 'signed-in' || kind === 'signed-out' || kind === 'refused' || kind === 'changed') {
+      const handle = handlers[kind] as ((message: Message) => void) | undefined
+      handle?.({ kind })
+    } else if (kind === 'life' && 'life' in data && isLife(data.life)) {
+      handlers.life?.({ kind, life: data.life })
+    }
+  })
+}
+
+function isLife(value: unknown): value is SessionLife {
+  if (typeof value !== 'object' || value === null) return false
+  const { idleEndsAt, endsAt, toldAt } = value as Record<string, unknown>
+  return [idleEndsAt, endsAt, toldAt].every(Number.isFinite)
+}

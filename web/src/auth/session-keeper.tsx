@@ -1,0 +1,108 @@
+import { useEffect, useState } from 'react'
+import { Button } from 'react-aria-components/Button'
+import { formatTime } from '../ui/format.ts'
+import { ClockIcon } from '../ui/icons.tsx'
+import type { SessionLife } from './other-tabs.ts'
+import { endSession, loadSession, refreshSession, useSessionLife } from './session.ts'
+
+const minute = 60_000
+/** The longest that a timer of a browser can wait. */
+const longestWait = 2 ** 31 - 1
+const activities = ['pointerdown', 'keydown', 'wheel'] as const
+
+/** How long before an end the person is told: two and five minutes, or a quarter of a shorter life. */
+const idleNotice = ({ idleEndsAt, toldAt }: SessionLife) => Math.min(2 * minute, (idleEndsAt - toldAt) / 4)
+const endNotice = 5 * minute
+/** How old the last word of the service may get while the person works: 5 minutes, or a sixth of a shorter life. */
+const refreshAfter = ({ idleEndsAt, toldAt }: SessionLife) => Math.min(5 * minute, (idleEndsAt - toldAt) / 6)
+
+/**
+ * Keeps the session alive while the person works, and only then; says quietly when it is about to end; and notices
+ * when it has.
+ */
+export function SessionKeeper() {
+  const life = useSessionLife()
+  const now = useClock(life)
+  useRefreshOnActivity(life)
+  useEffect(() => {
+    if (life !== undefined && now >= Math.min(life.idleEndsAt, life.endsAt)) void confirmEnd()
+  }, [life, now])
+  // Always there: screen readers watch it for changes.
+  return <div role="status">{life && <Notice life={life} now={now} />}</div>
+}
+
+function Notice({ life, now }: { life: SessionLife; now: number }) {
+  if (life.endsAt - now <= endNotice) {
+    return (
+      <div className="note session-notice">
+        <ClockIcon />
+        <div>
+          <strong>Your session ends at {formatTime(life.endsAt)}.</strong>
+          <p>Finish what you are doing, then sign out and in again.</p>
+        </div>
+      </div>
+    )
+  }
+  if (life.idleEndsAt - now > idleNotice(life)) return null
+  return (
+    <div className="note session-notice">
+      <ClockIcon />
+      <div>
+        <strong>Still there?</strong>
+        <p>
+          You will be signed out at {formatTime(life.idleEndsAt)}, because nothing has happened here for a
+          while.
+        </p>
+      </div>
+      <Button className="button button-small" onPress={() => void refreshSession().catch(() => undefined)}>
+        Stay signed in
+      </Button>
+    </div>
+  )
+}
+
+/** The time, read again when something about the session's life is due (and when the computer wakes up). */
+function useClock(life: SessionLife | undefined): number {
+  const [now, setNow] = useState(() => Date.now())
+  useEffect(() => {
+    if (life === undefined) return undefined
+    const read = () => setNow(Date.now())
+    const dues = [life.idleEndsAt - idleNotice(life), life.idleEndsAt, life.endsAt - endNotice, life.endsAt]
+    const next = dues.filter((due) => due > now).sort((a, b) => a - b)[0]
+    const timer =
+      next === undefined ? undefined : setTimeout(read, Math.min(next - Date.now() + 50, longestWait))
+    document.addEventListener('visibilitychange', read)
+    return () => {
+      clearTimeout(timer)
+      document.removeEventListener('visibilitychange', read)
+    }
+  }, [life, now])
+  return now
+}
+
+function useRefreshOnActivity(life: SessionLife | undefined): void {
+  useEffect(() => {
+    // Nothing prolongs a session whose absolute end comes first.
+    if (life === undefined || life.idleEndsAt >= life.endsAt) return undefined
+    let waitsUntil = life.toldAt + refreshAfter(life)
+    const act = () => {
+      if (Date.now() < waitsUntil) return
+      // A success makes a new life, and with it a new effect; a failure may be tried again after a while.
+      waitsUntil = Date.now() + Math.min(minute, refreshAfter(life))
+      // One tab at a time; the others hear of the new life.
+      void navigator.locks
+        .request('countersign.refresh', { ifAvailable: true }, async (lock) => lock && refreshSession())
+        .catch(() => undefined)
+    }
+    for (const activity of activities) addEventListener(activity, act, { passive: true })
+    return () => {
+      for (const activity of activities) removeEventListener(activity, act)
+    }
+  }, [life])
+}
+
+/** The clock says that the session is over: no protected content stays, whatever the network does. */
+async function confirmEnd(): Promise<void> {
+  endSession('expired')
+  await loadSession('expired')
+}

@@ -1,0 +1,184 @@
+import {
+  answerOf,
+  client,
+  fetchAntiforgeryToken,
+  forgetAntiforgeryToken,
+  listenToAnswers,
+} from '../api/client.ts'
+import { isPassing, type Permission, problemOf, retryDelayMilliseconds } from '../api/problem.ts'
+import type { components } from '../api/schema.ts'
+import { observable } from '../ui/observable.ts'
+import { pause } from '../ui/pause.ts'
+import { listenToOtherTabs, type SessionLife, tellOtherTabs } from './other-tabs.ts'
+
+export type User = components['schemas']['CurrentUserResponse']
+
+/** Why nobody is signed in: shown above the sign-in form. */
+export type Ending = 'expired' | 'signed-out' | 'signed-out-elsewhere'
+
+export type Session =
+  /** Not known yet; `failure` is why asking again is needed. */
+  | { kind: 'loading'; failure?: unknown }
+  | { kind: 'anonymous'; ending?: Ending }
+  | { kind: 'signed-in'; user: User; permissions: readonly Permission[] }
+
+/** The password was right, and the session still is not there: the browser did not keep the cookie. */
+export class NoCookieError extends Error {
+  override readonly name = 'NoCookieError'
+}
+
+const session = observable<Session>({ kind: 'loading' })
+const life = observable<SessionLife | undefined>(undefined)
+/** Called when the person behind this tab changes or goes: whatever was fetched for them has to be forgotten. */
+const forgetters = new Set<() => void>()
+
+export const useSession = session.use
+export const useSessionLife = life.use
+
+/** The signed-in person. Only for views behind the gate of routes.tsx. */
+export function useUser(): User {
+  const current = useSession()
+  if (current.kind !== 'signed-in') throw new Error('this view is for signed-in people')
+  return current.user
+}
+
+export function useMay(permission: Permission): boolean {
+  const current = useSession()
+  return current.kind === 'signed-in' && current.permissions.includes(permission)
+}
+
+export function onForget(forget: () => void): void {
+  forgetters.add(forget)
+}
+
+/** Counts the changes of hands, so that an answer to a question of before them changes nothing. */
+let turn = 0
+
+function become(next: Session): void {
+  const previous = session.get()
+  if (next.kind !== 'signed-in') life.set(undefined)
+  session.set(next)
+  const isSamePerson =
+    previous.kind === 'signed-in' && next.kind === 'signed-in' && next.user.id === previous.user.id
+  if (previous.kind === 'signed-in' && !isSamePerson) for (const forget of forgetters) forget()
+}
+
+/** Asks the service who is signed in; again and again while it does not answer. */
+export async function loadSession(ending?: Ending): Promise<void> {
+  turn += 1
+  const asked = turn
+  const settle = (next: Session) => {
+    if (asked === turn) become(next)
+  }
+  for (let tries = 0; asked === turn; tries += 1) {
+    try {
+      const [user, { permissions }] = await Promise.all([
+        answerOf(client.GET('/v1/auth/me')),
+        answerOf(client.GET('/v1/auth/me/permissions')),
+      ])
+      return settle({ kind: 'signed-in', user, permissions })
+    } catch (failure) {
+      if (problemOf(failure, 'authentication-required')) {
+        return settle({ kind: 'anonymous', ...(ending && { ending }) })
+      }
+      // Nobody until somebody is known to be there: the words about an end stay, also without a network.
+      if (session.get().kind !== 'anonymous') settle({ kind: 'loading', failure })
+      await pause(isPassing(failure) ? retryDelayMilliseconds(tries, failure) : 10_000)
+    }
+  }
+}
+
+let isStarted = false
+
+/** Asks once who is signed in, for the first view that needs to know. */
+export function startSession(): void {
+  if (isStarted) return
+  isStarted = true
+  void loadSession()
+}
+
+/** Throws `ProblemError` (`invalid-credentials`, `too-many-attempts`, ...), `NoAnswerError` or `NoCookieError`. */
+export async function signIn(credentials: { email: string; password: string }): Promise<void> {
+  await fetchAntiforgeryToken()
+  await answerOf(client.POST('/v1/auth/session', { body: credentials }))
+  await loadSession()
+  if (session.get().kind === 'anonymous') throw new NoCookieError()
+  tellOtherTabs({ kind: 'signed-in' })
+}
+
+/** Ends the session in every tab. A session that is over already counts as ended. */
+export async function signOut(): Promise<void> {
+  try {
+    await answerOf(client.POST('/v1/auth/session/logout'))
+  } catch (failure) {
+    if (!problemOf(failure, 'authentication-required')) throw failure
+  }
+  turn += 1
+  forgetAntiforgeryToken()
+  tellOtherTabs({ kind: 'signed-out' })
+  become({ kind: 'anonymous', ending: 'signed-out' })
+}
+
+/** Keeps the session alive on behalf of a person who did something, and takes over changed roles and permissions. */
+export async function refreshSession(): Promise<void> {
+  const asked = turn
+  const refreshed = await answerOf(client.POST('/v1/auth/session/refresh'))
+  const { permissions } = await answerOf(client.GET('/v1/auth/me/permissions'))
+  const current = session.get()
+  if (asked !== turn || current.kind !== 'signed-in') return
+  const user = { ...current.user, ...(refreshed && { roles: refreshed.roles }) }
+  const isKnown =
+    String(user.roles) === String(current.user.roles) && String(permissions) === String(current.permissions)
+  if (!isKnown) become({ kind: 'signed-in', user, permissions })
+}
+
+/** The session ended without this tab's doing: no protected content stays. */
+export function endSession(ending: Ending): void {
+  if (session.get().kind !== 'signed-in') return
+  turn += 1
+  forgetAntiforgeryToken()
+  become({ kind: 'anonymous', ending })
+}
+
+listenToAnswers({
+  turn: () => turn,
+  onAnswer(answer, asked) {
+    if (asked !== turn) return
+    if (answer.status !== 401) return recordLife(answer)
+    if (session.get().kind !== 'signed-in') return
+    endSession('expired')
+    tellOtherTabs({ kind: 'refused' })
+  },
+})
+
+function recordLife(answer: Response): void {
+  const idle = Date.parse(answer.headers.get('session-idle-expires') ?? '')
+  const end = Date.parse(answer.headers.get('session-expires') ?? '')
+  const serverNow = Date.parse(answer.headers.get('date') ?? '')
+  if (Number.isNaN(idle) || Number.isNaN(end)) return
+  const now = Date.now()
+  const ahead = Number.isNaN(serverNow) ? 0 : now - serverNow
+  // The Date header has whole seconds: a smaller difference is no difference of clocks.
+  const correction = Math.abs(ahead) < 2_000 ? 0 : ahead
+  const told = { idleEndsAt: idle + correction, endsAt: end + correction, toldAt: now }
+  life.set(told)
+  tellOtherTabs({ kind: 'life', life: told })
+}
+
+listenToOtherTabs({
+  'signed-out': () => endSession('signed-out-elsewhere'),
+  'signed-in': () => void loadSession(),
+  refused: () => {
+    if (session.get().kind === 'signed-in') void loadSession('expired')
+  },
+  life: ({ life: told }) => {
+    if (session.get().kind === 'signed-in') life.set(told)
+  },
+})
+
+// A page out of the back-forward cache shows what it showed when it was left: ask whether that is still allowed.
+addEventListener('pageshow', (event) => {
+  if (!event.persisted || session.get().kind !== 'signed-in') return
+  become({ kind: 'loading' })
+  void loadSession('expired')
+})

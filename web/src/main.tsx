@@ -1,0 +1,32 @@
+import './ui/tokens.css'
+import './ui/base.css'
+import './ui/controls.css'
+import { QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { queries } from './api/queries.ts'
+import { listenToOtherTabs } from './auth/other-tabs.ts'
+import { onForget, startSession } from './auth/session.ts'
+import { router } from './routes.tsx'
+import { silence } from './ui/announce.tsx'
+import { applyTheme } from './ui/theme.ts'
+
+applyTheme()
+onForget(() => {
+  queries.clear()
+  silence()
+})
+listenToOtherTabs({ changed: () => void queries.invalidateQueries() })
+// As early as can be; the pages about problems are for anybody and ask for nothing.
+if (!location.pathname.startsWith('/problems')) startSession()
+
+const root = document.getElementById('root')
+if (root === null) throw new Error('index.html has no #root')
+createRoot(root).render(
+  <StrictMode>
+    <QueryClientProvider client={queries}>
+      <RouterProvider router={router} />
+    </QueryClientProvider>
+  </StrictMode>,
+)

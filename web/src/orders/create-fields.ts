@@ -1,0 +1,31 @@
+/** Of the contract: Unicode code points after trimming. */
+export const customerLimit = 200
+/** The counter shows from here on. */
+const counterFrom = 160
+
+export type CustomerReading = { ok: true; customer: string } | { ok: false; fault: string }
+
+/** Guarantees that what is accepted is accepted by the service too, and stored as it was shown. */
+export function readCustomer(text: string): CustomerReading {
+  const customer = text.trim().normalize('NFC')
+  if (customer === '') return { ok: false, fault: 'Enter the name of the customer.' }
+  if (!customer.isWellFormed())
+    return { ok: false, fault: 'A character of the name is damaged. Type it again.' }
+  if (/\p{Cc}/u.test(customer)) {
+    return { ok: false, fault: 'The name holds a tab or another invisible character. Take it out.' }
+  }
+  if (lengthOf(customer) > customerLimit) {
+    return { ok: false, fault: `The name can have at most ${customerLimit} characters.` }
+  }
+  return { ok: true, customer }
+}
+
+/** How many characters are left, once that is worth knowing; negative when there are too many. */
+export function charactersLeft(text: string): number | undefined {
+  const length = lengthOf(text.trim().normalize('NFC'))
+  return length < counterFrom ? undefined : customerLimit - length
+}
+
+function lengthOf(text: string): number {
+  return [...text].length
+}

@@ -1,0 +1,271 @@
+/**
+ * The filter language as the search box sees it: tolerant where the server is strict. Nothing here throws, for any
+ * text; whether a text is a filter, and what it means, the server alone says. Positions are UTF-16 code units.
+ */
+
+/** Those of the contract, section 3; the server takes them in any case. */
+const fieldNames = [
+  'id',
+  'customer',
+  'total',
+  'status',
+  'createdAtUtc',
+  'createdAtTimeZone',
+  'updatedAtUtc',
+  'updatedAtTimeZone',
+  'createdBy',
+  'modifiedBy',
+] as const
+export type FieldName = (typeof fieldNames)[number]
+
+export type StatusName = 'Pending' | 'Approved'
+
+export interface Token {
+  /** `junk` is what begins no token: a semicolon, or a `!` alone. */
+  kind: 'word' | 'keyword' | 'string' | 'operator' | 'minus' | 'open' | 'close' | 'junk'
+  from: number
+  to: number
+  /** As written, with quotes and escapes. */
+  text: string
+  spaceBefore: boolean
+  /** What a string lacks at its end, which is then that of the whole text; else empty. */
+  closing: string
+}
+
+export interface Span {
+  kind: 'field' | 'operator' | 'value' | 'string' | 'keyword' | 'plain'
+  from: number
+  to: number
+}
+
+const spaces = /[\t\n\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]*/y
+const operator = /!=|<=|>=|[=<>:]/y
+const word = /[^\t\n\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000()=!<>;:]*/y
+/** After an operator, as times and zones have colons. */
+const valueWord = /[^\t\n\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000()=!<>;]*/y
+const keywords = ['AND', 'OR', 'NOT']
+const kindsOfCharacters: Record<string, Token['kind']> = {
+  '(': 'open',
+  ')': 'close',
+  ';': 'junk',
+  '!': 'junk',
+}
+
+const fieldsByLowerCaseName = new Map<string, FieldName>(fieldNames.map((name) => [name.toLowerCase(), name]))
+
+/** The field of that name, in any case. */
+export function findField(name: string): FieldName | undefined {
+  return fieldsByLowerCaseName.get(name.toLowerCase())
+}
+
+/** All tokens, in order; between two there is nothing but white space. Linear in the length of the text. */
+export function readTokens(text: string): Token[] {
+  const tokens: Token[] = []
+  let end = 0
+  for (;;) {
+    const from = endOf(spaces, text, end)
+    if (from === text.length) return tokens
+    const read = readToken(text, from, tokens.at(-1)?.kind === 'operator')
+    tokens.push({ ...read, from, text: text.slice(from, read.to), spaceBefore: from > end })
+    end = read.to
+  }
+}
+
+function endOf(pattern: RegExp, text: string, from: number): number {
+  pattern.lastIndex = from
+  return pattern.test(text) ? pattern.lastIndex : from
+}
+
+function readToken(text: string, from: number, isValue: boolean): Pick<Token, 'kind' | 'to' | 'closing'> {
+  const first = text.charAt(from)
+  if (first === '"' || first === "'") return { kind: 'string', ...readString(text, from) }
+  if (first === '-' && !isValue) return { kind: 'minus', to: from + 1, closing: '' }
+  const operatorEnd = isValue && first === ':' ? from : endOf(operator, text, from)
+  if (operatorEnd > from) return { kind: 'operator', to: operatorEnd, closing: '' }
+  const kind = kindsOfCharacters[first]
+  if (kind !== undefined) return { kind, to: from + 1, closing: '' }
+  const to = endOf(isValue ? valueWord : word, text, from)
+  return { kind: keywords.includes(text.slice(from, to)) ? 'keyword' : 'word', to, closing: '' }
+}
+
+function readString(text: string, from: number): Pick<Token, 'to' | 'closing'> {
+  const quote = text.charAt(from)
+  let at = from + 1
+  for (; at < text.length; at += 1) {
+    const character = text.charAt(at)
+    if (character === quote) return { to: at + 1, closing: '' }
+    if (character === '\\') at += 1
+  }
+  // Past the end: the last backslash escapes nothing yet, and would take the quote.
+  return { to: text.length, closing: at > text.length ? `\\${quote}` : quote }
+}
+
+/** Spans for colouring: in order, none empty, together the whole text. A field is one that exists. */
+export function spansOf(text: string): Span[] {
+  const tokens = readTokens(text)
+  const spans: Span[] = []
+  let end = 0
+  const cover = (kind: Span['kind'], to: number) => {
+    const last = spans.at(-1)
+    if (kind === 'plain' && last?.kind === 'plain') last.to = to
+    else if (to > end) spans.push({ kind, from: end, to })
+    end = to
+  }
+  for (const [index, token] of tokens.entries()) {
+    cover('plain', token.from)
+    cover(spanKindOf(tokens, index), token.to)
+  }
+  cover('plain', text.length)
+  return spans
+}
+
+function spanKindOf(tokens: Token[], index: number): Span['kind'] {
+  const kind = tokens[index]?.kind
+  if (kind === 'string' || kind === 'operator' || kind === 'keyword') return kind
+  if (kind === 'minus') return 'keyword'
+  if (kind !== 'word') return 'plain'
+  if (tokens[index - 1]?.kind === 'operator') return 'value'
+  return tokens[index + 1]?.kind === 'operator' && fieldAt(tokens, index) !== undefined ? 'field' : 'plain'
+}
+
+/** The field that the token there names, or would if an operator followed. */
+export function fieldAt(tokens: Token[], index: number): FieldName | undefined {
+  const token = tokens[index]
+  return token?.kind === 'word' && tokens[index - 1]?.kind !== 'operator' ? findField(token.text) : undefined
+}
+
+/**
+ * The value as one token that means exactly it, alone as well as after an operator: in double quotes unless it is
+ * plain. A star at either end is escaped, so it is no wildcard; for one, write it yourself. Control characters and
+ * lone surrogates the language cannot say: they stay as they are, for the server to refuse.
+ */
+export function quoteValue(value: string): string {
+  const isPlain = /^[^\s\\"'()=!<>;:*-][^\s\\"'()=!<>;:*]*$/.test(value) && !keywords.includes(value)
+  return isPlain ? value : `"${value.replace(/[\\"]|^\*|\*$/g, '\\$&')}"`
+}
+
+interface Restriction {
+  /** The indexes of its field and its value among the tokens. */
+  first: number
+  last: number
+  /** The status it requires, if it requires one. */
+  value: StatusName | null
+}
+
+/** The status that the text requires, where `withStatus` could change it; else `null`. */
+export function requiredStatus(text: string): StatusName | null {
+  const found = readRestrictions(readTokens(text))
+  const [first] = found ?? []
+  return first !== undefined && found?.every(({ value }) => value === first.value) ? first.value : null
+}
+
+/**
+ * The text with `status=…` as its only restriction of the status: in the place of the first it had, else at the end;
+ * with the value `null`, without any. All else stays as it was written, but for white space at the ends. `null` when
+ * that is not safe to do: when the text is no well-formed filter, or restricts the status within OR, NOT, `-` or
+ * parentheses.
+ */
+export function withStatus(text: string, value: StatusName | null): string | null {
+  const tokens = readTokens(text)
+  const found = readRestrictions(tokens)
+  if (found === null) return null
+  const kept: Piece[] = []
+  let at = 0
+  for (const { first, last } of found) {
+    kept.push(...tokens.slice(at, first))
+    at = last + 1
+    const from = tokens[first]?.from ?? 0
+    if (value !== null && first === found[0]?.first) {
+      kept.push({ from, to: tokens[last]?.to ?? from, text: `status=${value}` })
+    } else if (tokens[at]?.text === 'AND') at += 1
+    else if (kept.at(-1)?.text === 'AND') kept.pop()
+  }
+  kept.push(...tokens.slice(at))
+  if (value !== null && found.length === 0) {
+    kept.push({ from: text.length, to: text.length, text: `status=${value}` })
+  }
+  return joined(text, tokens, kept)
+}
+
+type Piece = Pick<Token, 'from' | 'to' | 'text'>
+
+/** The pieces with the white space that stood between them, or one space where something else did. */
+function joined(text: string, tokens: Token[], pieces: Piece[]): string {
+  const ends = new Map(tokens.map((token, index) => [token.to, tokens[index + 1]?.from]))
+  let previous: Piece | undefined
+  let result = ''
+  for (const piece of pieces) {
+    if (previous !== undefined) {
+      result += ends.get(previous.to) === piece.from ? text.slice(previous.to, piece.from) : ' '
+    }
+    result += piece.text
+    previous = piece
+  }
+  return result
+}
+
+/**
+ * The restrictions of the status, each an operand of the outermost AND; `null` when one is not, or when the tokens
+ * are not those of a filter (values and limits apart), whose text then cannot be edited by parts.
+ */
+function readRestrictions(tokens: Token[]): Restriction[] | null {
+  const found: Restriction[] = []
+  let depth = 0
+  let wantsTerm = true
+  for (let index = 0; index < tokens.length; index += 1) {
+    const token = tokens[index]
+    if (token === undefined || token.closing !== '') return null
+    if (!wantsTerm && token.kind === 'close' && depth > 0) {
+      depth -= 1
+      continue
+    }
+    const before = tokens[index - 1]
+    if (!mayFollow(token, before)) return null
+    if (token.kind === 'word' || token.kind === 'string') {
+      const last = tokens[index + 1]?.kind === 'operator' ? index + 2 : index
+      if (last > index && !isComparison(tokens, index)) return null
+      if (last > index && fieldAt(tokens, index) === 'status') {
+        if (depth > 0 || isNegation(before) || [before, tokens[last + 1]].some(isOr)) return null
+        found.push({ first: index, last, value: statusOf(tokens, last) })
+      }
+      index = last
+      wantsTerm = false
+    } else {
+      const isDoubleNegation = isNegation(token) && isNegation(before)
+      const startsTerm = token.kind === 'open' || isNegation(token)
+      const joinsTerms = token.kind === 'keyword' && !wantsTerm
+      if (isDoubleNegation || !(startsTerm || joinsTerms)) return null
+      if (token.kind === 'open') depth += 1
+      wantsTerm = true
+    }
+  }
+  return depth === 0 && (!wantsTerm || tokens.length === 0) ? found : null
+}
+
+/** Whether the white space between the two, or none, is right. */
+function mayFollow(token: Token, before: Token | undefined): boolean {
+  if (before === undefined || before.kind === 'open') return true
+  return token.spaceBefore === (before.kind !== 'minus')
+}
+
+function isComparison(tokens: Token[], index: number): boolean {
+  const value = tokens[index + 2]
+  const hasValue = value?.kind === 'word' || (value?.kind === 'string' && value.closing === '')
+  return hasValue && fieldAt(tokens, index) !== undefined
+}
+
+function isNegation(token: Token | undefined): boolean {
+  return token?.kind === 'minus' || (token?.kind === 'keyword' && token.text === 'NOT')
+}
+
+function isOr(token: Token | undefined): boolean {
+  return token?.kind === 'keyword' && token.text === 'OR'
+}
+
+function statusOf(tokens: Token[], index: number): StatusName | null {
+  const comparison = tokens[index - 1]?.text
+  if (comparison !== '=' && comparison !== ':') return null
+  const text = tokens[index]?.text.replace(/^(["'])(.*)\1$/, '$2') ?? ''
+  if (/^(?:pending|0)$/i.test(text)) return 'Pending'
+  return /^(?:approved|1)$/i.test(text) ? 'Approved' : null
+}

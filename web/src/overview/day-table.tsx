@@ -1,0 +1,55 @@
+import { formatCount, formatTotal } from '../ui/format.ts'
+import { countOf, type Figures, type Tallies, totalOf } from './figures.ts'
+import { formatDate } from './words.ts'
+
+/** All that the figures and the chart show, in exact numbers. The youngest day comes first. */
+export function DayTable({ figures: { days, span, all } }: { figures: Figures }) {
+  return (
+    <details className="day-table">
+      <summary>Show the numbers</summary>
+      <div className="card day-table-card">
+        <table>
+          <caption className="visually-hidden">Orders by the day of their creation and by status</caption>
+          <thead>
+            <tr>
+              <th scope="col">Day</th>
+              <th scope="col" className="number">
+                Pending
+              </th>
+              <th scope="col" className="number">
+                Approved
+              </th>
+              <th scope="col" className="number day-table-sum">
+                Orders
+              </th>
+              <th scope="col" className="number">
+                Value
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {days.toReversed().map((day) => (
+              <Row key={day.date} name={formatDate(day.date)} tallies={day} />
+            ))}
+          </tbody>
+          <tfoot>
+            <Row name={`These ${days.length} days`} tallies={span} />
+            <Row name="All orders" tallies={all} />
+          </tfoot>
+        </table>
+      </div>
+    </details>
+  )
+}
+
+function Row({ name, tallies }: { name: string; tallies: Tallies }) {
+  return (
+    <tr>
+      <th scope="row">{name}</th>
+      <td className="number">{formatCount(tallies.pending.count)}</td>
+      <td className="number">{formatCount(tallies.approved.count)}</td>
+      <td className="number day-table-sum">{formatCount(countOf(tallies))}</td>
+      <td className="number">{formatTotal(totalOf(tallies))}</td>
+    </tr>
+  )
+}

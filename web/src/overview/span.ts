@@ -1,0 +1,18 @@
+/** The spans that a person can choose from, in days up to today. Twice the longest is within what the service counts. */
+export const spans = [7, 30, 90] as const
+export type Span = (typeof spans)[number]
+export const defaultSpan: Span = 30
+
+export interface OverviewSearch {
+  /** Absent: `defaultSpan`. */
+  days?: Span | undefined
+}
+
+/**
+ * Reads an address; what is no span to choose from counts as absent. `days` is always set, because the router keeps
+ * what it read itself for a name that is not.
+ */
+export function parseOverviewSearch({ days }: Record<string, unknown>): OverviewSearch {
+  const span = spans.find((known) => String(known) === String(days))
+  return { days: span === defaultSpan ? undefined : span }
+}

@@ -1,0 +1,70 @@
+import { formatCount, formatShortTotal, units, viewerLocale } from '../ui/format.ts'
+
+const percentFormat = new Intl.NumberFormat(viewerLocale, { style: 'percent' })
+const weekdayFormat = new Intl.DateTimeFormat(viewerLocale, { timeZone: 'UTC', weekday: 'short' })
+const dateFormat = new Intl.DateTimeFormat(viewerLocale, {
+  timeZone: 'UTC',
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+})
+
+/** Of a date `YYYY-MM-DD`, which is a day of UTC. */
+export const formatWeekday = (date: string) => weekdayFormat.format(new Date(date))
+export const formatDate = (date: string) => dateFormat.format(new Date(date))
+
+/** Whole percents; never 0 % of something, and never all of it while some is left. */
+export function formatShare(part: number, whole: number): string {
+  if (whole === 0) return percentFormat.format(0)
+  const share = part / whole
+  if (share > 0 && share < 0.01) return `<${percentFormat.format(0.01)}`
+  if (share > 0.99 && share < 1) return `>${percentFormat.format(0.99)}`
+  return percentFormat.format(share)
+}
+
+const shortFrom = 10_000
+/** To look at: exact as long as it is short, then as 1.2M. */
+export function formatFigure(value: number): string {
+  return Number.isInteger(value) && value < shortFrom ? formatCount(value) : formatShortTotal(value)
+}
+
+/** As "1 order" and "1,204 orders". */
+export function formatOrders(count: number): string {
+  return `${formatCount(count)} ${count === 1 ? 'order' : 'orders'}`
+}
+
+/** By the clock of the person, hours 0 to 23. */
+export function greetingAt(hour: number): string {
+  if (hour >= 5 && hour < 12) return 'Good morning'
+  return hour >= 12 && hour < 18 ? 'Good afternoon' : 'Good evening'
+}
+
+interface Waiting {
+  count: number
+  /** When the one that waits longest was created. */
+  since: string | undefined
+  /** Whether it is for this person to approve them. */
+  isApprover: boolean
+  /** Milliseconds since 1970. */
+  now: number
+}
+
+/** What there is to do, in a sentence or two. */
+export function waitingWords({ count, since, isApprover, now }: Waiting): string {
+  if (count === 0) return 'Nothing is waiting for approval.'
+  const approval = isApprover ? 'your approval' : 'approval'
+  const sentence = `${formatOrders(count)} ${count === 1 ? 'is' : 'are'} waiting for ${approval}.`
+  if (since === undefined) return sentence
+  const waited = durationWords(now - new Date(since).getTime())
+  return `${sentence} ${count === 1 ? 'It has' : 'The oldest has'} waited for ${waited}.`
+}
+
+/** As "3 days": the whole ones of the largest unit that there is one of. */
+export function durationWords(milliseconds: number): string {
+  const unit = units.find(([, length]) => milliseconds >= length)
+  if (unit === undefined) return 'less than a minute'
+  const [name, length] = unit
+  const count = Math.floor(milliseconds / length)
+  return `${formatCount(count)} ${count === 1 ? name : `${name}s`}`
+}

@@ -1,0 +1,207 @@
+import './problems.css'
+import { Link, useParams } from '@tanstack/react-router'
+import { type ReactNode, useState } from 'react'
+import { ArrowIcon } from '../ui/icons.tsx'
+import mark from '../ui/mark.svg'
+import { PageTitle } from '../ui/page-title.tsx'
+import { WithCode } from '../ui/with-code.tsx'
+import catalogue from './catalogue.json'
+import { exampleOf, linesOf } from './problem-example.ts'
+import { type Entry, matches, nearestCodes, statusName } from './problem-words.ts'
+
+/** By status, and in the order of the catalogue within one. */
+const problems = Object.entries<Entry>(catalogue).sort(([, a], [, b]) => a.status - b.status)
+const codes = problems.map(([code]) => code)
+
+/** Every problem that the service answers with: for developers, with or without an account. */
+export function ProblemsView() {
+  const [search, setSearch] = useState('')
+  const found = problems.filter(([code, entry]) => matches(code, entry, search))
+  const groups = Map.groupBy(found, ([, { status }]) => status)
+  return (
+    <Frame>
+      <PageTitle title="Problems" />
+      <p className="soft problems-lead">
+        Every failure of the service is an answer in <code>application/problem+json</code>. Programs go by its{' '}
+        <code>code</code>; this is what each one means, and what to do.
+      </p>
+      <search className="field problems-search">
+        <label htmlFor="problems-search">Filter by code, status or word</label>
+        <input
+          id="problems-search"
+          type="search"
+          value={search}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={(event) => setSearch(event.target.value)}
+        />
+      </search>
+      <p className="small soft" role="status">
+        {countOf(found.length)}
+      </p>
+      {[...groups].map(([status, entries]) => (
+        <Group key={status} status={status} entries={entries} />
+      ))}
+    </Frame>
+  )
+}
+
+function countOf(found: number): string {
+  if (found === 0) return 'No problem has all of these words.'
+  if (found === problems.length) return `${found} problems`
+  return `${found} of ${problems.length} problems`
+}
+
+function Group({ status, entries }: { status: number; entries: [string, Entry][] }) {
+  return (
+    <section className="problems-group" aria-labelledby={`status-${status}`}>
+      <h2 id={`status-${status}`}>
+        {status} <span className="soft">{statusName(status)}</span>
+      </h2>
+      <CodeList codes={entries.map(([code]) => code)} />
+    </section>
+  )
+}
+
+function CodeList({ codes: listed }: { codes: readonly string[] }) {
+  return (
+    <ul className="card problems-list">
+      {listed.map((code) => (
+        <li key={code}>
+          <Link to="/problems/$code" params={{ code }}>
+            <code>{code}</code>
+            <span>{entryOf(code)?.title}</span>
+            <ArrowIcon to="right" />
+          </Link>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function entryOf(code: string): Entry | undefined {
+  return Object.hasOwn(catalogue, code) ? (catalogue as Record<string, Entry>)[code] : undefined
+}
+
+/** Where the `type` of a problem leads. */
+export function ProblemView() {
+  const { code } = useParams({ from: '/problems/$code' })
+  const entry = entryOf(code)
+  return (
+    <Frame>
+      <p className="small">
+        <Link to="/problems" className="problems-back">
+          <ArrowIcon to="left" />
+          All problems
+        </Link>
+      </p>
+      {entry ? (
+        <OneProblem key={code} code={code} entry={entry} />
+      ) : (
+        <UnknownProblem key={code} code={code} />
+      )}
+    </Frame>
+  )
+}
+
+function OneProblem({ code, entry }: { code: string; entry: Entry }) {
+  return (
+    <article className="problem">
+      <header>
+        <PageTitle title={entry.title} />
+        <p className="problem-facts">
+          <code className="problem-code">{code}</code>
+          <span className="soft">
+            {entry.status} {statusName(entry.status)}
+          </span>
+        </p>
+      </header>
+      <section aria-labelledby="problem-remedy">
+        <h2 id="problem-remedy">What to do</h2>
+        <p>
+          <WithCode text={entry.remedy} />
+        </p>
+      </section>
+      <Example code={code} entry={entry} />
+      <Neighbours code={code} />
+    </article>
+  )
+}
+
+function Example({ code, entry }: { code: string; entry: Entry }) {
+  const { head, body } = exampleOf(code, entry, location.origin)
+  return (
+    <section aria-labelledby="problem-example">
+      <h2 id="problem-example">An answer with it</h2>
+      <pre className="card problem-example">
+        <code>
+          <span className="soft">{head.join('\n')}</span>
+          {'\n\n'}
+          {linesOf(body).map(({ number, indent, name, rest }) => (
+            <span key={number}>
+              {indent}
+              <span className="problem-member">{name}</span>
+              {rest}
+              {'\n'}
+            </span>
+          ))}
+        </code>
+      </pre>
+    </section>
+  )
+}
+
+function Neighbours({ code }: { code: string }) {
+  const at = codes.indexOf(code)
+  const [before, after] = [codes[at - 1], codes[at + 1]]
+  return (
+    <nav className="problem-neighbours" aria-label="Neighbouring problems">
+      {before !== undefined && (
+        <Link to="/problems/$code" params={{ code: before }} rel="prev" aria-label={`Previous: ${before}`}>
+          <ArrowIcon to="left" />
+          <code>{before}</code>
+        </Link>
+      )}
+      {after !== undefined && (
+        <Link
+          to="/problems/$code"
+          params={{ code: after }}
+          rel="next"
+          className="problem-next"
+          aria-label={`Next: ${after}`}
+        >
+          <code>{after}</code>
+          <ArrowIcon to="right" />
+        </Link>
+      )}
+    </nav>
+  )
+}
+
+function UnknownProblem({ code }: { code: string }) {
+  return (
+    <article className="problem">
+      <header>
+        <PageTitle title="There is no such problem" />
+        <p className="soft problem-unknown">
+          The service answers with no problem of the code <code>{code}</code>. Perhaps it is one of these.
+        </p>
+      </header>
+      <CodeList codes={nearestCodes(code, codes)} />
+    </article>
+  )
+}
+
+function Frame({ children }: { children: ReactNode }) {
+  return (
+    <div className="problems">
+      <header className="problems-header">
+        <Link to="/" className="problems-brand">
+          <img src={mark} alt="" width="28" height="28" />
+          Countersign
+        </Link>
+      </header>
+      <main className="problems-main">{children}</main>
+    </div>
+  )
+}

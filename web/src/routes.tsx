@@ -1,0 +1,160 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  Outlet,
+  useLocation,
+  useNavigate,
+} from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { startSession, useSession } from './auth/session.ts'
+import { SignInView } from './auth/sign-in.tsx'
+import { parseListSearch } from './orders/list-search.ts'
+import { parseOverviewSearch } from './overview/span.ts'
+import { Announcements } from './ui/announce.tsx'
+import { CrashView } from './ui/crash.tsx'
+import { FailureNote } from './ui/failure.tsx'
+import { lazyView } from './ui/lazy-view.tsx'
+import mark from './ui/mark.svg'
+import { NotFoundView } from './ui/not-found.tsx'
+import { Shell } from './ui/shell.tsx'
+
+const root = createRootRoute({
+  component: () => (
+    <>
+      <Outlet />
+      <Announcements />
+    </>
+  ),
+  notFoundComponent: NotFoundView,
+})
+
+/** Everything below shows to signed-in people only: nothing of it is drawn before that is known. */
+const signedIn = createRoute({ getParentRoute: () => root, id: 'signed-in', component: Gate })
+
+function Gate() {
+  const session = useSession()
+  useEffect(startSession, [])
+  useAllViews(session.kind === 'signed-in')
+  // A view that is on the screen remembers what one person did there, and forgets it with them.
+  if (session.kind === 'signed-in') return <Shell key={session.user.id} />
+  if (session.kind === 'anonymous') return <ToSignIn isLeaving={session.ending === 'signed-out'} />
+  return <Splash failure={session.failure} />
+}
+
+const calmMilliseconds = 300
+
+/** Fetches the rest of the app once: a lost connection, or a newer version, then keeps nobody from going on. */
+function useAllViews(isSignedIn: boolean): void {
+  useEffect(() => {
+    if (!isSignedIn) return undefined
+    const timer = setTimeout(() => {
+      for (const { load } of Object.values(views)) load().catch(() => undefined)
+    }, calmMilliseconds)
+    return () => clearTimeout(timer)
+  }, [isSignedIn])
+}
+
+/**
+ * Asks once, and for the address at which the person was: while the router is on its way, it changes. Who signed out is
+ * not led back: the next person may be another one.
+ */
+function ToSignIn({ isLeaving }: { isLeaving: boolean }) {
+  const navigate = useNavigate()
+  const { href } = useLocation()
+  const [to] = useState(isLeaving ? '/' : href)
+  useEffect(() => {
+    void navigate({ to: '/sign-in', search: { to }, replace: true })
+  }, [navigate, to])
+  return <Splash failure={undefined} />
+}
+
+function Splash({ failure }: { failure: unknown }) {
+  return (
+    <main className="splash" aria-busy={failure === undefined}>
+      <img src={mark} alt="Countersign" width="48" height="48" />
+      {failure !== undefined && <FailureNote failure={failure} />}
+    </main>
+  )
+}
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  validateSearch: ({ to }: Record<string, unknown>) => ({ to: innerAddress(to) }),
+  component: SignInView,
+})
+
+/** An address within this app, whatever a link says (ASVS 5.0 3.7.2: no open redirect). */
+function innerAddress(value: unknown): string {
+  if (typeof value !== 'string' || !URL.canParse(value, location.origin)) return '/'
+  const { origin, pathname, search } = new URL(value, location.origin)
+  return origin === location.origin && !pathname.startsWith('//') ? pathname + search : '/'
+}
+
+const views = {
+  overview: lazyView(() => import('./overview/overview.tsx'), 'OverviewView'),
+  list: lazyView(() => import('./orders/list.tsx'), 'OrderListView'),
+  create: lazyView(() => import('./orders/create.tsx'), 'CreateOrderView'),
+  order: lazyView(() => import('./orders/order.tsx'), 'OrderView'),
+}
+
+const overview = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/',
+  validateSearch: parseOverviewSearch,
+  component: views.overview,
+})
+const orderList = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/orders',
+  validateSearch: parseListSearch,
+  component: views.list,
+})
+const newOrder = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/orders/new',
+  component: views.create,
+})
+const oneOrder = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/orders/$id',
+  component: views.order,
+})
+const problems = createRoute({
+  getParentRoute: () => root,
+  path: '/problems',
+  component: lazyView(() => import('./problems/problems.tsx'), 'ProblemsView'),
+})
+const problem = createRoute({
+  getParentRoute: () => root,
+  path: '/problems/$code',
+  component: lazyView(() => import('./problems/problems.tsx'), 'ProblemView'),
+})
+
+export const router = createRouter({
+  routeTree: root.addChildren([
+    signIn,
+    problems,
+    problem,
+    signedIn.addChildren([overview, orderList, newOrder, oneOrder]),
+  ]),
+  // Addresses hold plain text, as the API's own do; each route reads its own parameters.
+  parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
+  stringifySearch: writeSearch,
+  defaultPreload: 'intent',
+  defaultErrorComponent: CrashView,
+  scrollRestoration: true,
+})
+
+function writeSearch(search: Record<string, unknown>): string {
+  const set = Object.entries(search).filter(([, value]) => value !== undefined && value !== '')
+  const text = new URLSearchParams(set.map(([name, value]) => [name, String(value)])).toString()
+  return text === '' ? '' : `?${text}`
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

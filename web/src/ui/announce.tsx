@@ -1,0 +1,37 @@
+import { observable } from './observable.ts'
+
+interface Toast {
+  id: number
+  text: string
+}
+
+const shownMilliseconds = 6_000
+const toasts = observable<readonly Toast[]>([])
+let lastId = 0
+
+/** Says something that happened: seen for a few seconds, and read out by screen readers. */
+export function announce(text: string): void {
+  lastId += 1
+  const toast = { id: lastId, text }
+  toasts.set([...toasts.get(), toast])
+  setTimeout(() => toasts.set(toasts.get().filter((other) => other !== toast)), shownMilliseconds)
+}
+
+/** Takes back what is shown: it was for somebody who is gone. */
+export function silence(): void {
+  toasts.set([])
+}
+
+/** The place where announcements appear. It is always there: screen readers watch it for changes. */
+export function Announcements() {
+  const shown = toasts.use()
+  return (
+    <div className="toasts" role="status" aria-live="polite">
+      {shown.map(({ id, text }) => (
+        <div key={id} className="toast">
+          {text}
+        </div>
+      ))}
+    </div>
+  )
+}

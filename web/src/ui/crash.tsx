@@ -1,0 +1,15 @@
+import { Button } from 'react-aria-components/Button'
+import { PageTitle } from './page-title.tsx'
+
+/** A fault of this app itself, or a part of it that could not be loaded: what helps then is to load it anew. */
+export function CrashView() {
+  return (
+    <div className="empty">
+      <PageTitle title="This view could not be shown" />
+      <p className="soft">Reload the page: there may be a newer version of it. Orders are not affected.</p>
+      <Button className="button button-primary" onPress={() => location.reload()}>
+        Reload the page
+      </Button>
+    </div>
+  )
+}

@@ -1,0 +1,70 @@
+/** Numbers and dates as the person's browser writes them, in its time zone. */
+export const viewerLocale = knownLocale(navigator.language)
+const locale = viewerLocale
+export const viewerTimeZone = Intl.DateTimeFormat().resolvedOptions().timeZone
+
+const totalFormat = new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 4 })
+const shortTotalFormat = new Intl.NumberFormat(locale, { notation: 'compact', maximumSignificantDigits: 3 })
+const countFormat = new Intl.NumberFormat(locale)
+const instantFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
+const exactFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'long' })
+const timeFormat = new Intl.DateTimeFormat(locale, { timeStyle: 'short' })
+const utcDayFormat = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', day: 'numeric', month: 'short' })
+const utcLongDayFormat = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', dateStyle: 'full' })
+/** Words, so in the language of the app. */
+const agoFormat = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+
+/** Of a number, or of decimal text where a sum is more than a number can hold. */
+export const formatTotal = (total: number | `${number}`) => totalFormat.format(total)
+/** As 1.2M: for figures that are looked at rather than read. */
+export const formatShortTotal = (total: number) => shortTotalFormat.format(total)
+export const formatCount = (count: number) => countFormat.format(count)
+export const formatInstant = (instant: string) => instantFormat.format(new Date(instant))
+/** With seconds and the name of the zone: for the title of a shorter one. */
+export const formatExactInstant = (instant: string) => exactFormat.format(new Date(instant))
+export const formatTime = (milliseconds: number) => timeFormat.format(milliseconds)
+/** Of a date `YYYY-MM-DD`, which is a day of UTC. */
+export const formatDay = (date: string) => utcDayFormat.format(new Date(date))
+export const formatLongDay = (date: string) => utcLongDayFormat.format(new Date(date))
+
+/** The same instant as the clocks of another zone showed it; undefined when the zone is the viewer's or unknown here. */
+export function formatInstantIn(instant: string, timeZone: string | null): string | undefined {
+  if (timeZone === null || timeZone === viewerTimeZone) return undefined
+  try {
+    const format = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone })
+    return format.format(new Date(instant))
+  } catch {
+    return undefined
+  }
+}
+
+/** Of time, with their milliseconds; the largest first. */
+export const units = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const
+
+/** As "3 days ago". */
+export function formatAgo(instant: string, now: number): string {
+  const elapsed = new Date(instant).getTime() - now
+  const [unit, length] = units.find(([, size]) => Math.abs(elapsed) >= size) ?? ['minute', 60_000]
+  return agoFormat.format(Math.trunc(elapsed / length), unit)
+}
+
+const graphemes = new Intl.Segmenter(locale)
+
+/** A name for one line, as in an announcement; cut between what people see as characters. */
+export function shortName(name: string, limit = 60): string {
+  const characters = Array.from(graphemes.segment(name), ({ segment }) => segment)
+  return characters.length <= limit ? name : `${characters.slice(0, limit - 1).join('')}…`
+}
+
+/** Some systems report what is no language tag (`en-US@posix`); then the browser's own default serves. */
+function knownLocale(tag: string): string {
+  try {
+    return new Intl.Locale(tag).toString()
+  } catch {
+    return Intl.NumberFormat().resolvedOptions().locale
+  }
+}

@@ -1,0 +1,100 @@
+import { type ComponentType, useEffect, useState } from 'react'
+import { Button } from 'react-aria-components/Button'
+import { NoAnswerError, retryDelayMilliseconds } from '../api/problem.ts'
+import { FailureNote } from './failure.tsx'
+import { WarningIcon } from './icons.tsx'
+import { pause } from './pause.ts'
+import { hasLoaded, isAppThere, mayReloadFor } from './reload.ts'
+
+/** What is loaded within that time is shown without anything in between. */
+const patienceMilliseconds = 400
+
+/**
+ * A view in a file of its own. While the service does not answer it is waited for. Once it answers, the page is loaded
+ * anew, at the address of the view: because a newer version of the app has taken the place of this one, or because
+ * browsers do not ask again for a module that failed. Where something typed would be lost, the person is asked to.
+ */
+export function lazyView<Name extends string>(load: () => Promise<Record<Name, ComponentType>>, name: Name) {
+  const part: Part = {
+    name,
+    View: undefined,
+    async load() {
+      part.View ??= (await load())[name]
+      hasLoaded(name)
+    },
+  }
+  /** Of the router: what it waits for before it shows the view. Never rejects. */
+  const preload = () => Promise.race([part.load().catch(() => undefined), pause(patienceMilliseconds)])
+  return Object.assign(() => <Lazy part={part} />, { preload, load: part.load })
+}
+
+interface Part {
+  name: string
+  View: ComponentType | undefined
+  load(): Promise<void>
+}
+
+function Lazy({ part }: { part: Part }) {
+  const state = useLoading(part)
+  const { View } = part
+  return View ? <View /> : <Waiting state={state} />
+}
+
+type State = 'waiting' | 'unanswered' | 'broken' | 'there'
+
+function useLoading(part: Part): State {
+  const [state, setState] = useState<State>(part.View ? 'there' : 'waiting')
+  useEffect(() => {
+    if (part.View) return undefined
+    const left = new AbortController()
+    void persist(part, left.signal, setState)
+    return () => left.abort()
+  }, [part])
+  return state
+}
+
+async function persist(part: Part, signal: AbortSignal, tell: (state: State) => void): Promise<void> {
+  for (let tries = 0; !signal.aborted; tries += 1) {
+    try {
+      await part.load()
+      return tell('there')
+    } catch (failure) {
+      const isThere = await isAppThere()
+      if (signal.aborted) return
+      if (isThere && mayReloadFor(part.name)) return location.reload()
+      tell(isThere ? 'broken' : 'unanswered')
+      // Else a fault of the view itself would stay unheard.
+      if (isThere && tries === 0) reportError(failure)
+      await pause(retryDelayMilliseconds(tries, failure), signal)
+    }
+  }
+}
+
+const noAnswer = new NoAnswerError('a part of the app does not come')
+
+function Waiting({ state }: { state: State }) {
+  return (
+    <div className="lazy" aria-busy={state === 'waiting'}>
+      {state === 'unanswered' && <FailureNote failure={noAnswer} />}
+      {state === 'broken' && <Broken />}
+      <span className="skeleton lazy-title" />
+      <span className="skeleton lazy-text" />
+    </div>
+  )
+}
+
+/** The service answers, and this part of the app is not there: after a reload, or because there must not be one unasked. */
+function Broken() {
+  return (
+    <div className="note note-warning" role="status">
+      <WarningIcon />
+      <div>
+        <strong>This view could not be loaded</strong>
+        <p>Reload the page: there may be a newer version of it. Orders are not affected.</p>
+      </div>
+      <Button className="button" onPress={() => location.reload()}>
+        Reload the page
+      </Button>
+    </div>
+  )
+}

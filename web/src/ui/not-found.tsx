@@ -1,0 +1,16 @@
+import { Link } from '@tanstack/react-router'
+import mark from './mark.svg'
+import { PageTitle } from './page-title.tsx'
+
+export function NotFoundView() {
+  return (
+    <main className="empty splash">
+      <img src={mark} alt="" width="48" height="48" />
+      <PageTitle title="There is no such page" />
+      <p className="soft">The link may be old, or mistyped.</p>
+      <Link to="/" className="button">
+        Go to the overview
+      </Link>
+    </main>
+  )
+}

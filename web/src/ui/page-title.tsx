@@ -1,0 +1,21 @@
+import { type ReactNode, useEffect, useRef } from 'react'
+
+let isFirstView = true
+
+/** The heading of a view: names the tab, and takes the focus when the view is entered (not on the first page load). */
+export function PageTitle({ title, children }: { title: string; children?: ReactNode }) {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    document.title = `${title} · Countersign`
+  }, [title])
+  useEffect(() => {
+    if (!isFirstView && !document.activeElement?.closest('main :is(input, [role="dialog"])'))
+      heading.current?.focus()
+    isFirstView = false
+  }, [])
+  return (
+    <h1 ref={heading} tabIndex={-1}>
+      {children ?? title}
+    </h1>
+  )
+}

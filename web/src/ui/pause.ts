@@ -1,0 +1,15 @@
+/** Waits, but not longer than until the connection is said to be back or the signal aborts. Never rejects. */
+export function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, milliseconds)
+    addEventListener('online', done)
+    signal?.addEventListener('abort', done)
+    if (signal?.aborted) done()
+    function done() {
+      clearTimeout(timer)
+      removeEventListener('online', done)
+      signal?.removeEventListener('abort', done)
+      resolve()
+    }
+  })
+}

@@ -1,0 +1,84 @@
+import './shell.css'
+import { useMutation } from '@tanstack/react-query'
+import { Link, Outlet } from '@tanstack/react-router'
+import { Button } from 'react-aria-components/Button'
+import { signOut, useUser } from '../auth/session.ts'
+import { SessionKeeper } from '../auth/session-keeper.tsx'
+import { announce } from './announce.tsx'
+import { describeFailure } from './failure.tsx'
+import { OrdersIcon, OverviewIcon, SignOutIcon, ThemeIcon } from './icons.tsx'
+import mark from './mark.svg'
+import { Shortcuts } from './shortcuts.tsx'
+import { turnTheme, useTheme } from './theme.ts'
+
+const themeNames = { system: 'Theme: automatic', light: 'Theme: light', dark: 'Theme: dark' }
+
+/** The frame around every view of a signed-in person. */
+export function Shell() {
+  return (
+    <div className="shell">
+      <button type="button" className="button skip" onClick={skip}>
+        Skip to the content
+      </button>
+      <Side />
+      <main id="main" className="main" tabIndex={-1}>
+        <div className="main-inner">
+          <SessionKeeper />
+          <Outlet />
+        </div>
+      </main>
+    </div>
+  )
+}
+
+/** Not a link to #main: that would add an address to the history. */
+function skip(): void {
+  document.getElementById('main')?.focus()
+}
+
+function Side() {
+  const user = useUser()
+  const theme = useTheme()
+  const leaving = useMutation({
+    mutationFn: signOut,
+    onError: (failure) => announce(`You may still be signed in. ${describeFailure(failure).title}.`),
+  })
+  return (
+    <header className="side">
+      <Link to="/" className="brand">
+        <img src={mark} alt="" width="28" height="28" />
+        <span>Countersign</span>
+      </Link>
+      <nav className="side-links" aria-label="Main">
+        <Link to="/" className="side-link" activeOptions={{ exact: true, includeSearch: false }}>
+          <OverviewIcon />
+          <span>Overview</span>
+        </Link>
+        <Link to="/orders" className="side-link" activeOptions={{ includeSearch: false }}>
+          <OrdersIcon />
+          <span>Orders</span>
+        </Link>
+      </nav>
+      <div className="side-foot">
+        <Shortcuts />
+        <Button className="side-link" onPress={turnTheme}>
+          <ThemeIcon />
+          <span>{themeNames[theme]}</span>
+        </Button>
+        <Button className="side-link" onPress={() => leaving.isPending || leaving.mutate()}>
+          <SignOutIcon />
+          <span>Sign out</span>
+        </Button>
+        <div className="person">
+          <span className="person-initial" aria-hidden="true">
+            {[...user.userName][0]}
+          </span>
+          <div className="person-name">
+            {user.userName}
+            <div className="soft small">{user.roles.join(', ') || 'no role'}</div>
+          </div>
+        </div>
+      </div>
+    </header>
+  )
+}

@@ -1,0 +1,103 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { Button } from 'react-aria-components/Button'
+import { Dialog, Heading } from 'react-aria-components/Dialog'
+import { Modal, ModalOverlay } from 'react-aria-components/Modal'
+import { useMay } from '../auth/session.ts'
+import { KeyboardIcon } from './icons.tsx'
+import { observable } from './observable.ts'
+import { readSetting, writeSetting } from './settings.ts'
+
+const shortcuts = [
+  ['/', 'Search the orders'],
+  ['n', 'New order'],
+  ['o', 'Orders'],
+  ['h', 'Overview'],
+  ['j k', 'Next and previous row of the table'],
+  ['x', 'Select the row'],
+  ['a', 'Approve the order that is open, or the selected ones'],
+  ['?', 'This list'],
+] as const
+
+const areOn = observable(readSetting('shortcuts') !== 'off')
+
+function turn(on: boolean): void {
+  areOn.set(on)
+  writeSetting('shortcuts', on ? 'on' : 'off')
+}
+
+/** Runs `act` when the person presses the single key, outside of fields and dialogs (WCAG 2.2, 2.1.4: can be turned off). */
+export function useShortcut(key: string, act: () => void): void {
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      if (event.key !== key || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented)
+        return
+      if (!areOn.get() || isBusy(event.target)) return
+      event.preventDefault()
+      act()
+    }
+    addEventListener('keydown', listen)
+    return () => removeEventListener('keydown', listen)
+  }, [key, act])
+}
+
+const typed = 'input:not([type="checkbox"], [type="radio"], [type="range"]), textarea, select'
+
+function isBusy(target: EventTarget | null): boolean {
+  const isTyping = target instanceof Element && target.closest(typed) !== null
+  return isTyping || document.querySelector('[role="dialog"], [role="alertdialog"]') !== null
+}
+
+/** The keys that work everywhere, and the button that lists them. */
+export function Shortcuts() {
+  const [isOpen, setOpen] = useState(false)
+  const isOn = areOn.use()
+  const navigate = useNavigate()
+  const mayCreate = useMay('Orders.Create')
+  useShortcut('?', () => setOpen(true))
+  useShortcut('o', () => void navigate({ to: '/orders' }))
+  useShortcut('h', () => void navigate({ to: '/' }))
+  useShortcut('n', () => {
+    if (mayCreate) void navigate({ to: '/orders/new' })
+  })
+  return (
+    <>
+      <Button className="side-link" onPress={() => setOpen(true)}>
+        <KeyboardIcon />
+        <span>Keyboard</span>
+      </Button>
+      <ModalOverlay className="dialog-scrim" isOpen={isOpen} onOpenChange={setOpen} isDismissable>
+        <Modal className="dialog">
+          <Dialog>
+            <Heading slot="title" level={2}>
+              Keyboard
+            </Heading>
+            <dl className="shortcut-list">
+              {shortcuts.map(([keys, meaning]) => (
+                <div key={keys}>
+                  <dt>
+                    {keys.split(' ').map((key) => (
+                      <kbd key={key} className="key">
+                        {key}
+                      </kbd>
+                    ))}
+                  </dt>
+                  <dd>{meaning}</dd>
+                </div>
+              ))}
+            </dl>
+            <label className="check">
+              <input type="checkbox" checked={isOn} onChange={(event) => turn(event.target.checked)} /> Use
+              these keys
+            </label>
+            <div className="dialog-actions">
+              <Button className="button" slot="close">
+                Close
+              </Button>
+            </div>
+          </Dialog>
+        </Modal>
+      </ModalOverlay>
+    </>
+  )
+}
