@@ -68,7 +68,11 @@ const views: View[] = [
   },
   {
     name: 'one order',
-    open: openList,
+    async open(person) {
+      const orderView = arrivalOf(person.page, 'order')
+      await openList(person)
+      await orderView
+    },
     // No pointer on its way over the rows, which would fetch it ahead.
     ask: (page) => page.locator('.orders-row a').nth(7).press('Enter'),
     slow: (page) => page.locator('.order[aria-busy="true"]'),
