@@ -43,6 +43,8 @@ export interface ThreadOptions {
   refusals: RefusalCodec
   /** Requests that may wait for the thread; one more is refused at once instead of piling up. */
   waitingLimit: number
+  /** Called when results have come, before anybody learns of them. */
+  beforeResults?: () => void
 }
 
 /** The main thread's end of a thread with a connection: restarts it when it dies, after failing what it had not answered. */
@@ -124,6 +126,7 @@ export class DatabaseThread {
           this.#worker = worker
           resolve()
         } else {
+          this.#options.beforeResults?.()
           for (const result of message.results) this.#settle(result)
         }
       })

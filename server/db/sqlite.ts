@@ -72,8 +72,11 @@ export async function openSqlite<Operations extends WriteOperations, Reads exten
   const connection = translateErrors(() => openReadOnly(file))
   const read = new Kysely<Database>({ dialect: sqliteDialect(connection, plainTransaction) })
   const direct = new CachingConnection(connection)
-  readDirectly(read, async (text, parameters) => direct.read(text, parameters))
-  const snapshot = new SharedSnapshot(connection)
+  const snapshot = new TurnSnapshot(connection)
+  readDirectly(read, async (text, parameters) => {
+    snapshot.begin()
+    return direct.read(text, parameters)
+  })
   const lanes = new ReadLanes({ entry: readerEntry, file, refusals })
   const writer = new DatabaseThread({
     name: 'the writer',
@@ -81,6 +84,7 @@ export async function openSqlite<Operations extends WriteOperations, Reads exten
     file,
     refusals,
     waitingLimit: waitingWritesLimit,
+    beforeResults: () => snapshot.end(),
   })
   await writer.start().catch((error: unknown) => {
     connection.close()
@@ -92,7 +96,8 @@ export async function openSqlite<Operations extends WriteOperations, Reads exten
     read,
     async query(name, input, { limitMilliseconds, caller }) {
       const quick = reads[name]?.quick
-      const answer = quick && (await snapshot.during(() => quick(read, input)))
+      snapshot.begin()
+      const answer = await quick?.(read, input)
       // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
       return (answer ?? lanes.run(name, input, limitMilliseconds, caller)) as Promise<any>
     },
@@ -115,25 +120,34 @@ export async function openSqlite<Operations extends WriteOperations, Reads exten
 }
 
 /**
- * One transaction around all quick reads of a turn of the event loop. They wait for nothing but this connection, which
- * answers at once, so none of them outlives the turn, and nothing that was acknowledged after it began is missing.
+ * One read transaction for all small reads of a turn of the event loop: to begin and end one for each costs a third of a
+ * read. They wait for nothing but this connection, which answers at once, so none outlives the turn. It ends before
+ * writes of this process are acknowledged, so that whoever has seen an answer finds what it says.
  */
-class SharedSnapshot {
+class TurnSnapshot {
   readonly #connection: Sqlite.Database
-  #users = 0
+  readonly #begin: Sqlite.Statement
+  readonly #commit: Sqlite.Statement
+  readonly #end = () => this.end()
+  #open = false
 
   constructor(connection: Sqlite.Database) {
     this.#connection = connection
+    this.#begin = connection.prepare('begin')
+    this.#commit = connection.prepare('commit')
   }
 
-  async during<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#users === 0) translateErrors(() => this.#connection.exec('begin'))
-    this.#users += 1
-    try {
-      return await work()
-    } finally {
-      this.#users -= 1
-      if (this.#users === 0) translateErrors(() => this.#connection.exec('commit'))
-    }
+  begin(): void {
+    if (this.#open) return
+    translateErrors(() => this.#begin.run())
+    this.#open = true
+    setImmediate(this.#end)
+  }
+
+  /** An error may have ended the transaction, and the connection may have been closed. */
+  end(): void {
+    if (!this.#open) return
+    this.#open = false
+    if (this.#connection.inTransaction) this.#commit.run()
   }
 }
