@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomFillSync } from 'node:crypto'
+import { hash, randomBytes, randomFillSync } from 'node:crypto'
 
 /** UUIDv7 (RFC 9562 §5.7) of the instant, with 74 random bits; lower case. */
 export function newOrderId(nowMilliseconds: number): string {
@@ -38,5 +38,5 @@ export function newOpaqueId(): string {
 
 /** SHA-256 as base64url: what is stored of a secret with 256 random bits (no salt or stretching is needed then). */
 export function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('base64url')
+  return hash('sha256', text, 'base64url')
 }

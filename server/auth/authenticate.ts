@@ -76,18 +76,22 @@ export class Authenticator {
     if (!secretPattern.test(presented)) return undefined
     const idHash = sha256(presented)
     const session = await findSession(this.#db.read, idHash)
-    if (session === undefined || !session.enabled) return undefined
+    if (session === undefined) return undefined
     const now = this.#clock()
     const idleEnd = session.lastSeenAt + this.#config.sessionIdleTtlSeconds * 1000
     const retired = session.retiredAt !== null && session.retiredAt <= now
     if (retired || idleEnd <= now || session.absoluteExpiresAt <= now) return undefined
+    const user = await this.#findAccount(String(session.principalId), isEnabled)
+    if (user === undefined) return undefined
     return {
-      id: session.principalId,
-      userName: session.userName,
+      id: user.id,
+      userName: user.name,
       roles: session.roles,
-      permissions: await this.#directory.permissionsOf(session.roles),
+      permissions:
+        this.#directory.rememberedPermissions(session.roles) ??
+        (await this.#directory.permissionsOf(session.roles)),
       via: 'session',
-      timeZone: session.timeZone,
+      timeZone: user.timeZone,
       session: {
         id: session.sessionId,
         presentedIdHash: idHash,
@@ -113,23 +117,30 @@ export class Authenticator {
     const verified = await this.#tokens.verify(token)
     if (verified === undefined) return invalid
     // Revocation: the cache of verified signatures never skips this check.
-    const state = await this.#findGranting(verified)
+    const state = await this.#findAccount(verified.subject, (account) => grants(account, verified))
     if (state === undefined) return invalid
     const permissions = await this.#directory.permissionsOf(verified.roles)
     return { outcome: 'valid', principal: bearerPrincipal(state, verified, permissions) }
   }
 
-  /** The account, if it still grants what the token says. What was remembered may be too old to refuse by. */
-  async #findGranting(token: VerifiedToken): Promise<PrincipalState | undefined> {
-    const known = await this.#directory.principal(token.subject)
-    if (grants(known, token)) return known
-    const current = await this.#directory.currentPrincipal(token.subject)
-    return grants(current, token) ? current : undefined
+  /** The account, if it is accepted. What was remembered may be too old to refuse by. */
+  async #findAccount(
+    subject: string,
+    accepts: (state: PrincipalState | undefined) => boolean,
+  ): Promise<PrincipalState | undefined> {
+    const known = this.#directory.rememberedPrincipal(subject) ?? (await this.#directory.principal(subject))
+    if (accepts(known)) return known
+    const current = await this.#directory.currentPrincipal(subject)
+    return accepts(current) ? current : undefined
   }
 }
 
+function isEnabled(state: PrincipalState | undefined): state is PrincipalState {
+  return state?.enabled === true
+}
+
 function grants(state: PrincipalState | undefined, token: VerifiedToken): state is PrincipalState {
-  return state?.enabled === true && token.issuedAtSeconds * 1000 >= state.credentialsChangedAt
+  return isEnabled(state) && token.issuedAtSeconds * 1000 >= state.credentialsChangedAt
 }
 
 function bearerPrincipal(

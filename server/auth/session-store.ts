@@ -1,15 +1,12 @@
 import type { Kysely, Transaction } from 'kysely'
-import { prepared } from '../db/prepared.ts'
+import { prepared, unseen } from '../db/prepared.ts'
 import type { Database } from '../db/tables.ts'
 import { rolesOf } from './account-store.ts'
 
-/** A session row together with its user, found by the hash of a presented id. Instants in milliseconds. */
+/** A session, found by the hash of a presented id. Instants in milliseconds. */
 export interface StoredSession {
   sessionId: string
   principalId: number
-  userName: string
-  enabled: boolean
-  timeZone: string | null
   roles: string[]
   antiforgeryBinding: string
   lastSeenAt: number
@@ -20,28 +17,23 @@ export interface StoredSession {
 
 export async function findSession(db: Kysely<Database>, idHash: string): Promise<StoredSession | undefined> {
   const [row] = await selectSession(db, idHash)
-  return row && { ...row, enabled: row.enabled === 1, roles: JSON.parse(row.roles) }
+  return row && { ...row, roles: JSON.parse(row.roles) }
 }
 
 const selectSession = prepared((db, idHash: string) =>
   db
     .selectFrom('session_ids')
     .innerJoin('sessions', 'sessions.id', 'session_ids.session_id')
-    .innerJoin('principals', 'principals.id', 'sessions.principal_id')
-    .innerJoin('users', 'users.principal_id', 'principals.id')
     .select([
       'sessions.id as sessionId',
-      'principals.id as principalId',
-      'principals.name as userName',
-      'principals.enabled',
-      'users.time_zone as timeZone',
+      'sessions.principal_id as principalId',
       'sessions.roles',
       'sessions.antiforgery_binding as antiforgeryBinding',
       'sessions.last_seen_at as lastSeenAt',
       'sessions.absolute_expires_at as absoluteExpiresAt',
       'session_ids.retired_at as retiredAt',
     ])
-    .where('session_ids.id_hash', '=', idHash),
+    .where('session_ids.id_hash', '=', unseen(idHash)),
 )
 
 export interface CreateSessionInput {

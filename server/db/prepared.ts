@@ -1,4 +1,4 @@
-import type { CompiledQuery, Kysely } from 'kysely'
+import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Database } from './tables.ts'
 
 interface Prepared<Row> {
@@ -53,4 +53,12 @@ export function prepared<Args extends readonly unknown[], Row>(
     const { rows } = await db.executeQuery<Row>({ ...query, parameters })
     return rows
   }
+}
+
+/**
+ * A bound value that the planner does not look at. SQLite plans a statement anew, at several times the cost of a small
+ * read, whenever a value is bound that its planner has looked at: in a join it looks at nearly all.
+ */
+export function unseen<Value>(value: Value): RawBuilder<Value> {
+  return sql<Value>`(select ${value})`
 }
