@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
+import type { Logger } from 'pino'
 import { Antiforgery } from './auth/antiforgery.ts'
 import { Authenticator } from './auth/authenticate.ts'
 import { Directory } from './auth/directory.ts'
@@ -38,7 +39,7 @@ export interface AppParts {
   config: Config
   db: AppDatabase
   clock: Clock
-  log: FastifyBaseLogger
+  log: Logger
   keys: SigningKeys
   antiforgeryKey: Buffer
   readiness: Readiness
@@ -60,7 +61,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   const antiforgery = new Antiforgery(parts.antiforgeryKey)
 
   registerErrors(app, publicUrl)
-  registerRequestLog(app)
+  registerRequestLog(app, parts.log)
   registerSecurityHeaders(app, config)
   registerRequestContext(app, config)
   registerDraining(app, readiness)
@@ -92,7 +93,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
 function createServer({ config, log }: AppParts, publicUrl: () => string): App {
   const apiHeaders = securityHeaders(config)
   const app = fastify({
-    loggerInstance: log,
+    loggerInstance: log as FastifyBaseLogger,
     // One line per request is ours (http/request-log.ts).
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     childLoggerFactory: (parent, bindings, options) => new RequestLog(parent, bindings, options),

@@ -5,8 +5,8 @@ import type { Config } from './config.ts'
 let formattedAt = 0
 let formatted = ''
 
-/** RFC 3339; the text of a millisecond serves all lines of it. */
-function timestampMember(): string {
+/** The member of a line that says when, as pino takes it: RFC 3339; the text of a millisecond serves all lines of it. */
+export function timestampMember(): string {
   const now = systemClock()
   if (now !== formattedAt) {
     formattedAt = now

@@ -32,18 +32,38 @@ export function registerGuard(app: App, parts: GuardParts): void {
     if (config.access === 'public' && byCaller)
       throw new Error(`${route} is public and cannot be limited by caller`)
   })
-  app.addHook('onRequest', async (request, reply) => {
-    const fault = wellFormedFault(request)
-    if (fault !== undefined) {
-      await parts.limits.consume('anonymous', request.clientAddress, reply)
-      throw fault
+  // A promise costs a turn of the microtask queue: nearly every caller is remembered, and let in without one.
+  app.addHook('onRequest', (request, reply, done) => {
+    let waited: Promise<void> | undefined
+    try {
+      waited = admit(request, reply, parts)
+    } catch (error) {
+      done(error as Error)
+      return
     }
-    if (request.is404) return
-    const { access, limit } = request.routeOptions.config
-    if (access === undefined) throw new Error('a route without access')
-    if (access === 'public') await admitPublic(request, reply, parts, limit ?? 'anonymous')
-    else await admitCaller(request, reply, parts, access)
+    if (waited === undefined) done()
+    else waited.then(() => done(), done)
   })
+}
+
+/** Throws, or rejects, with why the request may not pass. */
+function admit(request: FastifyRequest, reply: FastifyReply, parts: GuardParts): Promise<void> | undefined {
+  const fault = wellFormedFault(request)
+  if (fault !== undefined) {
+    parts.limits.consume('anonymous', request.clientAddress, reply)
+    throw fault
+  }
+  if (request.is404) return undefined
+  const { access, limit } = request.routeOptions.config
+  if (access === undefined) throw new Error('a route without access')
+  if (access === 'public') {
+    admitPublic(request, reply, parts, limit ?? 'anonymous')
+    return undefined
+  }
+  const known = parts.authenticator.remembered(request)
+  if (known === undefined) return authenticateAndAdmit(request, reply, parts, access)
+  admitCaller(request, reply, parts, access, known)
+  return undefined
 }
 
 function wellFormedFault(request: FastifyRequest): unknown {
@@ -55,36 +75,43 @@ function wellFormedFault(request: FastifyRequest): unknown {
   }
 }
 
-async function admitPublic(
+function admitPublic(
   request: FastifyRequest,
   reply: FastifyReply,
   { limits, config, publicUrl }: GuardParts,
   limit: string,
-): Promise<void> {
+): void {
   if (limit === 'exempt' || limit === 'own') return
-  await limits.consume(limit as LimitName, request.clientAddress, reply)
+  limits.consume(limit as LimitName, request.clientAddress, reply)
   // A login makes a cookie: a foreign page must not be able to sign its visitor in (login CSRF).
   if (request.routeOptions.config.sameSiteOnly) assertSameSite(request, config, publicUrl())
 }
 
-async function admitCaller(
+async function authenticateAndAdmit(
   request: FastifyRequest,
   reply: FastifyReply,
   parts: GuardParts,
   access: Exclude<Access, 'public'>,
 ): Promise<void> {
-  // Each thing that is waited for costs a turn of the microtask queue: nearly every caller is remembered.
-  const { authenticator } = parts
-  const credential = authenticator.remembered(request) ?? (await authenticator.authenticate(request))
+  admitCaller(request, reply, parts, access, await parts.authenticator.authenticate(request))
+}
+
+function admitCaller(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  parts: GuardParts,
+  access: Exclude<Access, 'public'>,
+  credential: Credential,
+): void {
   const principal = acceptedPrincipal(credential, access)
   if (principal === undefined) {
-    await parts.limits.consume('anonymous', request.clientAddress, reply)
+    parts.limits.consume('anonymous', request.clientAddress, reply)
     if (request.routeOptions.config.clearsStaleCookie) clearStaleCookie(request, reply, parts)
     throw unauthenticated(credential)
   }
   request.principal = principal
   if (principal.session !== null) announceExpiry(reply, principal.session, parts.config)
-  await consumeCallerLimit(request, reply, parts.limits, principal)
+  consumeCallerLimit(request, reply, parts.limits, principal)
   if (principal.via === 'session' && isUnsafe(request.method)) assertNotForged(request, parts, principal)
   if (access !== 'session' && access !== 'authenticated' && !principal.permissions.has(access)) {
     throw new Problem('permission-denied', {
@@ -116,18 +143,18 @@ export function announceExpiry(
   reply.headers(sessionExpiryHeaders(session, config))
 }
 
-async function consumeCallerLimit(
+function consumeCallerLimit(
   request: FastifyRequest,
   reply: FastifyReply,
   limits: RequestLimits,
   principal: Principal,
-): Promise<void> {
+): void {
   const caller = String(principal.id)
   if (request.routeOptions.config.limit === 'sessionRefresh') {
-    await limits.consume('refreshAddress', request.clientAddress, reply)
-    await limits.consume('refresh', principal.session?.id ?? caller, reply)
+    limits.consume('refreshAddress', request.clientAddress, reply)
+    limits.consume('refresh', principal.session?.id ?? caller, reply)
   } else {
-    await limits.consume(isUnsafe(request.method) ? 'write' : 'read', caller, reply)
+    limits.consume(isUnsafe(request.method) ? 'write' : 'read', caller, reply)
   }
 }
 

@@ -230,11 +230,11 @@ async function antiforgeryBinding(
 ): Promise<string> {
   const credential = await authenticator.session(request)
   if (credential.outcome === 'valid' && credential.principal.session !== null) {
-    await limits.consume('read', String(credential.principal.id), reply)
+    limits.consume('read', String(credential.principal.id), reply)
     announceExpiry(reply, credential.principal.session, config)
     return credential.principal.session.antiforgeryBinding
   }
-  await limits.consume('anonymous', request.clientAddress, reply)
+  limits.consume('anonymous', request.clientAddress, reply)
   const kept = presentedAntiforgeryCookie(request)
   if (kept !== undefined) return sha256(kept)
   const made = newSecret()

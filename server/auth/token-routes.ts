@@ -81,10 +81,10 @@ function registerTokenRefresh(app: App, parts: AuthParts): void {
       const tokenHash = sha256(refreshToken)
       const familyId = secretPattern.test(refreshToken) ? await findFamilyId(db.read, tokenHash) : undefined
       if (familyId === undefined) {
-        await limits.consume('anonymous', request.clientAddress, reply)
+        limits.consume('anonymous', request.clientAddress, reply)
         throw new Problem('invalid-refresh-token')
       }
-      await limits.consume('refresh', familyId, reply)
+      limits.consume('refresh', familyId, reply)
       const next = newSecret()
       const now = clock()
       const rotation = await db.write('rotateRefreshToken', {
@@ -94,7 +94,7 @@ function registerTokenRefresh(app: App, parts: AuthParts): void {
         tokenExpiresAt: now + config.refreshTokenIdleTtlSeconds * 1000,
       })
       if (rotation.outcome !== 'rotated') {
-        await limits.consume('anonymous', request.clientAddress, reply)
+        limits.consume('anonymous', request.clientAddress, reply)
         throw refusedRotation(request, rotation)
       }
       return signPair(parts, rotation.grant, next, now)

@@ -18,7 +18,7 @@ export function registerCors(app: App, origins: readonly string[], limits: Reque
     reply.header('access-control-allow-origin', origin)
     reply.header('access-control-expose-headers', exposedHeaders)
     if (!isPreflight(request)) return undefined
-    await limits.consume('anonymous', request.clientAddress, reply)
+    limits.consume('anonymous', request.clientAddress, reply)
     return answerPreflight(reply)
   })
 }

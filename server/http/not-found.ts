@@ -39,7 +39,7 @@ export function registerNotFound(app: App, { limits, publicUrl, sendPage }: Fall
     const url = pathOf(request.raw.url)
     const path = decodePath(url)
     const isPage = path !== undefined && isOutsideApi(path) && isRead(request.method)
-    await limits.consume(isPage ? 'static' : 'anonymous', request.clientAddress, reply)
+    limits.consume(isPage ? 'static' : 'anonymous', request.clientAddress, reply)
     const methods = path === undefined ? undefined : findMethods(url)
     if (methods !== undefined) return answerKnownPath(request, reply, methods)
     if (isPage) return sendPage(request, reply, path)

@@ -1,52 +1,95 @@
 import { isIP, isIPv6 } from 'node:net'
 import type { FastifyReply } from 'fastify'
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import type { Clock } from '../clock.ts'
 import type { RateLimits } from '../config.ts'
 import { Problem, retryAfter } from './problems.ts'
 
 const windowSeconds = 60
+const windowMilliseconds = windowSeconds * 1000
 
 export type LimitName = Exclude<keyof RateLimits, 'factor'>
+
+/** So many windows of one limit are remembered at most, and the latest half of them always: a flood costs bounded memory. */
+const windowsLimit = 200_000
+
+interface Window {
+  /** On the monotonic clock. */
+  endsAt: number
+  used: number
+}
 
 /**
  * Request limits, in the memory of each instance, in fixed windows of a minute that begin with the first request of
  * a key. Every limited answer tells the policy and what is left of it (draft-ietf-httpapi-ratelimit-headers-10).
  */
 export class RequestLimits {
-  readonly #limiters: Partial<Record<LimitName, RateLimiterMemory>> = {}
+  readonly #limits = new Map<LimitName, Limit>()
 
-  constructor({ factor, ...limits }: RateLimits) {
+  /** `monotonic` in milliseconds: limits must not notice that somebody sets the time of day. */
+  constructor({ factor, ...limits }: RateLimits, monotonic: Clock = () => performance.now()) {
     if (factor === 0) return
     for (const [name, perMinute] of Object.entries(limits) as [LimitName, number][]) {
-      this.#limiters[name] = new RateLimiterMemory({
-        keyPrefix: name,
-        points: Math.max(1, Math.round(perMinute * factor)),
-        duration: windowSeconds,
-      })
+      this.#limits.set(name, new Limit(name, Math.max(1, Math.round(perMinute * factor)), monotonic))
     }
   }
 
   /** Counts one request; throws `rate-limited` when the key has none left. */
-  async consume(name: LimitName, key: string, reply: FastifyReply): Promise<void> {
-    const limiter = this.#limiters[name]
-    if (limiter === undefined) return
-    try {
-      announce(reply, name, limiter.points, await limiter.consume(key))
-    } catch (error) {
-      if (!(error instanceof RateLimiterRes)) throw error
-      announce(reply, name, limiter.points, error)
-      throw new Problem('rate-limited', {
-        detail: `At most ${limiter.points} requests in ${windowSeconds} seconds (${name}).`,
-        headers: retryAfter(error.msBeforeNext),
-      })
-    }
+  consume(name: LimitName, key: string, reply: FastifyReply): void {
+    this.#limits.get(name)?.consume(key, reply)
   }
 }
 
-function announce(reply: FastifyReply, name: string, quota: number, state: RateLimiterRes): void {
-  const secondsLeft = Math.ceil(state.msBeforeNext / 1000)
-  reply.header('ratelimit-policy', `"${name}";q=${quota};w=${windowSeconds}`)
-  reply.header('ratelimit', `"${name}";r=${state.remainingPoints};t=${secondsLeft}`)
+class Limit {
+  readonly #name: LimitName
+  readonly #quota: number
+  readonly #policy: string
+  readonly #monotonic: Clock
+  /** Windows that began since `#turnedAt`, and those that began in the minute or more before: all others are over. */
+  #recent = new Map<string, Window>()
+  #older = new Map<string, Window>()
+  #turnedAt: number
+
+  constructor(name: LimitName, quota: number, monotonic: Clock) {
+    this.#name = name
+    this.#quota = quota
+    this.#policy = `"${name}";q=${quota};w=${windowSeconds}`
+    this.#monotonic = monotonic
+    this.#turnedAt = monotonic()
+  }
+
+  consume(key: string, reply: FastifyReply): void {
+    const now = this.#monotonic()
+    const window = this.#windowOf(key, now)
+    const milliseconds = window.endsAt - now
+    const left = this.#quota - window.used
+    if (left > 0) window.used += 1
+    reply.header('ratelimit-policy', this.#policy)
+    reply.header(
+      'ratelimit',
+      `"${this.#name}";r=${Math.max(0, left - 1)};t=${Math.ceil(milliseconds / 1000)}`,
+    )
+    if (left > 0) return
+    throw new Problem('rate-limited', {
+      detail: `At most ${this.#quota} requests in ${windowSeconds} seconds (${this.#name}).`,
+      headers: retryAfter(milliseconds),
+    })
+  }
+
+  #windowOf(key: string, now: number): Window {
+    if (now - this.#turnedAt >= windowMilliseconds) this.#turn(now)
+    const known = this.#recent.get(key) ?? this.#older.get(key)
+    if (known !== undefined && now < known.endsAt) return known
+    if (this.#recent.size >= windowsLimit / 2) this.#turn(now)
+    const begun = { endsAt: now + windowMilliseconds, used: 0 }
+    this.#recent.set(key, begun)
+    return begun
+  }
+
+  #turn(now: number): void {
+    this.#older = this.#recent
+    this.#recent = new Map()
+    this.#turnedAt = now
+  }
 }
 
 /**

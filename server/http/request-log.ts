@@ -1,6 +1,10 @@
 import type { FastifyBaseLogger } from 'fastify'
+import { type Logger, pino } from 'pino'
+import { timestampMember } from '../log.ts'
 import { pathOf } from './errors.ts'
 import type { App } from './route.ts'
+
+const infoLevel = pino.levels.values.info
 
 /** What the methods of a logger take: an object or a text, and values for the text. */
 type Line = [first: object, text?: string, ...values: unknown[]]
@@ -61,24 +65,45 @@ export class RequestLog implements FastifyBaseLogger {
  * One line for every answered request. The query string, headers and bodies are never logged: they may hold what
  * does not belong there.
  */
-export function registerRequestLog(app: App): void {
+export function registerRequestLog(app: App, log: Logger): void {
+  const destination = (log as unknown as Record<symbol, { write(line: string): void }>)[
+    pino.symbols.streamSym
+  ]
+  const isLogged = log.isLevelEnabled('info')
   app.addHook('onResponse', (request, reply, done) => {
-    const { log } = request
-    // A logger of the request's own costs more than the line: the id goes into the line itself.
-    const [writer, requestId] = log instanceof RequestLog ? [log.parent, request.id] : [log, undefined]
-    writer.info(
-      {
-        requestId,
-        method: request.method,
-        path: pathOf(request.raw.url),
-        route: request.routeOptions.schema?.operationId,
-        status: reply.statusCode,
-        milliseconds: Math.round(reply.elapsedTime * 10) / 10,
-        caller: request.principal?.userName,
-        via: request.principal?.via,
-      },
-      'request',
-    )
+    if (!isLogged) return done()
+    const { principal } = request
+    const values = {
+      method: request.method,
+      path: pathOf(request.raw.url),
+      route: request.routeOptions.schema?.operationId,
+      status: reply.statusCode,
+      milliseconds: Math.round(reply.elapsedTime * 10) / 10,
+      caller: principal?.userName,
+      via: principal?.via,
+    }
+    // A logger of the request's own, or only the walk over an object, costs more than the line.
+    if (request.log instanceof RequestLog) destination?.write(lineOf(request.id, values))
+    else request.log.info(values, 'request')
     done()
   })
+}
+
+interface RequestLine {
+  method: string
+  path: string
+  route: string | undefined
+  status: number
+  milliseconds: number
+  caller: string | undefined
+  via: string | undefined
+}
+
+/** As pino writes it. Of the values put in as they are none has a character that JSON escapes. */
+function lineOf(requestId: string, line: RequestLine): string {
+  const { method, path, route, status, milliseconds, caller, via } = line
+  const start = `{"level":${infoLevel}${timestampMember()},"requestId":"${requestId}","method":"${method}"`
+  const target = `,"path":${JSON.stringify(path)}${route === undefined ? '' : `,"route":"${route}"`}`
+  const who = caller === undefined ? '' : `,"caller":${JSON.stringify(caller)},"via":"${via}"`
+  return `${start}${target},"status":${status},"milliseconds":${milliseconds}${who},"msg":"request"}\n`
 }

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { limitKey } from '../../server/http/rate-limit.ts'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import type { FastifyReply } from 'fastify'
+import { readConfig } from '../../server/config.ts'
+import { Problem } from '../../server/http/problems.ts'
+import { limitKey, RequestLimits } from '../../server/http/rate-limit.ts'
 import { newUser, signIn, tokenPair } from '../support/accounts.ts'
 import type { Answer, Client } from '../support/client.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -276,4 +281,64 @@ describe('limitKey', () => {
     }
     for (const [address, key] of Object.entries(keys)) assert.equal(limitKey(address), key, address)
   })
+})
+
+describe('a window of a limit', () => {
+  const limitsAt = (now: { milliseconds: number }) =>
+    new RequestLimits(
+      { ...readConfig({}, { development: true }).rateLimits, factor: 1, read: 2 },
+      () => now.milliseconds,
+    )
+  /** What is left after the request, or the seconds to wait. */
+  function consume(limits: RequestLimits, key: string): string {
+    const headers = new Map<string, string>()
+    const reply = { header: (name: string, value: string) => headers.set(name, value) }
+    try {
+      limits.consume('read', key, reply as unknown as FastifyReply)
+    } catch (error) {
+      assert.ok(error instanceof Problem)
+      return `${error.code} ${headers.get('ratelimit')} ${error.headers['retry-after']}`
+    }
+    return `${headers.get('ratelimit')}`
+  }
+
+  it('begins with the first request of a key, ends a minute later, and is then a new one', () => {
+    const now = { milliseconds: 5_000_000.25 }
+    const limits = limitsAt(now)
+    assert.equal(consume(limits, 'a'), '"read";r=1;t=60')
+    now.milliseconds += 20_000
+    assert.equal(consume(limits, 'b'), '"read";r=1;t=60')
+    assert.equal(consume(limits, 'a'), '"read";r=0;t=40')
+    now.milliseconds += 39_999.5
+    assert.equal(consume(limits, 'a'), 'rate-limited "read";r=0;t=1 1')
+    now.milliseconds += 0.5
+    assert.equal(consume(limits, 'a'), '"read";r=1;t=60')
+    assert.equal(consume(limits, 'b'), '"read";r=0;t=20')
+  })
+
+  it('is remembered for the last hundred thousand keys at least, and not for many more', () => {
+    const limits = limitsAt({ milliseconds: 0 })
+    const key = (number: number) => consume(limits, `key ${number}`)
+    for (let number = 0; number < 250_000; number += 1) key(number)
+    assert.equal(key(150_000), '"read";r=0;t=60')
+    assert.equal(key(249_999), '"read";r=0;t=60')
+    assert.equal(key(49_999), '"read";r=1;t=60')
+  })
+
+  it('that is over takes no memory for long', () => {
+    const now = { milliseconds: 0 }
+    const limits = limitsAt(now)
+    const before = heapAfterCollection()
+    for (let minute = 0; minute < 12; minute += 1) {
+      for (let key = 0; key < 15_000; key += 1) consume(limits, `minute ${minute}, key ${key}`)
+      now.milliseconds += 60_000
+    }
+    assert.ok(heapAfterCollection() - before < 12e6)
+  })
+
+  function heapAfterCollection(): number {
+    setFlagsFromString('--expose-gc')
+    runInNewContext('gc')()
+    return process.memoryUsage().heapUsed
+  }
 })
