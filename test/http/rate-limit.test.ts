@@ -333,7 +333,7 @@ describe('a window of a limit', () => {
       for (let key = 0; key < 15_000; key += 1) consume(limits, `minute ${minute}, key ${key}`)
       now.milliseconds += 60_000
     }
-    assert.ok(heapAfterCollection() - before < 12e6)
+    assert.ok(heapAfterCollection() - before < 6e6)
   })
 
   function heapAfterCollection(): number {
