@@ -334,6 +334,7 @@ describe('a window of a limit', () => {
       now.milliseconds += 60_000
     }
     assert.ok(heapAfterCollection() - before < 6e6)
+    assert.equal(consume(limits, 'one more'), '"read";r=1;t=60')
   })
 
   function heapAfterCollection(): number {
