@@ -86,6 +86,11 @@ export class CachingConnection implements DatabaseConnection {
     return translateErrors(() => this.#prepare(sql).all(...parameters))
   }
 
+  /** Of a statement that returns none; how many rows it wrote. */
+  write(sql: string, parameters: readonly unknown[]): number {
+    return translateErrors(() => this.#prepare(sql).run(...parameters).changes)
+  }
+
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
     return translateErrors(() => {
       const statement = this.#prepare(query.sql)

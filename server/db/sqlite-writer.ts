@@ -2,8 +2,9 @@ import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import type Sqlite from 'better-sqlite3'
 import { Kysely } from 'kysely'
 import { DatabaseUnavailable } from './errors.ts'
-import type { WriteOperations } from './port.ts'
-import { sqliteDialect, translateErrors } from './sqlite-driver.ts'
+import type { WriteOperation, WriteOperations } from './port.ts'
+import { runDirectly } from './prepared.ts'
+import { CachingConnection, sqliteDialect, translateErrors } from './sqlite-driver.ts'
 import { openWritable } from './sqlite-files.ts'
 import {
   type FromThread,
@@ -20,10 +21,9 @@ const groupLimit = 256
 
 /**
  * The loop of SQLite's writer thread: group commit. The operations that are waiting when the writer becomes free
- * run in one `BEGIN IMMEDIATE ... COMMIT`, each in a savepoint, so that one fsync pays for all of them and one that
- * throws rolls back alone. Nothing is acknowledged before the commit that holds it is on disk (WAL,
- * `synchronous=FULL`); when an error ends the whole transaction, every operation of the group is answered
- * `unavailable` and none of them has been written.
+ * run in one `BEGIN IMMEDIATE ... COMMIT`, so that one fsync pays for all of them, and one that throws rolls back
+ * alone. Nothing is acknowledged before the commit that holds it is on disk (WAL, `synchronous=FULL`); when an error
+ * ends the whole transaction, every operation of the group is answered `unavailable` and none of them has been written.
  */
 export function runSqliteWriter(
   port: MessagePort,
@@ -32,13 +32,7 @@ export function runSqliteWriter(
   refusals: RefusalCodec,
 ): void {
   const connection = openWritable(file)
-  const db = new Kysely<Database>({
-    dialect: sqliteDialect(connection, {
-      begin: 'savepoint operation',
-      commit: 'release operation',
-      rollback: ['rollback to operation', 'release operation'],
-    }),
-  })
+  const groups = new Groups(connection, operations, refusals)
   const waiting: ThreadRequest[] = []
   let closing = false
   let scheduled = false
@@ -46,7 +40,7 @@ export function runSqliteWriter(
   async function drain(): Promise<void> {
     takeArrived()
     while (waiting.length > 0) {
-      const results = await runGroup(connection, db, waiting.splice(0, groupLimit), operations, refusals)
+      const results = await groups.run(waiting.splice(0, groupLimit))
       port.postMessage({ results } satisfies FromThread)
       takeArrived()
     }
@@ -77,52 +71,109 @@ export function runSqliteWriter(
   port.postMessage({ ready: true } satisfies FromThread)
 }
 
-async function runGroup(
-  connection: Sqlite.Database,
-  db: Kysely<Database>,
-  group: ThreadRequest[],
-  operations: WriteOperations,
-  refusals: RefusalCodec,
-): Promise<ThreadResult[]> {
-  try {
-    translateErrors(() => connection.exec('begin immediate'))
+/** What an operation throws to have its group begun again with a savepoint around each. */
+class NeedsSavepoint extends Error {}
+
+const together = { begin: 'begin immediate', commit: 'commit', rollback: ['rollback'] }
+const apart = {
+  begin: 'savepoint operation',
+  commit: 'release operation',
+  rollback: ['rollback to operation', 'release operation'],
+}
+
+class Groups {
+  readonly #connection: Sqlite.Database
+  readonly #operations: WriteOperations
+  readonly #refusals: RefusalCodec
+  readonly #together: Kysely<Database>
+  readonly #apart: Kysely<Database>
+  readonly #totalChanges: Sqlite.Statement<[], number>
+
+  constructor(connection: Sqlite.Database, operations: WriteOperations, refusals: RefusalCodec) {
+    this.#connection = connection
+    this.#operations = operations
+    this.#refusals = refusals
+    this.#together = new Kysely<Database>({ dialect: sqliteDialect(connection, together) })
+    this.#apart = new Kysely<Database>({ dialect: sqliteDialect(connection, apart) })
+    const direct = new CachingConnection(connection)
+    for (const db of [this.#together, this.#apart]) {
+      runDirectly(db, {
+        read: async (text, parameters) => direct.read(text, parameters),
+        write: async (text, parameters) => direct.write(text, parameters),
+      })
+    }
+    this.#totalChanges = connection.prepare<[], number>('select total_changes()').pluck()
+  }
+
+  async run(group: ThreadRequest[]): Promise<ThreadResult[]> {
+    try {
+      return (await this.#runTogether(group)) ?? (await this.#runApart(group))
+    } catch (error) {
+      this.#rollBack()
+      const message = error instanceof Error ? error.message : String(error)
+      return group.map(({ id }) => ({ id, outcome: 'unavailable', message }))
+    }
+  }
+
+  /**
+   * Without savepoints, which cost as much as an operation (the search index is written out at the end of each). Undefined
+   * when one of the operations threw after it had written: nothing has been done then.
+   */
+  async #runTogether(group: ThreadRequest[]): Promise<ThreadResult[] | undefined> {
+    try {
+      return await this.#together.transaction().execute(async (trx) => {
+        const results: ThreadResult[] = []
+        for (const request of group) {
+          const before = this.#totalChanges.get()
+          const result = await this.#runOne(request, (run, input) => run(trx, input))
+          if (result.outcome !== 'done' && this.#totalChanges.get() !== before) throw new NeedsSavepoint()
+          results.push(result)
+        }
+        return results
+      })
+    } catch (error) {
+      if (error instanceof NeedsSavepoint) return undefined
+      throw error
+    }
+  }
+
+  async #runApart(group: ThreadRequest[]): Promise<ThreadResult[]> {
+    translateErrors(() => this.#connection.exec('begin immediate'))
     const results: ThreadResult[] = []
-    for (const request of group) results.push(await runOne(connection, db, request, operations, refusals))
-    translateErrors(() => connection.exec('commit'))
+    for (const request of group) {
+      results.push(
+        await this.#runOne(request, (run, input) =>
+          this.#apart.transaction().execute((trx) => run(trx, input)),
+        ),
+      )
+    }
+    translateErrors(() => this.#connection.exec('commit'))
     return results
-  } catch (error) {
-    rollBack(connection)
-    const message = error instanceof Error ? error.message : String(error)
-    return group.map(({ id }) => ({ id, outcome: 'unavailable', message }))
   }
-}
 
-/** Throws only what ends the whole group. */
-async function runOne(
-  connection: Sqlite.Database,
-  db: Kysely<Database>,
-  { id, operation, input }: ThreadRequest,
-  operations: WriteOperations,
-  refusals: RefusalCodec,
-): Promise<ThreadResult> {
-  const run = operations[operation]
-  if (run === undefined)
-    return { id, outcome: 'failed', message: `no operation ${operation}`, stack: undefined }
-  try {
-    const value = await db.transaction().execute((trx) => run(trx, input))
-    return { id, outcome: 'done', value }
-  } catch (error) {
-    if (error instanceof DatabaseUnavailable) throw error
-    if (!connection.inTransaction)
-      throw new DatabaseUnavailable('the transaction was ended', { cause: error })
-    return toThreadResult(id, error, refusals)
+  /** Throws only what ends the whole group. */
+  async #runOne(
+    { id, operation, input }: ThreadRequest,
+    execute: (run: WriteOperation, input: unknown) => Promise<unknown>,
+  ): Promise<ThreadResult> {
+    const run = this.#operations[operation]
+    if (run === undefined)
+      return { id, outcome: 'failed', message: `no operation ${operation}`, stack: undefined }
+    try {
+      return { id, outcome: 'done', value: await execute(run, input) }
+    } catch (error) {
+      if (error instanceof DatabaseUnavailable) throw error
+      if (!this.#connection.inTransaction)
+        throw new DatabaseUnavailable('the transaction was ended', { cause: error })
+      return toThreadResult(id, error, this.#refusals)
+    }
   }
-}
 
-function rollBack(connection: Sqlite.Database): void {
-  try {
-    if (connection.inTransaction) connection.exec('rollback')
-  } catch {
-    // The next BEGIN says whether the connection still works; what the group wrote was never committed.
+  #rollBack(): void {
+    try {
+      if (this.#connection.inTransaction) this.#connection.exec('rollback')
+    } catch {
+      // The next BEGIN says whether the connection still works; what the group wrote was never committed.
+    }
   }
 }

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Transaction } from 'kysely'
 import { LockTimeout } from '../db/errors.ts'
+import { preparedWrite } from '../db/prepared.ts'
 import type { Database } from '../db/tables.ts'
 import { sha256 } from '../ids.ts'
 import { Problem, retryAfter } from './problems.ts'
@@ -90,16 +91,35 @@ export async function once(
   effect: () => Promise<StoredAnswer>,
 ): Promise<OnceAnswer> {
   if (input === null) return { ...(await effect()), replayed: false }
-  if (!(await claimOrWait(trx, input))) return replay(trx, input)
+  if (!(await claimOrWait(trx, input, unanswered))) return replay(trx, input)
   const answer = await effect()
   await trx.updateTable('idempotency_keys').set(answer).where(sameKey(input)).execute()
   return { ...answer, replayed: false }
 }
 
+/** The same where the answer is known before. */
+export async function onceAnswering(
+  trx: Transaction<Database>,
+  input: IdempotencyInput | null,
+  answer: StoredAnswer,
+  effect: () => Promise<void>,
+): Promise<OnceAnswer> {
+  if (input !== null && !(await claimOrWait(trx, input, answer))) return replay(trx, input)
+  await effect()
+  return { ...answer, replayed: false }
+}
+
+/** Stands until the effect has its answer; nobody else ever sees it. */
+const unanswered: StoredAnswer = { status: 0, body: null, location: null, etag: null }
+
 /** The unique index makes a second request wait for the first; past the lock timeout it is told so. */
-async function claimOrWait(trx: Transaction<Database>, input: IdempotencyInput): Promise<boolean> {
+async function claimOrWait(
+  trx: Transaction<Database>,
+  input: IdempotencyInput,
+  answer: StoredAnswer,
+): Promise<boolean> {
   try {
-    return await claim(trx, input)
+    return await claim(trx, input, answer)
   } catch (cause) {
     if (!(cause instanceof LockTimeout)) throw cause
     throw new Problem('idempotency-in-progress', { headers: retryAfter(1_000), cause })
@@ -107,21 +127,42 @@ async function claimOrWait(trx: Transaction<Database>, input: IdempotencyInput):
 }
 
 /** False when the key is held; an expired one is taken over. */
-async function claim(trx: Transaction<Database>, input: IdempotencyInput): Promise<boolean> {
-  const { principalId, operation, key, fingerprint, expiresAt, nowMilliseconds } = input
-  const claimed = { fingerprint, status: 0, body: null, location: null, etag: null, expires_at: expiresAt }
-  const result = await trx
+async function claim(
+  trx: Transaction<Database>,
+  input: IdempotencyInput,
+  answer: StoredAnswer,
+): Promise<boolean> {
+  return (await insertClaim(trx, { ...input, ...answer })) === 1
+}
+
+const insertClaim = preparedWrite((db, claimed: IdempotencyInput & StoredAnswer) =>
+  db
     .insertInto('idempotency_keys')
-    .values({ principal_id: principalId, operation, key, ...claimed })
+    .values({
+      principal_id: claimed.principalId,
+      operation: claimed.operation,
+      key: claimed.key,
+      fingerprint: claimed.fingerprint,
+      status: claimed.status,
+      body: claimed.body,
+      location: claimed.location,
+      etag: claimed.etag,
+      expires_at: claimed.expiresAt,
+    })
     .onConflict((conflict) =>
       conflict
         .columns(['principal_id', 'operation', 'key'])
-        .doUpdateSet(claimed)
-        .where('idempotency_keys.expires_at', '<=', nowMilliseconds),
-    )
-    .executeTakeFirstOrThrow()
-  return result.numInsertedOrUpdatedRows === 1n
-}
+        .doUpdateSet(({ ref }) => ({
+          fingerprint: ref('excluded.fingerprint'),
+          status: ref('excluded.status'),
+          body: ref('excluded.body'),
+          location: ref('excluded.location'),
+          etag: ref('excluded.etag'),
+          expires_at: ref('excluded.expires_at'),
+        }))
+        .where('idempotency_keys.expires_at', '<=', claimed.nowMilliseconds),
+    ),
+)
 
 async function replay(trx: Transaction<Database>, input: IdempotencyInput): Promise<OnceAnswer> {
   const { fingerprint, ...answer } = await trx

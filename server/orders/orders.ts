@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import type { Database } from '../db/tables.ts'
-import { type IdempotencyInput, type OnceAnswer, once } from '../http/idempotency.ts'
+import { type IdempotencyInput, type OnceAnswer, once, onceAnswering } from '../http/idempotency.ts'
 import { versionTag } from '../http/preconditions.ts'
 import { Problem } from '../http/problems.ts'
 import { type OrderStatus, transitions } from './order.ts'
@@ -14,15 +14,13 @@ export interface CreateOrderInput {
 /** Stores a pending order. The answer is the 201, or the one that the same key got before. */
 export function createOrder(trx: Transaction<Database>, input: CreateOrderInput): Promise<OnceAnswer> {
   const { order, idempotency } = input
-  return once(trx, idempotency, async () => {
-    await insertOrder(trx, order)
-    return {
-      status: 201,
-      body: JSON.stringify({ id: order.id }),
-      location: `/v1/orders/${order.id}`,
-      etag: versionTag(1),
-    }
-  })
+  const answer = {
+    status: 201,
+    body: JSON.stringify({ id: order.id }),
+    location: `/v1/orders/${order.id}`,
+    etag: versionTag(1),
+  }
+  return onceAnswering(trx, idempotency, answer, () => insertOrder(trx, order))
 }
 
 export interface ApproveOrderInput {

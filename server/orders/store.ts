@@ -1,5 +1,5 @@
 import type { Kysely, Selectable, Transaction } from 'kysely'
-import { prepared } from '../db/prepared.ts'
+import { prepared, preparedWrite } from '../db/prepared.ts'
 import type { Database, OrdersTable } from '../db/tables.ts'
 import { foldText } from './fold.ts'
 import { type Order, type OrderStatus, orderStatus } from './order.ts'
@@ -22,24 +22,25 @@ export interface NewOrder {
 }
 
 export async function insertOrder(trx: Transaction<Database>, order: NewOrder): Promise<void> {
-  await trx
-    .insertInto('orders')
-    .values({
-      id: order.id,
-      customer: order.customer,
-      customer_folded: foldText(order.customer),
-      total_e4: order.totalE4,
-      status: orderStatus.Pending,
-      created_at: order.createdAt,
-      created_at_time_zone: order.createdAtTimeZone,
-      created_by: order.createdBy,
-      updated_at: null,
-      updated_at_time_zone: null,
-      modified_by: null,
-      version: 1,
-    })
-    .execute()
+  await insertPending(trx, { ...order, customerFolded: foldText(order.customer) })
 }
+
+const insertPending = preparedWrite((db, order: NewOrder & { customerFolded: string }) =>
+  db.insertInto('orders').values({
+    id: order.id,
+    customer: order.customer,
+    customer_folded: order.customerFolded,
+    total_e4: order.totalE4,
+    status: orderStatus.Pending,
+    created_at: order.createdAt,
+    created_at_time_zone: order.createdAtTimeZone,
+    created_by: order.createdBy,
+    updated_at: null,
+    updated_at_time_zone: null,
+    modified_by: null,
+    version: 1,
+  }),
+)
 
 const orderColumns = [
   'id',
