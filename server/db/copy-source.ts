@@ -5,7 +5,7 @@ import { DatabaseRefused, DatabaseUnavailable } from './errors.ts'
 import { migrate, pendingMigrations } from './migrate.ts'
 import { sqliteDialect, translateErrors } from './sqlite-driver.ts'
 import { openWritable, prepareFile } from './sqlite-files.ts'
-import { type Database, derivedTables, sqliteRowNumber } from './tables.ts'
+import { type Database, derivedTables, sqliteRowNumber, sqliteSearchDeferral } from './tables.ts'
 
 /** A row as text, in the order of the table's columns. Every column reads the same as text on both engines. */
 export type TextRow = (string | null)[]
@@ -132,8 +132,8 @@ function tableNames(connection: Sqlite.Database): string[] {
        and name not like 'sqlite\\_%' escape '\\' order by name`,
   )
   const names = translateErrors(() => statement.pluck().all() as string[])
-  const derived: readonly string[] = derivedTables
-  return names.filter((name) => !derived.includes(name))
+  const made: readonly string[] = [...derivedTables, sqliteSearchDeferral]
+  return names.filter((name) => !made.includes(name))
 }
 
 function describeTable(connection: Sqlite.Database, name: string): CopiedTable {

@@ -6,6 +6,7 @@ import type { WriteOperation, WriteOperations } from './port.ts'
 import { runDirectly } from './prepared.ts'
 import { CachingConnection, sqliteDialect, translateErrors } from './sqlite-driver.ts'
 import { openWritable } from './sqlite-files.ts'
+import { DeferredSearch } from './sqlite-search.ts'
 import {
   type FromThread,
   type RefusalCodec,
@@ -87,6 +88,7 @@ class Groups {
   readonly #refusals: RefusalCodec
   readonly #together: Kysely<Database>
   readonly #apart: Kysely<Database>
+  readonly #search: DeferredSearch
   readonly #totalChanges: Sqlite.Statement<[], number>
 
   constructor(connection: Sqlite.Database, operations: WriteOperations, refusals: RefusalCodec) {
@@ -102,6 +104,7 @@ class Groups {
         write: async (text, parameters) => direct.write(text, parameters),
       })
     }
+    this.#search = new DeferredSearch(connection)
     this.#totalChanges = connection.prepare<[], number>('select total_changes()').pluck()
   }
 
@@ -116,19 +119,22 @@ class Groups {
   }
 
   /**
-   * Without savepoints, which cost as much as an operation (the search index is written out at the end of each). Undefined
+   * Without savepoints, which cost as much as an operation, and with one addition to the search index for all. Undefined
    * when one of the operations threw after it had written: nothing has been done then.
    */
   async #runTogether(group: ThreadRequest[]): Promise<ThreadResult[] | undefined> {
     try {
       return await this.#together.transaction().execute(async (trx) => {
         const results: ThreadResult[] = []
+        const isDeferred = group.length > 1
+        if (isDeferred) translateErrors(() => this.#search.defer())
         for (const request of group) {
           const before = this.#totalChanges.get()
           const result = await this.#runOne(request, (run, input) => run(trx, input))
           if (result.outcome !== 'done' && this.#totalChanges.get() !== before) throw new NeedsSavepoint()
           results.push(result)
         }
+        if (isDeferred) translateErrors(() => this.#search.indexAdded())
         return results
       })
     } catch (error) {

@@ -26,6 +26,9 @@ export interface Database {
 /** By which SQLite numbers the orders for its index of trigrams; PostgreSQL has no such column, and no query names it. */
 export const sqliteRowNumber = 'seq'
 
+/** Of SQLite alone: from which row on orders are not in the index of trigrams yet, within a transaction. */
+export const sqliteSearchDeferral = 'orders_search_deferral'
+
 /** Tables that the database itself makes from others: they are read, and never written or copied. */
 export const derivedTables = ['order_tally', 'order_tally_changes'] as const
 export type DerivedTable = (typeof derivedTables)[number]

@@ -30,6 +30,10 @@ const sortIndexes = [
   'create index orders_by_created_by on orders (lower(created_by), id)',
 ]
 
+/** The greatest row number that there can be. */
+const everyRow = '9223372036854775807'
+const indexedTo = '(select indexed_to from orders_search_deferral)'
+
 const sqliteIndexes = [
   'create unique index orders_by_id on orders (id)',
   'create index orders_by_created_at on orders (created_at, id)',
@@ -37,14 +41,18 @@ const sqliteIndexes = [
   `create virtual table orders_search using fts5(customer_folded, content = 'orders', content_rowid = 'seq',
      columnsize = 0, tokenize = 'trigram case_sensitive 1')`,
   `insert into orders_search (orders_search) values ('rebuild')`,
-  `create trigger orders_search_insert after insert on orders begin
+  // A group of writes indexes its new rows together at its end (sqlite-search.ts): those above `indexed_to`.
+  'create table orders_search_deferral (indexed_to integer not null) strict',
+  `insert into orders_search_deferral values (${everyRow})`,
+  `create trigger orders_search_insert after insert on orders when new.seq <= ${indexedTo} begin
      insert into orders_search (rowid, customer_folded) values (new.seq, new.customer_folded);
    end`,
-  `create trigger orders_search_delete after delete on orders begin
+  `create trigger orders_search_delete after delete on orders when old.seq <= ${indexedTo} begin
      insert into orders_search (orders_search, rowid, customer_folded)
        values ('delete', old.seq, old.customer_folded);
    end`,
-  `create trigger orders_search_update after update of seq, customer_folded on orders begin
+  `create trigger orders_search_update after update of seq, customer_folded on orders
+     when old.seq <= ${indexedTo} begin
      insert into orders_search (orders_search, rowid, customer_folded)
        values ('delete', old.seq, old.customer_folded);
      insert into orders_search (rowid, customer_folded) values (new.seq, new.customer_folded);
