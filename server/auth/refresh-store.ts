@@ -76,14 +76,17 @@ export async function rotateRefreshToken(
     .where('token_hash', '=', input.tokenHash)
     .where('used_at', 'is', null)
     .where('expires_at', '>', input.nowMilliseconds)
-    .where('family_id', 'in', (eb) =>
-      eb
-        .selectFrom('refresh_families')
-        .innerJoin('principals', 'principals.id', 'refresh_families.principal_id')
-        .select('refresh_families.id')
-        .where('refresh_families.revoked_at', 'is', null)
-        .where('refresh_families.expires_at', '>', input.nowMilliseconds)
-        .where('principals.enabled', '=', 1),
+    .where(({ exists, selectFrom }) =>
+      exists(
+        // Of this token: SQLite would collect all live families for an IN.
+        selectFrom('refresh_families')
+          .innerJoin('principals', 'principals.id', 'refresh_families.principal_id')
+          .select('refresh_families.id')
+          .whereRef('refresh_families.id', '=', 'refresh_tokens.family_id')
+          .where('refresh_families.revoked_at', 'is', null)
+          .where('refresh_families.expires_at', '>', input.nowMilliseconds)
+          .where('principals.enabled', '=', 1),
+      ),
     )
     .returning('family_id')
     .executeTakeFirst()

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import Sqlite from 'better-sqlite3'
+import { type CompiledQuery, Kysely, type LogEvent } from 'kysely'
+import { migrateDatabase } from '../../server/db/open.ts'
+import type { WriteOperation } from '../../server/db/port.ts'
+import { sqliteDialect } from '../../server/db/sqlite-driver.ts'
+import type { Database } from '../../server/db/tables.ts'
+import { operations } from '../../server/operations.ts'
+
+const now = Date.UTC(2026, 10, 1)
+const later = now + 3_600_000
+const passwordHash = 'not a hash of anything'
+
+/** Tables that grow with use. The others hold a handful of rows, or one for each account. */
+const growing = /^(?:SCAN|SEARCH) (orders|session|refresh|login|idempotency)/
+const byEquality = /\((\w+=\?|<expr>=\?)/
+
+describe('what a running service writes', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-plans-'))
+  let connection: Sqlite.Database
+  let db: Kysely<Database>
+  let queries: CompiledQuery[] = []
+  before(async () => {
+    const file = join(folder, 'test.db')
+    await migrateDatabase({ databaseUrl: `file:${file}` })
+    connection = new Sqlite(file)
+    const statements = { begin: 'begin', commit: 'commit', rollback: ['rollback'] }
+    const log = ({ query }: LogEvent) => void queries.push(query)
+    db = new Kysely<Database>({ dialect: sqliteDialect(connection, statements), log })
+    await write('addUser', {
+      userName: 'planned',
+      email: 'planned@example.com',
+      passwordHash,
+      roles: ['Operator'],
+      timeZone: null,
+      nowMilliseconds: now,
+    })
+  })
+  after(() => {
+    connection.close()
+    rmSync(folder, { recursive: true })
+  })
+
+  // biome-ignore lint/suspicious/noExplicitAny: each operation has an input of its own
+  function write(name: keyof typeof operations, input: any): Promise<unknown> {
+    const run: WriteOperation = operations[name]
+    return db.transaction().execute((trx) => run(trx, input))
+  }
+
+  /** The steps of all its statements that look at rows of a growing table. */
+  async function stepsOf(work: () => Promise<unknown>): Promise<string[]> {
+    queries = []
+    // What it throws does not matter, only what it looked at.
+    await work().catch(() => undefined)
+    assert.ok(queries.length > 0)
+    const steps = queries.flatMap(
+      ({ sql, parameters }) =>
+        connection.prepare(`explain query plan ${sql}`).all(...parameters) as { detail: string }[],
+    )
+    return steps.map(({ detail }) => detail).filter((detail) => growing.test(detail))
+  }
+
+  const session = {
+    sessionId: 'session',
+    idHash: 'id',
+    principalId: 1,
+    passwordHash,
+    credentialsChangedAt: now,
+    offeredBinding: 'binding',
+    freshBinding: 'other binding',
+    replacedIdHash: 'replaced',
+    nowMilliseconds: now,
+    absoluteExpiresAt: later,
+    userAgent: null,
+  }
+  const family = {
+    familyId: 'family',
+    tokenHash: 'token',
+    principalId: 1,
+    passwordHash,
+    credentialsChangedAt: now,
+    nowMilliseconds: now,
+    tokenExpiresAt: later,
+    familyExpiresAt: later,
+  }
+  const rotation = { tokenHash: 'token', newTokenHash: 'next', nowMilliseconds: now, tokenExpiresAt: later }
+  const login = { accountKey: 'account', pairKey: 'pair', nowMilliseconds: now }
+  const idempotency = {
+    principalId: 1,
+    operation: 'PATCH',
+    key: 'key',
+    fingerprint: 'fingerprint',
+    nowMilliseconds: now,
+    expiresAt: later,
+  }
+  const refreshed = {
+    sessionId: 'session',
+    presentedIdHash: 'id',
+    newIdHash: 'new id',
+    nowMilliseconds: now,
+    retireAt: later,
+  }
+  const approval = {
+    id: 'unknown',
+    acceptedVersions: [1],
+    nowMilliseconds: now,
+    timeZone: 'UTC',
+    modifiedBy: 'planned',
+    idempotency,
+  }
+
+  const cases: [keyof typeof operations, object][] = [
+    ['createSession', session],
+    ['refreshSession', refreshed],
+    ['touchSession', { sessionId: 'session', nowMilliseconds: later }],
+    ['endSession', { idHash: 'id' }],
+    ['createRefreshFamily', family],
+    ['rotateRefreshToken', rotation],
+    ['rotateRefreshToken', rotation],
+    ['reserveLoginTry', login],
+    ['returnLoginTry', { ...login, succeeded: true }],
+    ['returnLoginTry', { ...login, succeeded: false }],
+    ['approveOrder', approval],
+  ]
+  for (const [name, input] of cases) {
+    it(`by ${name} is found by keys, however many rows there are`, async () => {
+      const steps = await stepsOf(() => write(name, input))
+      assert.deepEqual(
+        steps.filter((step) => !byEquality.test(step)),
+        [],
+      )
+    })
+  }
+})
