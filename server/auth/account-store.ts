@@ -1,16 +1,15 @@
 import type { Kysely } from 'kysely'
+import { prepared } from '../db/prepared.ts'
 import type { Database } from '../db/tables.ts'
 
 /** Names of a principal's roles, sorted. */
 export async function rolesOf(db: Kysely<Database>, principalId: number): Promise<string[]> {
-  const rows = await db
-    .selectFrom('principal_roles')
-    .select('role')
-    .where('principal_id', '=', principalId)
-    .orderBy('role')
-    .execute()
-  return rows.map((row) => row.role)
+  return (await selectRoles(db, principalId)).map((row) => row.role)
 }
+
+const selectRoles = prepared((db, principalId: number) =>
+  db.selectFrom('principal_roles').select('role').where('principal_id', '=', principalId).orderBy('role'),
+)
 
 /** A user with what a login checks. */
 export interface UserCredentials {

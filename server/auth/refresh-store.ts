@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
+import { prepared, preparedWrite, unseen } from '../db/prepared.ts'
 import type { Database } from '../db/tables.ts'
 import { rolesOf } from './account-store.ts'
 import { confirmCredentials } from './session-store.ts'
@@ -70,28 +71,9 @@ export async function rotateRefreshToken(
   trx: Transaction<Database>,
   input: RotateRefreshTokenInput,
 ): Promise<Rotation> {
-  const used = await trx
-    .updateTable('refresh_tokens')
-    .set('used_at', input.nowMilliseconds)
-    .where('token_hash', '=', input.tokenHash)
-    .where('used_at', 'is', null)
-    .where('expires_at', '>', input.nowMilliseconds)
-    .where(({ exists, selectFrom }) =>
-      exists(
-        // Of this token: SQLite would collect all live families for an IN.
-        selectFrom('refresh_families')
-          .innerJoin('principals', 'principals.id', 'refresh_families.principal_id')
-          .select('refresh_families.id')
-          .whereRef('refresh_families.id', '=', 'refresh_tokens.family_id')
-          .where('refresh_families.revoked_at', 'is', null)
-          .where('refresh_families.expires_at', '>', input.nowMilliseconds)
-          .where('principals.enabled', '=', 1),
-      ),
-    )
-    .returning('family_id')
-    .executeTakeFirst()
+  const [used] = await markUsed(trx, input.tokenHash, input.nowMilliseconds)
   if (used === undefined) return nameRefusal(trx, input)
-  const family = await findLiveFamily(trx, used.family_id)
+  const [family] = await selectLiveFamily(trx, used.family_id)
   if (family === undefined) return { outcome: 'refused' }
   await insertToken(
     trx,
@@ -104,13 +86,35 @@ export async function rotateRefreshToken(
   return { outcome: 'rotated', grant: { principalId, userName, roles, credentialsChangedAt } }
 }
 
+const markUsed = prepared((trx, tokenHash: string, nowMilliseconds: number) =>
+  trx
+    .updateTable('refresh_tokens')
+    .set('used_at', nowMilliseconds)
+    .where('token_hash', '=', tokenHash)
+    .where('used_at', 'is', null)
+    .where('expires_at', '>', nowMilliseconds)
+    .where(({ exists, selectFrom }) =>
+      exists(
+        // Of this token: SQLite would collect all live families for an IN.
+        selectFrom('refresh_families')
+          .innerJoin('principals', 'principals.id', 'refresh_families.principal_id')
+          .select('refresh_families.id')
+          .whereRef('refresh_families.id', '=', 'refresh_tokens.family_id')
+          .where('refresh_families.revoked_at', 'is', null)
+          .where('refresh_families.expires_at', '>', nowMilliseconds)
+          .where('principals.enabled', '=', 1),
+      ),
+    )
+    .returning('family_id'),
+)
+
 /**
  * The family and its account in one statement, and so in one snapshot: a change of credentials that was committed
  * since the UPDATE has also revoked the family, and the grant never carries the date of a change that it must not
  * survive.
  */
-function findLiveFamily(trx: Transaction<Database>, familyId: string) {
-  return trx
+const selectLiveFamily = prepared((trx, familyId: string) =>
+  trx
     .selectFrom('refresh_families')
     .innerJoin('principals', 'principals.id', 'refresh_families.principal_id')
     .select([
@@ -119,11 +123,10 @@ function findLiveFamily(trx: Transaction<Database>, familyId: string) {
       'principals.credentials_changed_at as credentialsChangedAt',
       'refresh_families.expires_at',
     ])
-    .where('refresh_families.id', '=', familyId)
+    .where('refresh_families.id', '=', unseen(familyId))
     .where('refresh_families.revoked_at', 'is', null)
-    .where('principals.enabled', '=', 1)
-    .executeTakeFirst()
-}
+    .where('principals.enabled', '=', 1),
+)
 
 async function nameRefusal(trx: Transaction<Database>, input: RotateRefreshTokenInput): Promise<Rotation> {
   const token = await trx
@@ -144,13 +147,13 @@ async function nameRefusal(trx: Transaction<Database>, input: RotateRefreshToken
 
 /** The family of a token, used or not: what the refresh limit counts by. */
 export async function findFamilyId(db: Kysely<Database>, tokenHash: string): Promise<string | undefined> {
-  const row = await db
-    .selectFrom('refresh_tokens')
-    .select('family_id')
-    .where('token_hash', '=', tokenHash)
-    .executeTakeFirst()
+  const [row] = await selectFamilyId(db, tokenHash)
   return row?.family_id
 }
+
+const selectFamilyId = prepared((db, tokenHash: string) =>
+  db.selectFrom('refresh_tokens').select('family_id').where('token_hash', '=', tokenHash),
+)
 
 async function insertToken(
   trx: Transaction<Database>,
@@ -158,11 +161,17 @@ async function insertToken(
   familyId: string,
   expiresAt: number,
 ): Promise<void> {
-  await trx
-    .insertInto('refresh_tokens')
-    .values({ token_hash: tokenHash, family_id: familyId, expires_at: expiresAt, used_at: null })
-    .execute()
+  await insertUnused(trx, { tokenHash, familyId, expiresAt })
 }
+
+const insertUnused = preparedWrite((trx, token: { tokenHash: string; familyId: string; expiresAt: number }) =>
+  trx.insertInto('refresh_tokens').values({
+    token_hash: token.tokenHash,
+    family_id: token.familyId,
+    expires_at: token.expiresAt,
+    used_at: null,
+  }),
+)
 
 async function readGrant(trx: Transaction<Database>, principalId: number): Promise<TokenGrant> {
   const principal = await trx
