@@ -53,10 +53,24 @@ export async function removeExpired(trx: Transaction<Database>, input: RemoveExp
         eb.selectFrom('session_ids').select('id_hash').where('retired_at', '<=', now).limit(limit),
       )
       .executeTakeFirst(),
+    await removeTokensOfEndedFamilies(trx, now, limit),
     await trx
       .deleteFrom('refresh_families')
       .where('id', 'in', (eb) =>
-        eb.selectFrom('refresh_families').select('id').where('expires_at', '<=', now).limit(limit),
+        eb
+          .selectFrom('refresh_families')
+          .select('id')
+          .where('expires_at', '<=', now)
+          .where(({ not, exists, selectFrom }) =>
+            not(
+              exists(
+                selectFrom('refresh_tokens')
+                  .select('token_hash')
+                  .whereRef('refresh_tokens.family_id', '=', 'refresh_families.id'),
+              ),
+            ),
+          )
+          .limit(limit),
       )
       .executeTakeFirst(),
     await trx
@@ -72,6 +86,21 @@ export async function removeExpired(trx: Transaction<Database>, input: RemoveExp
     await removeExpiredKeys(trx, now, limit),
   ]
   return Math.max(...deleted.map((result) => Number(result.numDeletedRows)))
+}
+
+/** A family has as many as it was refreshed in a month: with it, they would be a batch without bound. */
+function removeTokensOfEndedFamilies(trx: Transaction<Database>, now: number, limit: number) {
+  return trx
+    .deleteFrom('refresh_tokens')
+    .where('token_hash', 'in', (eb) =>
+      eb
+        .selectFrom('refresh_families')
+        .innerJoin('refresh_tokens', 'refresh_tokens.family_id', 'refresh_families.id')
+        .select('token_hash')
+        .where('refresh_families.expires_at', '<=', now)
+        .limit(limit),
+    )
+    .executeTakeFirst()
 }
 
 /** One key at a time would be a statement each; a range of expiry times covers a batch of them. */
