@@ -11,7 +11,7 @@ import { cleanUpRegularly } from './cleanup.ts'
 import { systemClock } from './clock.ts'
 import { type Config, ConfigurationError, readConfig } from './config.ts'
 import { openAppDatabase } from './database.ts'
-import { type Metrics, startMetrics } from './http/metrics.ts'
+import type { Metrics } from './http/metrics.ts'
 import type { App } from './http/route.ts'
 import { isWebAppBuilt } from './http/spa.ts'
 import { createLog } from './log.ts'
@@ -182,6 +182,7 @@ function listenForRequests(app: App, config: Config): Promise<string> {
 async function listenForMetrics(app: App, config: Config): Promise<Metrics | undefined> {
   const { metricsPort, host } = config
   if (metricsPort === undefined) return undefined
+  const { startMetrics } = await import('./http/metrics.ts')
   return explained('METRICS_PORT', metricsPort, host, () => startMetrics(app, config, metricsPort))
 }
 
