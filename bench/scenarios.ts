@@ -192,7 +192,7 @@ export function signInScenarios(site: Site, server: MeasuredServer): NamedScenar
   ]
 }
 
-function postOrders({ callers }: Site): Requests {
+export function postOrders({ callers }: Pick<Site, 'callers'>): Requests {
   const customers = ['Abenteuer & Söhne GmbH', 'Bluewater Marine Supplies Ltd', '株式会社東京製紙']
   const bodies = customers.flatMap((customer) =>
     [12.5, 199.99, 4_800, 0.0125].map((total) => JSON.stringify({ customer, total })),

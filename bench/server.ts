@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, ftruncateSync, openSync } from 'node:fs'
+import { closeSync, ftruncateSync, openSync, readFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
 import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { Usage } from './probe.ts'
+import type { ProbeMessage, Usage } from './probe.ts'
 
 const startLimitMilliseconds = 60_000
 const pollMilliseconds = 2
@@ -31,7 +32,7 @@ export class MeasuredServer {
   static async start(options: ServerOptions): Promise<MeasuredServer> {
     const port = await freePort()
     const log = openSync(`${options.folder}/server-${port}.log`, 'a', 0o600)
-    const probe = options.probe === false ? [] : ['--import', new URL('./probe.ts', import.meta.url).href]
+    const probe = options.probe === false ? [] : ['--import', probeModule()]
     const startedAt = performance.now()
     const child = spawn(process.execPath, [...probe, ...options.args], {
       cwd: options.folder,
@@ -50,10 +51,19 @@ export class MeasuredServer {
   }
 
   /** What is written to the log is thrown away here: at full load it would be gigabytes. */
-  async usage(): Promise<Usage> {
+  usage(): Promise<Usage> {
     ftruncateSync(this.#log)
+    return this.#ask('usage')
+  }
+
+  /** From now on its usage tells how late its event loop was. */
+  watch(): Promise<Usage> {
+    return this.#ask('watch')
+  }
+
+  async #ask(message: ProbeMessage): Promise<Usage> {
     const answer = once(this.#child, 'message')
-    this.#child.send('usage')
+    this.#child.send(message)
     const [usage] = await answer
     return usage
   }
@@ -66,6 +76,12 @@ export class MeasuredServer {
     }
     closeSync(this.#log)
   }
+}
+
+/** As JavaScript: the part of Node that strips types would count as memory of the server. */
+function probeModule(): string {
+  const source = stripTypeScriptTypes(readFileSync(fileOf('./probe.ts'), 'utf8'))
+  return `data:text/javascript;base64,${Buffer.from(source).toString('base64')}`
 }
 
 async function untilReady(child: ChildProcess, url: string): Promise<void> {

@@ -2,13 +2,14 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openAppDatabase } from '../server/database.ts'
+import { buildServerIfStale } from '../tools/build-server.ts'
 import { type Callers, makeCallers } from './callers.ts'
 import { dataFolder, seed, sqliteCopy } from './data.ts'
 import { choosePaths, type Paths } from './paths.ts'
 import { fileOf, MeasuredServer } from './server.ts'
 
 const publicUrl = 'https://orders.example.com'
-const main = fileOf('../server/main.ts')
+const main = fileOf('../server/dist/main.js')
 
 /** A database with its orders and callers, and how to start what serves it. */
 export interface Site {
@@ -73,7 +74,8 @@ async function makeSite(
 }
 
 /** The service as an operator starts it, in production mode. */
-export function startService({ folder, env }: Site, probe = true): Promise<MeasuredServer> {
+export async function startService({ folder, env }: Site, probe = true): Promise<MeasuredServer> {
+  await buildServerIfStale()
   return MeasuredServer.start({ args: [main, 'serve'], env, folder, readyPath: '/health/ready', probe })
 }
 
