@@ -1,11 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, ftruncateSync, openSync, readFileSync } from 'node:fs'
-import { stripTypeScriptTypes } from 'node:module'
+import { closeSync, ftruncateSync, openSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { ProbeMessage, Usage } from './probe.ts'
+import type { ProbeMessage, Usage } from './usage.ts'
 
 const startLimitMilliseconds = 60_000
 const pollMilliseconds = 2
@@ -32,7 +31,7 @@ export class MeasuredServer {
   static async start(options: ServerOptions): Promise<MeasuredServer> {
     const port = await freePort()
     const log = openSync(`${options.folder}/server-${port}.log`, 'a', 0o600)
-    const probe = options.probe === false ? [] : ['--import', probeModule()]
+    const probe = options.probe === false ? [] : ['--import', new URL('./probe.mjs', import.meta.url).href]
     const startedAt = performance.now()
     const child = spawn(process.execPath, [...probe, ...options.args], {
       cwd: options.folder,
@@ -76,12 +75,6 @@ export class MeasuredServer {
     }
     closeSync(this.#log)
   }
-}
-
-/** As JavaScript: the part of Node that strips types would count as memory of the server. */
-function probeModule(): string {
-  const source = stripTypeScriptTypes(readFileSync(fileOf('./probe.ts'), 'utf8'))
-  return `data:text/javascript;base64,${Buffer.from(source).toString('base64')}`
 }
 
 async function untilReady(child: ChildProcess, url: string): Promise<void> {

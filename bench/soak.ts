@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import Sqlite from 'better-sqlite3'
 import { Load, type LoadOrder, type LoadResult } from './load.ts'
-import type { Usage } from './probe.ts'
 import { machineFacts, print, printColumns, short, writeResult } from './report.ts'
 import type { Requests } from './requests.ts'
 import { median } from './rounds.ts'
 import { postOrders } from './scenarios.ts'
 import type { MeasuredServer } from './server.ts'
 import { prepareWorkplace, type Site, sqliteSite, startService } from './site.ts'
+import type { Usage } from './usage.ts'
 
 /**
  * Mixed traffic of many users for minutes: does memory stay flat, and do the tables that the service cleans up itself?

@@ -5,6 +5,11 @@ import { DatabaseRefused } from './errors.ts'
 
 /** How long a connection waits for the writer of another process. */
 const busyTimeoutMilliseconds = 5_000
+/**
+ * Pages that a connection keeps, at most. It is half of what the driver takes by itself: more than that made no request
+ * cheaper, since the system keeps the file's pages too (docs/performance.md).
+ */
+const cacheKibibytes = 8_000
 
 /** Pages of the write-ahead log before it is moved into the file: pages that change often are then moved less often. */
 const checkpointPages = 8_000
@@ -20,8 +25,8 @@ export function openWritable(file: string): Sqlite.Database {
 }
 
 /** A connection that sees committed data only and can change nothing. */
-export function openReadOnly(file: string): Sqlite.Database {
-  const connection = open(file, { readonly: true })
+export function openReadOnly(file: string, cache = cacheKibibytes): Sqlite.Database {
+  const connection = open(file, { readonly: true }, cache)
   connection.pragma('query_only = ON')
   return connection
 }
@@ -43,6 +48,8 @@ export function prepareFile(file: string): void {
   }
 }
 
-function open(file: string, options: { readonly: boolean }): Sqlite.Database {
-  return new Sqlite(file, { ...options, timeout: busyTimeoutMilliseconds })
+function open(file: string, options: { readonly: boolean }, cache = cacheKibibytes): Sqlite.Database {
+  const connection = new Sqlite(file, { ...options, timeout: busyTimeoutMilliseconds })
+  connection.pragma(`cache_size = -${cache}`)
+  return connection
 }

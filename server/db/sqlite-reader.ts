@@ -14,6 +14,9 @@ import {
 } from './sqlite-thread.ts'
 import type { Database } from './tables.ts'
 
+/** It walks long ranges once: what it keeps of them is seldom asked for again. */
+const cacheKibibytes = 4_000
+
 /**
  * The loop of a thread that runs read operations, one after the other, each on one snapshot of its own read-only
  * connection. `within_time()` ends the query that calls it once the operation has run for longer than its limit.
@@ -24,7 +27,7 @@ export function runSqliteReader(
   operations: ReadOperations,
   refusals: RefusalCodec,
 ): void {
-  const connection = translateErrors(() => openReadOnly(file))
+  const connection = translateErrors(() => openReadOnly(file, cacheKibibytes))
   let deadline = Number.POSITIVE_INFINITY
   connection.function('within_time', () => {
     if (performance.now() > deadline) throw new QueryTooSlow('the query ran longer than its limit')

@@ -1,0 +1,50 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { isMainThread } from 'node:worker_threads'
+
+/**
+ * Loaded before a measured server: tells its processor time and memory (usage.ts) when asked, which costs it nothing
+ * otherwise, and ends it with the bench, however that ends. It is JavaScript, for the part of Node that strips types
+ * would count as memory of the server.
+ */
+const resolution = 1
+let histogram
+
+/** Milliseconds. The histogram counts from one look to the next: the resolution is no lateness. */
+function takeLateness() {
+  if (histogram === undefined) return {}
+  const late = (nanoseconds) => Math.max(0, nanoseconds / 1e6 - resolution)
+  const lateness = {
+    p50: late(histogram.percentile(50)),
+    p99: late(histogram.percentile(99)),
+    p999: late(histogram.percentile(99.9)),
+    max: late(histogram.max),
+  }
+  histogram.reset()
+  return { lateness }
+}
+
+function usage() {
+  const { user, system } = process.cpuUsage()
+  const { rss, heapUsed, heapTotal, external } = process.memoryUsage()
+  return {
+    cpuMicroseconds: user + system,
+    userMicroseconds: user,
+    residentBytes: rss,
+    heapUsedBytes: heapUsed,
+    heapTotalBytes: heapTotal,
+    externalBytes: external,
+    ...takeLateness(),
+  }
+}
+
+if (isMainThread && process.send !== undefined) {
+  process.on('message', (message) => {
+    if (message === 'watch') {
+      histogram ??= monitorEventLoopDelay({ resolution })
+      histogram.enable()
+    }
+    process.send?.(usage())
+  })
+  process.on('disconnect', () => process.exit(1))
+  process.channel?.unref()
+}
