@@ -41,9 +41,14 @@ const tables = [
   'login_failures',
   'idempotency_keys',
 ] as const
-const strangers = Array.from({ length: 5_000 }, (_, index) =>
-  JSON.stringify({ email: `nobody-${index}@example.com`, password: 'not the password of anybody' }),
-)
+const strangersPerSlice = 200
+const strangersOf = (slice: number) =>
+  Array.from({ length: strangersPerSlice }, (_, index) =>
+    JSON.stringify({
+      email: `nobody-${slice}-${index}@example.com`,
+      password: 'not the password of anybody',
+    }),
+  )
 
 interface Traffic {
   name: string
@@ -81,12 +86,12 @@ async function soak(site: Site, service: MeasuredServer): Promise<void> {
   await delay(1_000)
   const idle = await service.watch()
   samples.push({ ...idle, minute: 0, answers: 0, failures: {}, getP99: 0, rows: countRows(database) })
-  const loads = (await traffic(site)).map(() => new Load())
+  const loads = (await traffic(site, 0)).map(() => new Load())
   stops.push(() => Promise.all(loads.map((load) => load.end())))
   const begunAt = performance.now()
   const minute = () => (performance.now() - begunAt) / 60_000
   for (let slice = 0; minute() < minutes; slice += 1) {
-    const all = await traffic(site)
+    const all = await traffic(site, slice)
     const results = await Promise.all(
       all.map((each, index) => (loads[index] as Load).run(orderOf(service, each, slice))),
     )
@@ -97,7 +102,7 @@ async function soak(site: Site, service: MeasuredServer): Promise<void> {
 }
 
 /** Paces that leave the machine some rest: a soak looks for growth, not for the limit. */
-async function traffic({ callers, paths }: Site): Promise<Traffic[]> {
+async function traffic({ callers, paths }: Site, slice: number): Promise<Traffic[]> {
   const get = (requested: string[], headers: string[]): Requests => ({
     kind: 'get',
     paths: requested,
@@ -134,7 +139,7 @@ async function traffic({ callers, paths }: Site): Promise<Traffic[]> {
     line('refresh', refreshes, [4, 40]),
     line('token', post('/v1/auth/token', callers.logins), [1, 100]),
     line('session', post('/v1/auth/session', callers.logins), [1, 100]),
-    line('strangers', post('/v1/auth/session', strangers), [1, 500], 401),
+    line('strangers', post('/v1/auth/session', strangersOf(slice)), [1, 500], 401),
   ]
 }
 
