@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { Load } from './load.ts'
+import { Load, type LoadResult } from './load.ts'
 import { machineFacts, print, printColumns, short, writeResult } from './report.ts'
 import type { Requests } from './requests.ts'
 import { prepareWorkplace, type Site, sqliteSite, startService } from './site.ts'
@@ -8,7 +8,8 @@ import type { Lateness } from './usage.ts'
 
 /**
  * How late the event loop is while one client sends the most expensive requests that are allowed, one after another. The
- * first line is the loop with nothing to do: what the machine adds by itself.
+ * first line is the loop with nothing to do: what the machine adds by itself. Where others use the machine, the main
+ * thread's processor time for a request says more: a request cannot hold the loop for longer.
  */
 const { values } = parseArgs({
   options: {
@@ -24,6 +25,8 @@ if (!(milliseconds > 0) || !(orders > 0)) throw new Error('node bench/lateness.t
 interface Line extends Lateness {
   name: string
   requests: number
+  /** Milliseconds of the main thread's processor time for a request. */
+  held: number
   /** What the client waited at most. */
   slowest: number
   failures: Record<string, number>
@@ -39,10 +42,10 @@ try {
 }
 print(`\nHow late the event loop is, in milliseconds, ${orders.toLocaleString('en-US')} orders\n`)
 printColumns([
-  ['', 'p50', 'p99', 'p99.9', 'max', 'requests', 'slowest'],
-  ...lines.map(({ name, p50, p99, p999, max, requests, slowest }) => [
+  ['', 'held', 'p50', 'p99', 'p99.9', 'max', 'requests', 'slowest'],
+  ...lines.map(({ name, held, p50, p99, p999, max, requests, slowest }) => [
     name,
-    ...[p50, p99, p999, max, requests, slowest].map(short),
+    ...[held, p50, p99, p999, max, requests, slowest].map(short),
   ]),
 ])
 print(`written to ${writeResult(values.label, { machine: machineFacts(), orders, lines })}`)
@@ -62,20 +65,20 @@ async function measure(): Promise<void> {
     const order = { port: service.port, requests, expected, connections: 1, pauseMilliseconds: 0 }
     // The first time is for the compilers.
     for (const time of [300, milliseconds]) {
-      await service.usage()
+      const before = await service.usage()
       const run = `${process.pid}-${name}-${time}`.replaceAll(/[^\w-]/g, '')
       const result = await load.run({ ...order, run, warmUpMilliseconds: 0, milliseconds: time })
-      const { lateness } = await service.usage()
-      if (time === milliseconds && lateness !== undefined) {
-        add(name, lateness, result.all, result.max, result.failures)
-      }
+      const { lateness, mainThreadMicroseconds } = await service.usage()
+      const held = (mainThreadMicroseconds - before.mainThreadMicroseconds) / 1000 / Math.max(1, result.all)
+      if (time === milliseconds && lateness !== undefined) add(name, lateness, held, result)
     }
   }
 }
 
-function add(name: string, lateness: Lateness, requests = 0, slowest = 0, failures = {}): void {
-  lines.push({ name, ...lateness, requests, slowest, failures })
-  process.stderr.write(`${name}: ${JSON.stringify(failures)}\n`)
+function add(name: string, lateness: Lateness, held = 0, result?: LoadResult): void {
+  const { all = 0, max = 0, failures = {} } = result ?? {}
+  lines.push({ name, ...lateness, held, requests: all, slowest: max, failures })
+  if (Object.keys(failures).length > 0) process.stderr.write(`${name}: ${JSON.stringify(failures)}\n`)
 }
 
 function expensive({ callers, paths }: Site): [string, Requests, number][] {
@@ -94,7 +97,8 @@ function expensive({ callers, paths }: Site): [string, Requests, number][] {
   })
   const words = Array.from({ length: 25 }, (_, index) => `customer!=word${index}*`)
   const sorts = Object.values(paths.firstPages).map((path) => path.replace(/pageSize=\d+/, 'pageSize=100'))
-  const lastPages = Object.values(paths.lastPages).map((path) => path.replace(/pageSize=\d+/, 'pageSize=100'))
+  const lastPage = Math.ceil(orders / 100)
+  const lastPages = sorts.map((path) => `${path}&pageNumber=${lastPage}`)
   const long = { customer: 'x'.repeat(200), total: 1, ignored: Array(30_000).fill(1) }
   return [
     ['GET one', get(...paths.orders), 200],
@@ -102,8 +106,8 @@ function expensive({ callers, paths }: Site): [string, Requests, number][] {
     ['list of 100, last page, any sort', get(...lastPages), 200],
     ['list of 100 in the middle', list({ pageSize: '100', pageNumber: String(orders / 200) }), 200],
     ['list, text filter 1 %', get(...paths.textFilter), 200],
-    ['list, 25 restrictions that nothing finds by index', list({ filter: words.join(' ') }), 400],
-    ['list, a negated text of two letters', list({ filter: '-xq', orderBy: 'total' }), 400],
+    ['list, 25 restrictions that nothing finds by index', list({ filter: words.join(' ') }), 200],
+    ['list, a negated text of two letters', list({ filter: '-xq', orderBy: 'total' }), 200],
     ['some thousands of matches as one page', get(onePage(paths.dateRange[1] ?? '')), 200],
     ['summary', get('/v1/orders/summary'), 200],
     ['POST', post({ customer: 'Acme', total: 1 }), 201],

@@ -25,10 +25,12 @@ function takeLateness() {
 
 function usage() {
   const { user, system } = process.cpuUsage()
+  const mainThread = process.threadCpuUsage()
   const { rss, heapUsed, heapTotal, external } = process.memoryUsage()
   return {
     cpuMicroseconds: user + system,
     userMicroseconds: user,
+    mainThreadMicroseconds: mainThread.user + mainThread.system,
     residentBytes: rss,
     heapUsedBytes: heapUsed,
     heapTotalBytes: heapTotal,

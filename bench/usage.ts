@@ -4,6 +4,8 @@ export interface Usage {
   cpuMicroseconds: number
   /** Of it, what was not spent in the system. It varies least when the machine has other work. */
   userMicroseconds: number
+  /** Of the main thread alone, in all: what the event loop was held for. */
+  mainThreadMicroseconds: number
   residentBytes: number
   /** Of the main thread: what V8 has in use, and what it has taken for it. */
   heapUsedBytes: number

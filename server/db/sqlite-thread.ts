@@ -28,8 +28,11 @@ export type ToThread = ThreadRequest | 'close'
 export type FromThread = { ready: true } | { results: ThreadResult[] }
 
 const restartDelayMilliseconds = 200
-/** Requests live a moment: the 48 MB that V8 would take for what is young are of no use to a thread. */
-const youngMegabytes = 6
+/**
+ * Requests live a moment and answers are small: far above what a thread needs, and low enough that V8 collects instead
+ * of growing. A thread that meets its limit ends, and is started again.
+ */
+const heapLimits = { maxYoungGenerationSizeMb: 6, maxOldGenerationSizeMb: 256 }
 
 interface Waiting {
   resolve(value: unknown): void
@@ -123,7 +126,7 @@ export class DatabaseThread {
       const { entry, file, name } = this.#options
       const worker = new Worker(entry, {
         workerData: { file },
-        resourceLimits: { maxYoungGenerationSizeMb: youngMegabytes },
+        resourceLimits: heapLimits,
       })
       let failure: Error | undefined
       worker.on('message', (message: FromThread) => {
