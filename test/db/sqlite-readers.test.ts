@@ -36,6 +36,12 @@ describe('the SQLite readers', () => {
   })
   const within = (limitMilliseconds: number, caller = 'ada') => ({ limitMilliseconds, caller })
   const count = (caller?: string) => port.query('countTwice', null, within(2_000, caller))
+  const servesAgain = async (begun = performance.now()): Promise<void> => {
+    if (await count().catch(() => undefined)) return
+    assert.ok(performance.now() - begun < restartLimit, 'the reader was not started again')
+    await wait(20)
+    await servesAgain(begun)
+  }
 
   it('stop a query that runs too long, and serve afterwards', async () => {
     for (const limit of [10, 200]) {
@@ -103,14 +109,12 @@ describe('the SQLite readers', () => {
     const outcomes = await Promise.allSettled(lost)
     const reasons = outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason)
     assert.ok(reasons.every((reason) => reason instanceof DatabaseUnavailable))
-    const begun = performance.now()
-    const serving = async (): Promise<void> => {
-      if (await count().catch(() => undefined)) return
-      assert.ok(performance.now() - begun < restartLimit, 'the reader was not started again')
-      await wait(20)
-      await serving()
-    }
-    await serving()
+    await servesAgain()
+  })
+
+  it('lose a thread that takes too much memory, and no more than that', async () => {
+    await assert.rejects(port.query('hoard', null, within(1_000)), DatabaseUnavailable)
+    await servesAgain()
   })
 
   it('end with the port, which answers nothing afterwards', async () => {

@@ -41,6 +41,11 @@ export const testReads = {
   crash: {
     run: async (_db: Db, _input: null): Promise<void> => process.exit(1),
   },
+  /** Keeps 640 MB of numbers: more than a thread may have. */
+  hoard: {
+    run: async (_db: Db, _input: null) =>
+      Array.from({ length: 20 }, (_, part) => new Array<number>(4_000_000).fill(part / 2)).length,
+  },
   /** Answers at once for what is small, and says where it ran. */
   quickWhenSmall: {
     quick: async (_db: Db, size: number) => (size < 10 ? 'quick' : undefined),
