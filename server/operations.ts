@@ -15,8 +15,8 @@ import { createSession, endSession, refreshSession, touchSession } from './auth/
 import { reserveLoginTry, returnLoginTry } from './auth/throttle-store.ts'
 import { removeExpired } from './cleanup.ts'
 import { foldOrderTally } from './db/order-tally.ts'
-import type { DatabasePort } from './db/port.ts'
-import { approveOrder, createOrder } from './orders/orders.ts'
+import type { DatabasePort, GroupedOperations } from './db/port.ts'
+import { approveOrder, createOrder, createOrders } from './orders/orders.ts'
 import type { Reads } from './reads.ts'
 import { seedDemo } from './seed.ts'
 
@@ -46,6 +46,9 @@ export const operations = {
   denyPermissions,
   seedDemo,
 }
+
+/** What several callers of an operation share (PostgreSQL). */
+export const groupedOperations: GroupedOperations = { createOrder: createOrders }
 
 export type Operations = typeof operations
 export type AppDatabase = DatabasePort<Operations, Reads>

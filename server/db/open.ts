@@ -1,5 +1,5 @@
 import { parseDatabaseUrl } from './address.ts'
-import type { DatabasePort, ReadOperations, WriteOperations } from './port.ts'
+import type { DatabasePort, GroupedOperations, ReadOperations, WriteOperations } from './port.ts'
 import type { PostgresOptions } from './postgres.ts'
 import { migrateSqlite, openSqlite } from './sqlite.ts'
 import type { RefusalCodec } from './sqlite-thread.ts'
@@ -20,6 +20,8 @@ export interface ConnectOptions {
 export interface OpenOptions<Operations extends WriteOperations, Reads extends ReadOperations>
   extends ConnectOptions {
   operations: Operations
+  /** PostgreSQL: of operations that many callers want at once. */
+  groupedOperations?: GroupedOperations
   reads: Reads
   /** SQLite: entry module of the writer thread, which brings the same operations. */
   writerEntry: URL
@@ -39,7 +41,8 @@ export async function openDatabase<Operations extends WriteOperations, Reads ext
     return openSqlite<Operations, Reads>({ file: address.file, writerEntry, readerEntry, reads, refusals })
   }
   const { openPostgres } = await import('./postgres.ts')
-  return openPostgres(postgresOptions(address.url, options), options.operations, options.reads)
+  const { operations, groupedOperations, reads } = options
+  return openPostgres(postgresOptions(address.url, options), operations, reads, groupedOperations)
 }
 
 /** Brings the schema up to date without opening the service; returns the names of what was applied. */

@@ -11,6 +11,15 @@ export type WriteOperation = (trx: Transaction<Database>, input: any) => Promise
 export type WriteOperations = Record<string, WriteOperation>
 
 /**
+ * What an operation would do for each of several inputs, in one transaction and few statements. Undefined for an input
+ * for which it did nothing: that one is run alone.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: as of WriteOperation
+export type GroupedOperation = (trx: Transaction<Database>, inputs: any[]) => Promise<unknown[]>
+/** By the name of the operation. SQLite has no need of them: its writer has groups of its own. */
+export type GroupedOperations = Record<string, GroupedOperation>
+
+/**
  * A read operation: every query of it sees one snapshot. Input and output are plain data, so that it can run in another
  * thread.
  */

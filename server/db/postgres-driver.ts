@@ -29,6 +29,8 @@ export interface PostgresDialectOptions {
   transactionLimitMilliseconds?: number
   /** By the server's clock, the statements of a transaction together: it stops the one in which they pass it. */
   statementsLimitMilliseconds?: number
+  /** Of each lock, in place of the connection's own limit. */
+  lockLimitMilliseconds?: number
 }
 
 /** Kysely on PostgreSQL connections, with the driver's errors turned into the port's. */
@@ -117,9 +119,11 @@ class PostgresDriver implements Driver {
     const isolation =
       settings.isolationLevel === undefined ? '' : ` isolation level ${settings.isolationLevel}`
     const access = settings.accessMode === undefined ? '' : ` ${settings.accessMode}`
-    const { transactionLimitMilliseconds, statementsLimitMilliseconds } = this.#options
+    const { transactionLimitMilliseconds, statementsLimitMilliseconds, lockLimitMilliseconds } = this.#options
+    const lockLimit =
+      lockLimitMilliseconds === undefined ? '' : `; set local lock_timeout = ${lockLimitMilliseconds}`
     connection.deadline = performance.now() + (transactionLimitMilliseconds ?? Number.POSITIVE_INFINITY)
-    const begin = `begin${isolation}${access}`
+    const begin = `begin${isolation}${access}${lockLimit}`
     if (statementsLimitMilliseconds === undefined) await connection.run(begin)
     else await connection.beginWithin(begin, statementsLimitMilliseconds)
   }

@@ -2,9 +2,17 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Kysely, sql } from 'kysely'
 import pg from 'pg'
 import { DatabaseRefused, DatabaseUnavailable, QueryTooSlow, StatementTimeout } from './errors.ts'
-import type { DatabasePort, ReadOperations, WriteOperations } from './port.ts'
+import type {
+  DatabasePort,
+  GroupedOperation,
+  GroupedOperations,
+  ReadOperations,
+  WriteOperation,
+  WriteOperations,
+} from './port.ts'
 import { directReader, postgresDialect, silenceTimeoutMilliseconds } from './postgres-driver.ts'
 import { isConflict } from './postgres-errors.ts'
+import { WriteGroup } from './postgres-group.ts'
 import { PipelinedConnection } from './postgres-pipeline.ts'
 import { ConnectionLosses, PooledConnections } from './postgres-pool.ts'
 import { readDirectly } from './prepared.ts'
@@ -23,6 +31,8 @@ export const connectTimeoutMilliseconds = 3_000
 const readTimeoutMilliseconds = 2_000
 const writeTimeoutMilliseconds = 4_000
 const lockTimeoutMilliseconds = 3_000
+/** Of a group: one member that meets a lock shall not hold up the others, and waits alone. */
+const groupLockTimeoutMilliseconds = 200
 const idleInTransactionTimeoutMilliseconds = 5_000
 /** Each statement may be answered in time and all of them together still take too long for whoever waits. */
 const transactionLimitMilliseconds = 4_000
@@ -41,6 +51,7 @@ export function openPostgres<Operations extends WriteOperations, Reads extends R
   options: PostgresOptions,
   operations: Operations,
   reads: Reads,
+  groupedOperations: GroupedOperations = {},
 ): DatabasePort<Operations, Reads> {
   const losses = new ConnectionLosses()
   const pool = new PooledConnections(
@@ -54,6 +65,19 @@ export function openPostgres<Operations extends WriteOperations, Reads extends R
   const transactions = new Kysely<Database>({
     dialect: postgresDialect(pool, { namedStatements, transactionLimitMilliseconds }),
   })
+  const groups = groupsOf(
+    groupedOperations,
+    operations,
+    transactions,
+    new Kysely<Database>({
+      dialect: postgresDialect(pool, {
+        namedStatements,
+        namePrefix: 'g',
+        transactionLimitMilliseconds,
+        lockLimitMilliseconds: groupLockTimeoutMilliseconds,
+      }),
+    }),
+  )
   /** The limit is a matter of the connection's transactions, and the same for all lists. */
   const snapshotsByLimit = new Map<number, Kysely<Database>>()
   const snapshotsWithin = (statementsLimitMilliseconds: number) => {
@@ -73,8 +97,10 @@ export function openPostgres<Operations extends WriteOperations, Reads extends R
     query: (name, input, { limitMilliseconds }) =>
       // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
       runRead(snapshotsWithin(limitMilliseconds), reads, name, input) as Promise<any>,
-    // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
-    write: (name, input) => runWrite(transactions, operations, name, input) as Promise<any>,
+    write: (name, input) =>
+      // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
+      (groups.get(name)?.write(input) ??
+        runWrite(transactions, operationOf(operations, name), input)) as Promise<any>,
     async ping() {
       const answer = sql`select 1 from roles limit 1`.execute(read)
       const timer = new AbortController()
@@ -93,6 +119,7 @@ export function openPostgres<Operations extends WriteOperations, Reads extends R
       )
     },
     async close() {
+      await Promise.all([...groups.values()].map((group) => group.idle()))
       await Promise.all([pool.close(), pipeline.close()])
     },
   }
@@ -121,18 +148,39 @@ async function runRead(
   }
 }
 
+function operationOf(operations: WriteOperations, name: string): WriteOperation {
+  const operation = operations[name]
+  if (operation === undefined) throw new Error(`no operation ${name}`)
+  return operation
+}
+
+function groupsOf(
+  grouped: GroupedOperations,
+  operations: WriteOperations,
+  transactions: Kysely<Database>,
+  groupTransactions: Kysely<Database>,
+): Map<string, WriteGroup> {
+  return new Map(
+    Object.entries(grouped).map(([name, runGroup]) => [
+      name,
+      new WriteGroup({
+        together: (inputs) => runWrite(groupTransactions, runGroup, inputs) as Promise<unknown[]>,
+        alone: (input) => runWrite(transactions, operationOf(operations, name), input),
+      }),
+    ]),
+  )
+}
+
 /**
  * Runs the operation again on a conflict, for then nothing was written, and once on a connection that was lost before
  * the commit was sent. A connection lost during the commit leaves the outcome unknown: that is passed on.
  */
 async function runWrite(
   transactions: Kysely<Database>,
-  operations: WriteOperations,
-  name: string,
-  input: unknown,
+  run: WriteOperation | GroupedOperation,
+  // biome-ignore lint/suspicious/noExplicitAny: of the operation
+  input: any,
 ): Promise<unknown> {
-  const run = operations[name]
-  if (run === undefined) throw new Error(`no operation ${name}`)
   const startedAt = performance.now()
   let isRetriedAfterLoss = false
   for (let attempt = 1; ; attempt += 1) {

@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Transaction } from 'kysely'
+import type { Insertable, Transaction } from 'kysely'
 import { LockTimeout } from '../db/errors.ts'
 import { preparedWrite } from '../db/prepared.ts'
-import type { Database } from '../db/tables.ts'
+import type { Database, IdempotencyKeysTable } from '../db/tables.ts'
 import { sha256 } from '../ids.ts'
 import { Problem, retryAfter } from './problems.ts'
 
@@ -124,6 +124,12 @@ async function claimOrWait(
     if (!(cause instanceof LockTimeout)) throw cause
     throw new Problem('idempotency-in-progress', { headers: retryAfter(1_000), cause })
   }
+}
+
+/** A key with the answer that it gives from now on, for who stores it together with its effect. */
+export function claimOf(input: IdempotencyInput, answer: StoredAnswer): Insertable<IdempotencyKeysTable> {
+  const { principalId, operation, key, fingerprint, expiresAt } = input
+  return { principal_id: principalId, operation, key, fingerprint, ...answer, expires_at: expiresAt }
 }
 
 /** False when the key is held; an expired one is taken over. */

@@ -1,10 +1,17 @@
 import type { Transaction } from 'kysely'
 import type { Database } from '../db/tables.ts'
-import { type IdempotencyInput, type OnceAnswer, once, onceAnswering } from '../http/idempotency.ts'
+import {
+  claimOf,
+  type IdempotencyInput,
+  type OnceAnswer,
+  once,
+  onceAnswering,
+  type StoredAnswer,
+} from '../http/idempotency.ts'
 import { versionTag } from '../http/preconditions.ts'
 import { Problem } from '../http/problems.ts'
 import { type OrderStatus, transitions } from './order.ts'
-import { findOrder, insertOrder, type NewOrder, transitionOrder } from './store.ts'
+import { findOrder, insertOrder, insertOrders, type NewOrder, transitionOrder } from './store.ts'
 
 export interface CreateOrderInput {
   order: NewOrder
@@ -14,13 +21,45 @@ export interface CreateOrderInput {
 /** Stores a pending order. The answer is the 201, or the one that the same key got before. */
 export function createOrder(trx: Transaction<Database>, input: CreateOrderInput): Promise<OnceAnswer> {
   const { order, idempotency } = input
-  const answer = {
+  return onceAnswering(trx, idempotency, createdAnswer(order), () => insertOrder(trx, order))
+}
+
+/**
+ * Each order as `createOrder` stores it, all in one statement (PostgreSQL). Undefined for one whose key is held already,
+ * or stands here before: what the answer to that is, `createOrder` tells.
+ */
+export async function createOrders(
+  trx: Transaction<Database>,
+  inputs: CreateOrderInput[],
+): Promise<(OnceAnswer | undefined)[]> {
+  const byKey = new Map(
+    inputs.toReversed().map((input) => {
+      const { order, idempotency } = input
+      return [
+        idempotency === null
+          ? order.id
+          : JSON.stringify([idempotency.principalId, idempotency.operation, idempotency.key]),
+        input,
+      ]
+    }),
+  )
+  const claims = [...byKey.values()].map(({ order, idempotency }) => ({
+    order,
+    key: idempotency && claimOf(idempotency, createdAnswer(order)),
+  }))
+  const stored = await insertOrders(trx, claims)
+  return inputs.map(({ order }) =>
+    stored.has(order.id) ? { ...createdAnswer(order), replayed: false } : undefined,
+  )
+}
+
+function createdAnswer({ id }: NewOrder): StoredAnswer {
+  return {
     status: 201,
-    body: JSON.stringify({ id: order.id }),
-    location: `/v1/orders/${order.id}`,
+    body: JSON.stringify({ id }),
+    location: `/v1/orders/${id}`,
     etag: versionTag(1),
   }
-  return onceAnswering(trx, idempotency, answer, () => insertOrder(trx, order))
 }
 
 export interface ApproveOrderInput {

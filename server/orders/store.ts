@@ -1,4 +1,5 @@
-import type { Kysely, Selectable, Transaction } from 'kysely'
+import type { Insertable, Kysely, Selectable, Transaction } from 'kysely'
+import { type GroupedOrder, insertOrdersTogether } from '../db/order-group.ts'
 import { prepared, preparedWrite } from '../db/prepared.ts'
 import type { Database, OrdersTable } from '../db/tables.ts'
 import { foldText } from './fold.ts'
@@ -22,11 +23,28 @@ export interface NewOrder {
 }
 
 export async function insertOrder(trx: Transaction<Database>, order: NewOrder): Promise<void> {
-  await insertPending(trx, { ...order, customerFolded: foldText(order.customer) })
+  await insertPending(trx, folded(order))
 }
 
-const insertPending = preparedWrite((db, order: NewOrder & { customerFolded: string }) =>
-  db.insertInto('orders').values({
+/** Those whose key is new, in one statement (PostgreSQL); no two may have the same key. Returns their ids. */
+export function insertOrders(
+  trx: Transaction<Database>,
+  orders: { order: NewOrder; key: GroupedOrder['key'] }[],
+): Promise<Set<string>> {
+  return insertOrdersTogether(
+    trx,
+    orders.map(({ order, key }) => ({ order: toRow(folded(order)), key })),
+  )
+}
+
+type FoldedOrder = NewOrder & { customerFolded: string }
+
+function folded(order: NewOrder): FoldedOrder {
+  return { ...order, customerFolded: foldText(order.customer) }
+}
+
+function toRow(order: FoldedOrder): Insertable<OrdersTable> {
+  return {
     id: order.id,
     customer: order.customer,
     customer_folded: order.customerFolded,
@@ -39,8 +57,10 @@ const insertPending = preparedWrite((db, order: NewOrder & { customerFolded: str
     updated_at_time_zone: null,
     modified_by: null,
     version: 1,
-  }),
-)
+  }
+}
+
+const insertPending = preparedWrite((db, order: FoldedOrder) => db.insertInto('orders').values(toRow(order)))
 
 const orderColumns = [
   'id',
