@@ -25,6 +25,12 @@ export type GroupedOperations = Record<string, GroupedOperation>
  */
 export interface ReadOperation {
   /**
+   * The same answer by a single statement whose cost has a bound; undefined where that cannot be. PostgreSQL asks it
+   * first, outside of a transaction.
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: the registry's own types give input and output of each operation
+  single?(db: Kysely<Database>, input: any): Promise<unknown>
+  /**
    * The same answer where it costs little, however many rows there are; undefined where it may cost more. On SQLite it
    * runs in the main thread: it may wait for nothing but its queries.
    */

@@ -13,12 +13,15 @@ const retirementMilliseconds = 6_000
 export class PipelinedConnection implements ConnectionSource {
   readonly #config: pg.ClientConfig
   readonly #losses: ConnectionLosses
+  readonly #plansOnce: boolean
   #client: Promise<pg.Client> | undefined
   #isCorked = false
   #isClosed = false
 
-  constructor(config: pg.ClientConfig, losses: ConnectionLosses) {
+  /** `plansOnce`: statements are planned for any values instead of anew for each; that is a setting of the session. */
+  constructor(config: pg.ClientConfig, losses: ConnectionLosses, { plansOnce }: { plansOnce: boolean }) {
     this.#config = config
+    this.#plansOnce = plansOnce
     this.#losses = losses
   }
 
@@ -64,8 +67,9 @@ export class PipelinedConnection implements ConnectionSource {
 
   #connect(): Promise<pg.Client> {
     const client = new pg.Client({ ...this.#config, pipeline: true })
-    const connecting = client.connect().then(() => {
+    const connecting = client.connect().then(async () => {
       this.#losses.made(client)
+      if (this.#plansOnce) await client.query('set plan_cache_mode = force_generic_plan')
       return client
     })
     const forget = () => {

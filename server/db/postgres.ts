@@ -58,8 +58,10 @@ export function openPostgres<Operations extends WriteOperations, Reads extends R
     { ...clientConfig(options, writeTimeoutMilliseconds), max: options.poolSize, idleTimeoutMillis: 60_000 },
     losses,
   )
-  const pipeline = new PipelinedConnection(clientConfig(options, readTimeoutMilliseconds), losses)
   const namedStatements = !options.transactionPooler
+  const pipeline = new PipelinedConnection(clientConfig(options, readTimeoutMilliseconds), losses, {
+    plansOnce: namedStatements,
+  })
   const read = new Kysely<Database>({ dialect: postgresDialect(pipeline, { namedStatements }) })
   readDirectly(read, directReader(pipeline, { namedStatements }))
   const transactions = new Kysely<Database>({
@@ -94,9 +96,10 @@ export function openPostgres<Operations extends WriteOperations, Reads extends R
   return {
     defersTally: true,
     read,
-    query: (name, input, { limitMilliseconds }) =>
-      // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
-      runRead(snapshotsWithin(limitMilliseconds), reads, name, input) as Promise<any>,
+    // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
+    query: async (name, input, { limitMilliseconds }): Promise<any> =>
+      (await reads[name]?.single?.(read, input)) ??
+      runRead(snapshotsWithin(limitMilliseconds), reads, name, input),
     write: (name, input) =>
       // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
       (groups.get(name)?.write(input) ??

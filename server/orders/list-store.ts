@@ -60,10 +60,22 @@ const columns = ['id', 'customer', 'total_e4', 'status', 'created_at'] as const
 const selected = sql.join(columns.map((column) => sql.ref(column)))
 type Row = Pick<OrdersTable, (typeof columns)[number]>
 
+export function sortColumn({ sortKey }: Ordering): RawBuilder<unknown> {
+  return sorts[sortKey].column
+}
+
+export function directionOf({ direction }: Pick<Ordering, 'direction'>, isReversed: boolean) {
+  return sql.raw((direction === 'asc') === isReversed ? 'desc' : 'asc')
+}
+
 /** The list's own order, or its opposite. */
-function orderTerms({ sortKey, direction }: Ordering, isReversed: boolean, column?: RawBuilder<unknown>) {
+export function orderTerms(
+  { sortKey, direction }: Ordering,
+  isReversed: boolean,
+  column?: RawBuilder<unknown>,
+) {
   const sort = sorts[sortKey]
-  const way = sql.raw((direction === 'asc') === isReversed ? 'desc' : 'asc')
+  const way = directionOf({ direction }, isReversed)
   const nulls = sort.nullable ? sql.raw(isReversed ? ' nulls first' : ' nulls last') : sql``
   return sql`${column ?? sort.column} ${way}${nulls}, id ${way}`
 }

@@ -6,6 +6,7 @@ import type { AppDatabase } from '../operations.ts'
 import { FilterError } from './filter/fault.ts'
 import { type Filter, parseFilter } from './filter/parser.ts'
 import { countOrders, everything, hasAllTimes, tallyFilterOf } from './list-count.ts'
+import { findNearPage } from './list-near.ts'
 import {
   findPlainPage,
   isPlain,
@@ -73,6 +74,7 @@ export interface FoundOrders {
 
 /** A page of the orders that match, and how many match, of one snapshot. */
 export const findOrders = {
+  single: findNearPage,
   quick: findOrdersQuickly,
   run: findAnyOrders,
 }

@@ -89,16 +89,16 @@ function toSummary(row: OverviewRow, id: string): OrderSummary {
   }
 }
 
-const selectCounts = prepared(
-  () => sql<{ status: number; orders: number }>`
+export const countsByStatus = sql<{ status: number; orders: number }>`
     select status, cast(sum(orders) as bigint) as orders
     from (
       select status, orders from order_tally where day = ${sql.lit(allDays)}
       union all
       select status, orders from order_tally_changes
     ) as tally
-    group by status`,
-)
+    group by status`
+
+const selectCounts = prepared(() => countsByStatus)
 
 /** How many orders of each status there are, exactly, without looking at any. */
 export async function countByStatus(db: Kysely<Database>): Promise<Map<OrderStatus, number>> {
