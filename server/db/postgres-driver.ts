@@ -12,11 +12,14 @@ import {
 import pg from 'pg'
 import { DatabaseUnavailable, StatementTimeout } from './errors.ts'
 import { translateConnectError, translatePostgresError } from './postgres-errors.ts'
+import { type NamedStatement, StatementRun } from './postgres-statement.ts'
 import type { DirectReader } from './prepared.ts'
 
 /** Where a dialect takes its connections from. */
 export interface ConnectionSource {
   acquire(): Promise<pg.ClientBase>
+  /** Without waiting, if one can be had. */
+  acquireNow?(): pg.ClientBase | undefined
   /** `failed` when the connection may be broken or in the middle of something. */
   release(client: pg.ClientBase, failed: boolean): void
 }
@@ -75,22 +78,46 @@ class StatementNames {
 /** Single statements on a connection that is shared, without Kysely in between. */
 export function directReader(
   source: ConnectionSource,
-  { namedStatements }: { namedStatements: boolean },
+  { namedStatements, types }: { namedStatements: boolean; types: pg.CustomTypesConfig },
 ): DirectReader {
   const names = namedStatements ? new StatementNames('d') : undefined
+  const statements = new Map<string, NamedStatement>()
   return async (text, parameters) => {
-    const client = await source.acquire().catch((error: unknown) => {
-      throw translateConnectError(error)
-    })
+    const client =
+      source.acquireNow?.() ??
+      (await source.acquire().catch((error: unknown) => {
+        throw translateConnectError(error)
+      }))
     try {
       const name = names?.of(text)
-      const config = { text, values: parameters as unknown[], ...(name === undefined ? {} : { name }) }
-      return (await client.query(config)).rows
+      if (name === undefined) return (await client.query({ text, values: parameters as unknown[] })).rows
+      let statement = statements.get(name)
+      if (statement === undefined) {
+        statement = { text, name, shape: undefined }
+        statements.set(name, statement)
+      }
+      return await runStatement(client, statement, parameters, types)
     } catch (error) {
       source.release(client, !(error instanceof pg.DatabaseError))
       throw translatePostgresError(error)
     }
   }
+}
+
+function runStatement(
+  client: pg.ClientBase,
+  statement: NamedStatement,
+  values: readonly unknown[],
+  types: pg.CustomTypesConfig,
+): Promise<unknown[]> {
+  return new Promise((resolve, reject) => {
+    client.query(
+      new StatementRun(statement, values, types, (error, rows) => {
+        if (error === null) resolve(rows ?? [])
+        else reject(error)
+      }),
+    )
+  })
 }
 
 class PostgresDriver implements Driver {

@@ -15,6 +15,8 @@ export class PipelinedConnection implements ConnectionSource {
   readonly #losses: ConnectionLosses
   readonly #plansOnce: boolean
   #client: Promise<pg.Client> | undefined
+  /** The same client while it is connected. */
+  #connected: pg.Client | undefined
   #isCorked = false
   #isClosed = false
 
@@ -42,12 +44,20 @@ export class PipelinedConnection implements ConnectionSource {
     return client
   }
 
+  acquireNow(): pg.Client | undefined {
+    const client = this.#connected
+    if (client === undefined || !this.#losses.isTrusted(client)) return undefined
+    this.#sendTogether(client)
+    return client
+  }
+
   release(_client: pg.ClientBase, failed: boolean): void {
     if (failed) this.#losses.lost(performance.now())
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
+    this.#connected = undefined
     const client = await this.#client?.catch(() => undefined)
     this.#client = undefined
     if (client !== undefined) await endConnection(client)
@@ -70,10 +80,12 @@ export class PipelinedConnection implements ConnectionSource {
     const connecting = client.connect().then(async () => {
       this.#losses.made(client)
       if (this.#plansOnce) await client.query('set plan_cache_mode = force_generic_plan')
+      this.#connected = client
       return client
     })
     const forget = () => {
       if (this.#client === connecting) this.#client = undefined
+      if (this.#connected === client) this.#connected = undefined
     }
     // Queries under way are rejected by the driver itself; the events only say that the connection is gone.
     client.on('error', forget)

@@ -63,7 +63,7 @@ export function openPostgres<Operations extends WriteOperations, Reads extends R
     plansOnce: namedStatements,
   })
   const read = new Kysely<Database>({ dialect: postgresDialect(pipeline, { namedStatements }) })
-  readDirectly(read, directReader(pipeline, { namedStatements }))
+  readDirectly(read, directReader(pipeline, { namedStatements, types }))
   const transactions = new Kysely<Database>({
     dialect: postgresDialect(pool, { namedStatements, transactionLimitMilliseconds }),
   })
@@ -100,10 +100,9 @@ export function openPostgres<Operations extends WriteOperations, Reads extends R
     query: async (name, input, { limitMilliseconds }): Promise<any> =>
       (await reads[name]?.single?.(read, input)) ??
       runRead(snapshotsWithin(limitMilliseconds), reads, name, input),
-    write: (name, input) =>
-      // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
-      (groups.get(name)?.write(input) ??
-        runWrite(transactions, operationOf(operations, name), input)) as Promise<any>,
+    // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
+    write: (name, input): Promise<any> =>
+      groups.get(name)?.write(input) ?? runWrite(transactions, operationOf(operations, name), input),
     async ping() {
       const answer = sql`select 1 from roles limit 1`.execute(read)
       const timer = new AbortController()
