@@ -105,10 +105,16 @@ describe('the plans of lists', () => {
     })
   }
 
-  async function postgresAccesses({ sql: text, parameters }: CompiledQuery): Promise<string[]> {
+  /** `generic_plan`: for values that the planner does not know. */
+  async function postgresAccesses(
+    { sql: text, parameters }: CompiledQuery,
+    plan?: 'generic_plan',
+  ): Promise<string[]> {
     const client = new pg.Client({ connectionString: service.databaseUrl })
     await client.connect()
-    const { rows } = await client.query(`explain (format json) ${text}`, [...parameters])
+    const { rows } = plan
+      ? await client.query(`explain (${plan}, format json) ${text}`)
+      : await client.query(`explain (format json) ${text}`, [...parameters])
     await client.end()
     const accesses: string[] = []
     JSON.stringify(rows, (_key, node) => {
@@ -137,6 +143,30 @@ describe('the plans of lists', () => {
           const accesses = await accessesOf(statements)
           const [walk, ...others] = accesses.filter((access) => !primaryKey.test(access) && access !== 'sort')
           assert.match(walk ?? 'orders_by_id', sortIndexes[sortKey], accesses.join())
+          assert.deepEqual(others, [])
+        }
+      })
+    }
+  }
+
+  // On PostgreSQL the plan is made once, for any values, and whatever the planner thinks of a status.
+  const nearLists: [SortKey, filter: string, index: RegExp][] = [
+    ...sortKeyNames.map((key): [SortKey, string, RegExp] => [key, '', sortIndexes[key]]),
+    ['createdAtUtc', 'status=Approved', /^orders_by_status_and_created_at$/],
+    ['id', 'status=Approved', /^orders_by_status$/],
+  ]
+  for (const [sortKey, filter, index] of isSqlite ? [] : nearLists) {
+    for (const direction of ['asc', 'desc'] as const) {
+      it(`of the first and last page by ${sortKey} ${direction} ${filter} walk one index, in a plan for any values`, async () => {
+        const total = filter === '' ? orderCount : orderCount / 2
+        for (const offset of [0, total - 20]) {
+          const statements = await statementsOf((db) =>
+            findOrders.single(db, page({ sortKey, direction }, offset, filter)),
+          )
+          assert.equal(statements.length, 1)
+          const accesses = await postgresAccesses(statements[0] as CompiledQuery, 'generic_plan')
+          const [walk, ...others] = accesses.filter((access) => access !== 'sort')
+          assert.match(walk ?? '', index, accesses.join())
           assert.deepEqual(others, [])
         }
       })

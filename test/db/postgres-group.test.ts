@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { DatabaseUnavailable, LockTimeout } from '../../server/db/errors.ts'
+import { WriteGroup } from '../../server/db/postgres-group.ts'
+
+type Together = (inputs: unknown[]) => Promise<unknown[]>
+
+/** A group of writes that answer `together <input>` or `alone <input>`, with what it was asked for. */
+function makeGroup(together: Together) {
+  const calls = { together: [] as unknown[][], alone: [] as unknown[] }
+  const group = new WriteGroup({
+    together(inputs) {
+      calls.together.push(inputs)
+      return together(inputs)
+    },
+    async alone(input) {
+      calls.alone.push(input)
+      return `alone ${input}`
+    },
+  })
+  return { group, calls }
+}
+
+const answerAll: Together = async (inputs) => inputs.map((input) => `together ${input}`)
+const writeAll = (group: WriteGroup, inputs: unknown[]) =>
+  Promise.allSettled(inputs.map((input) => group.write(input)))
+const fulfilled = (...values: string[]) => values.map((value) => ({ status: 'fulfilled', value }))
+
+describe('a group of writes', () => {
+  it('takes all of one moment at once, and gives each its own answer', async () => {
+    const { group, calls } = makeGroup(answerAll)
+    assert.deepEqual(
+      await writeAll(group, ['a', 'b', 'c']),
+      fulfilled('together a', 'together b', 'together c'),
+    )
+    assert.deepEqual(calls, { together: [['a', 'b', 'c']], alone: [] })
+  })
+
+  it('runs alone what it could not do', async () => {
+    const { group, calls } = makeGroup(async (inputs) =>
+      inputs.map((input) => (input === 'b' ? undefined : `together ${input}`)),
+    )
+    assert.deepEqual(await writeAll(group, ['a', 'b', 'c']), fulfilled('together a', 'alone b', 'together c'))
+    assert.deepEqual(calls.alone, ['b'])
+  })
+
+  it('runs each alone when one of them fails all, or meets a lock', async () => {
+    for (const error of [new Error('a fault of one'), new LockTimeout('held')]) {
+      const { group } = makeGroup(() => Promise.reject(error))
+      assert.deepEqual(await writeAll(group, ['a', 'b']), fulfilled('alone a', 'alone b'))
+    }
+  })
+
+  it('passes on the loss of its connection, for what became of it is unknown', async () => {
+    const loss = new DatabaseUnavailable('the connection was lost')
+    const { group, calls } = makeGroup(() => Promise.reject(loss))
+    const rejected = { status: 'rejected', reason: loss }
+    assert.deepEqual(await writeAll(group, ['a', 'b']), [rejected, rejected])
+    assert.deepEqual(calls.alone, [])
+  })
+
+  it('has two under way at most, and whoever comes meanwhile is the next', async () => {
+    const ends: (() => void)[] = []
+    const { group, calls } = makeGroup(async (inputs) => {
+      await new Promise<void>((resolve) => ends.push(resolve))
+      return answerAll(inputs)
+    })
+    const turn = () => new Promise((resolve) => setImmediate(resolve))
+    const writes: Promise<unknown>[] = []
+    for (const input of ['a', 'b', 'c', 'd']) {
+      writes.push(group.write(input))
+      await turn()
+    }
+    assert.deepEqual(calls.together, [['a'], ['b']])
+    ends.shift()?.()
+    assert.equal(await writes[0], 'together a')
+    await turn()
+    assert.deepEqual(calls.together, [['a'], ['b'], ['c', 'd']])
+    let isIdle = false
+    const idle = group.idle().then(() => {
+      isIdle = true
+    })
+    await turn()
+    assert.equal(isIdle, false)
+    for (const end of ends) end()
+    await idle
+    await Promise.all(writes)
+  })
+})
