@@ -74,9 +74,13 @@ async function makeSite(
 }
 
 /** The service as an operator starts it, in production mode. */
-export async function startService({ folder, env }: Site, probe = true): Promise<MeasuredServer> {
+export async function startService(
+  { folder, env }: Site,
+  { probe = true, workers = 1 } = {},
+): Promise<MeasuredServer> {
   await buildServerIfStale()
-  return MeasuredServer.start({ args: [main, 'serve'], env, folder, readyPath: '/health/ready', probe })
+  const args = [main, 'serve', ...(workers === 1 ? [] : ['--workers', String(workers)])]
+  return MeasuredServer.start({ args, env, folder, readyPath: '/health/ready', probe })
 }
 
 export function startBaseline({ folder, env }: Site, name: 'by-hand' | 'static'): Promise<MeasuredServer> {
