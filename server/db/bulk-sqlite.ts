@@ -7,8 +7,8 @@ import { openWritable } from './sqlite-files.ts'
 /** A statement for so many rows costs less than one for each; more of them gain nothing. */
 const rowsPerStatement = 32
 const pageCacheKibibytes = 64 * 1024
-/** The trigger that keeps the tally costs three times what the row itself does. */
-const tallyTrigger = 'order_tally_insert'
+/** The tally's trigger costs three times what the row itself does, and the other one needs an index. */
+const triggers = `name in ('order_tally_insert', 'order_sequence_insert')`
 
 /** See `addOrders`. */
 export function addOrdersToSqlite(file: string, orders: BulkOrders): { total: number } {
@@ -29,7 +29,7 @@ export function addOrdersToSqlite(file: string, orders: BulkOrders): { total: nu
 function addAll(connection: Sqlite.Database, { count, batches, onRows }: BulkOrders): { total: number } {
   const before = countOrders(connection)
   const last = (connection.prepare('select max(rowid) from orders').pluck().get() as number | null) ?? 0
-  const restore = [setAside(connection, 'trigger', `name = '${tallyTrigger}'`)]
+  const restore = [setAside(connection, 'trigger', triggers)]
   // To sort millions of keys at once beats to look up the place of each, unless as many are there already.
   if (count > before) restore.push(setAside(connection, 'index', 'sql is not null'))
   const insertMany = connection.prepare(insertText(rowsPerStatement))
@@ -41,6 +41,7 @@ function addAll(connection: Sqlite.Database, { count, batches, onRows }: BulkOrd
     onRows(added)
   }
   connection.prepare(addToTally).run(last)
+  connection.prepare(findSequence).run({ last })
   for (const step of restore) step()
   const total = countOrders(connection)
   if (added !== count || total !== before + count || tallied(connection) !== total) {
@@ -87,6 +88,15 @@ const addToTally = `insert into order_tally (day, status, orders, total_units, t
   select day, status, orders, total_units, total_parts_e4 from by_day where day >= 0
   on conflict (day, status) do update set orders = orders + excluded.orders,
     total_units = total_units + excluded.total_units, total_parts_e4 = total_parts_e4 + excluded.total_parts_e4`
+
+/** What the trigger says of each row, for all rows after one (migration 0003). */
+const findSequence = `update order_sequence set in_order_from = max(in_order_from, (
+  select coalesce(max(seq), 0) + 1 from (
+    select seq, created_at, max(
+      coalesce((select max(created_at) from orders where seq <= @last), created_at),
+      coalesce(max(created_at) over (order by seq rows between unbounded preceding and 1 preceding), created_at)
+    ) as before from orders where seq > @last
+  ) where created_at < before))`
 
 function countOrders(connection: Sqlite.Database): number {
   return connection.prepare('select count(*) from orders').pluck().get() as number

@@ -5,7 +5,7 @@ import { DatabaseRefused, DatabaseUnavailable } from './errors.ts'
 import { migrate, pendingMigrations } from './migrate.ts'
 import { sqliteDialect, translateErrors } from './sqlite-driver.ts'
 import { openWritable, prepareFile } from './sqlite-files.ts'
-import { type Database, derivedTables, sqliteRowNumber, sqliteSearchDeferral } from './tables.ts'
+import { type Database, derivedTables, sqliteOwnTables, sqliteRowNumber } from './tables.ts'
 
 /** A row as text, in the order of the table's columns. Every column reads the same as text on both engines. */
 export type TextRow = (string | null)[]
@@ -132,7 +132,7 @@ function tableNames(connection: Sqlite.Database): string[] {
        and name not like 'sqlite\\_%' escape '\\' order by name`,
   )
   const names = translateErrors(() => statement.pluck().all() as string[])
-  const made: readonly string[] = [...derivedTables, sqliteSearchDeferral]
+  const made: readonly string[] = [...derivedTables, ...sqliteOwnTables]
   return names.filter((name) => !made.includes(name))
 }
 

@@ -32,6 +32,13 @@ export interface OrderSql {
   /** How many there are of those; undefined where counting the orders that match is as quick. */
   countContaining(text: string): RawBuilder<{ count: number }> | undefined
   /**
+   * The number of the last order, and from which number on each was created no earlier than all before it. Undefined
+   * where orders have no numbers.
+   */
+  sequence: RawBuilder<{ last: number; inOrderFrom: number }> | undefined
+  /** The `limit` of those that `containing` finds which have the greatest numbers, from `from` on, as a source of rows. */
+  lastContaining(text: string, from: number, limit: number): RawBuilder<unknown> | undefined
+  /**
    * A number that is the same for two snapshots of one connection only if nothing was written between them. Undefined
    * where there is none.
    */
@@ -47,6 +54,14 @@ function phrase(text: string): string | undefined {
 
 const sqlite: OrderSql = {
   version: sql`select data_version as version from pragma_data_version`,
+  sequence: sql`select coalesce((select max(seq) from orders), 0) as last, in_order_from as "inOrderFrom"
+    from order_sequence`,
+  lastContaining(text, from, limit) {
+    const match = phrase(text)
+    if (match === undefined) return undefined
+    return sql`(select rowid from orders_search where orders_search match ${match} and rowid >= ${from}
+      order by rowid desc limit ${limit}) as found cross join orders on orders.seq = found.rowid`
+  },
   withinTime: sql`(orders.seq & 255 <> 0 or within_time() = 1)`,
   along: (index) => (index === undefined ? sql`orders` : sql`orders indexed by ${sql.ref(index)}`),
   containing(text) {
@@ -65,6 +80,8 @@ const sqlite: OrderSql = {
 
 const postgres: OrderSql = {
   version: undefined,
+  sequence: undefined,
+  lastContaining: () => undefined,
   withinTime: sql`within_time() = 1`,
   along: () => sql`orders`,
   // LIKE finds its way in the index by itself.

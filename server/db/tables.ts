@@ -26,8 +26,11 @@ export interface Database {
 /** By which SQLite numbers the orders for its index of trigrams; PostgreSQL has no such column, and no query names it. */
 export const sqliteRowNumber = 'seq'
 
-/** Of SQLite alone: from which row on orders are not in the index of trigrams yet, within a transaction. */
-export const sqliteSearchDeferral = 'orders_search_deferral'
+/**
+ * Tables of one row that SQLite alone has: up to which row the orders are in the index of trigrams, within a
+ * transaction, and from which row on their order is that of creation.
+ */
+export const sqliteOwnTables = ['orders_search_deferral', 'order_sequence'] as const
 
 /** Tables that the database itself makes from others: they are read, and never written or copied. */
 export const derivedTables = ['order_tally', 'order_tally_changes'] as const

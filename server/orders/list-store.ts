@@ -57,8 +57,8 @@ export function windowOf(total: number, { offset, limit }: { offset: number; lim
 }
 
 const columns = ['id', 'customer', 'total_e4', 'status', 'created_at'] as const
-const selected = sql.join(columns.map((column) => sql.ref(column)))
-type Row = Pick<OrdersTable, (typeof columns)[number]>
+export const selected = sql.join(columns.map((column) => sql.ref(column)))
+export type Row = Pick<OrdersTable, (typeof columns)[number]>
 
 export function sortColumn({ sortKey }: Ordering): RawBuilder<unknown> {
   return sorts[sortKey].column
@@ -80,7 +80,7 @@ export function orderTerms(
   return sql`${column ?? sort.column} ${way}${nulls}, id ${way}`
 }
 
-function toSummaries(rows: Row[], isReversed: boolean): OrderSummary[] {
+export function toSummaries(rows: Row[], isReversed: boolean): OrderSummary[] {
   const summaries = rows.map((row) => ({
     id: row.id,
     customer: row.customer,
@@ -152,13 +152,18 @@ export async function countMatches(db: Db, filter: Filter): Promise<number> {
 
 /** Of a filter that is nothing but a text which the customer contains. */
 function countContaining(db: Db, filter: Filter): RawBuilder<{ count: number }> | undefined {
-  const { countContaining: count } = orderSqlOf(db)
+  const text = containedText(filter)
+  return text === undefined ? undefined : orderSqlOf(db).countContaining(text)
+}
+
+/** The folded text, if the filter is nothing but a text which the customer contains. */
+export function containedText(filter: Filter): string | undefined {
   if (filter.kind === 'search') {
     const folded = foldText(filter.text)
-    return idsBySearch(folded) === null ? count(folded) : undefined
+    return idsBySearch(folded) === null ? folded : undefined
   }
-  if (filter.kind !== 'text' || filter.field !== 'customer' || filter.operator !== ':') return undefined
-  return count(foldText(filter.pattern.text))
+  const isContained = filter.kind === 'text' && filter.field === 'customer' && filter.operator === ':'
+  return isContained ? foldText(filter.pattern.text) : undefined
 }
 
 /** How many were created from `from` up to, not including, `to`; by an index of those. */
@@ -211,7 +216,7 @@ export async function walkToMatches(
 }
 
 /** With `isFinding` the customers that contain a text are found by the index of trigrams, else each is looked at. */
-function conditionOf(db: Db, filter: Filter, isFinding: boolean): RawBuilder<unknown> {
+export function conditionOf(db: Db, filter: Filter, isFinding: boolean): RawBuilder<unknown> {
   const { containing } = orderSqlOf(db)
   const eb = expressionBuilder<Database, 'orders'>()
   return sql`(${compileFilter(filter, eb, { containing: isFinding ? containing : undefined })})`

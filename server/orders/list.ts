@@ -7,6 +7,7 @@ import { FilterError } from './filter/fault.ts'
 import { type Filter, parseFilter } from './filter/parser.ts'
 import { countOrders, everything, hasAllTimes, tallyFilterOf } from './list-count.ts'
 import { findNearPage } from './list-near.ts'
+import { findNewest } from './list-newest.ts'
 import {
   findPlainPage,
   isPlain,
@@ -137,6 +138,8 @@ async function findItems(
   if (filter === null) return findPlainPage(db, { ...ordering, ...window, status: undefined })
   // The rows that a walk looks at for each match, if matches lie evenly.
   const walked = (window.skip + window.take) * (all / matches)
+  const newest = await findNewest(db, filter, ordering, window, { matches, walked })
+  if (newest !== undefined) return newest
   const isSorted = matches <= sortedLimit && matches <= walked
   if (isSorted) return sortMatches(db, filter, ordering, window)
   return walkToMatches(db, filter, ordering, window, walked > matches / findingGain)

@@ -3,8 +3,8 @@ import type { Engine } from '../migrate.ts'
 import type { Database } from '../tables.ts'
 
 /**
- * What lists are found by (ADR 0012): an index for every sort, each with the id that breaks ties, and one of the
- * trigrams of customers for text search.
+ * What lists are found by (ADR 0012): an index for every sort, each with the id that breaks ties, one of the trigrams of
+ * customers for text search, and on SQLite from where on orders are numbered as they were created.
  *
  * SQLite's search names orders by their row, and rows keep their numbers for certain only where a column holds them:
  * the table is made anew with `seq`. PostgreSQL's search needs the extension pg_trgm; where it cannot be had the
@@ -34,6 +34,8 @@ const sortIndexes = [
 const everyRow = '9223372036854775807'
 const indexedTo = '(select indexed_to from orders_search_deferral)'
 
+const nothingInOrder = 'update order_sequence set in_order_from = (select max(seq) + 1 from orders)'
+
 const sqliteIndexes = [
   'create unique index orders_by_id on orders (id)',
   'create index orders_by_created_at on orders (created_at, id)',
@@ -56,6 +58,20 @@ const sqliteIndexes = [
      insert into orders_search (orders_search, rowid, customer_folded)
        values ('delete', old.seq, old.customer_folded);
      insert into orders_search (rowid, customer_folded) values (new.seq, new.customer_folded);
+   end`,
+  // From this row on each was created no earlier than all before it: newest first is then from the greatest number down.
+  'create table order_sequence (in_order_from integer not null) strict',
+  `insert into order_sequence
+     select coalesce(max(seq), 0) + 1 from (
+       select seq, created_at, max(created_at) over (order by seq rows between unbounded preceding and 1 preceding)
+         as before from orders
+     ) where created_at < before`,
+  `create trigger order_sequence_insert after insert on orders
+     when new.created_at < (select max(created_at) from orders) or new.seq < (select max(seq) from orders) begin
+     ${nothingInOrder};
+   end`,
+  `create trigger order_sequence_update after update of seq, created_at on orders begin
+     ${nothingInOrder};
    end`,
 ]
 
