@@ -42,7 +42,13 @@ async function run(): Promise<void> {
   const f = baseline('F (by hand)', await started(startBaseline(site, 'by-hand')), site)
   const fixed = baseline('raw static', await started(startBaseline(site, 'static')), site)
 
-  result.sqlite = await measure(`SQLite, ${size} orders`, [fixed, ...sqliteScenarios(site, service)], f)
+  const creating = await sqliteSite(workplace, options.orders, 'creating')
+  stops.push(() => creating.callers.close())
+  const scenarios = sqliteScenarios(site, service, {
+    site: creating,
+    server: await started(startService(creating)),
+  })
+  result.sqlite = await measure(`SQLite, ${size} orders`, [fixed, ...scenarios], f)
   result.signIn = await measureSignIn(site, service, f)
   result.loadedMegabytes = (await service.usage()).residentBytes / 1e6
   const { startMilliseconds, idleMegabytes, loadedMegabytes } = result as Record<string, number>

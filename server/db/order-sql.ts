@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, type SqlBool, SqliteAdapter, sql } from 'kysely'
-import type { Database } from './tables.ts'
+import { prepared, unseen } from './prepared.ts'
+import type { Database, OrdersTable } from './tables.ts'
 
 /** The index that holds the orders in the order of a sort, ties by id. */
 export type OrderIndex =
@@ -11,6 +12,19 @@ export type OrderIndex =
   | 'orders_by_status'
   | 'orders_by_status_and_created_at'
   | 'orders_by_created_by'
+
+/** A row of a list, with the number of the order. */
+export type NumberedOrder = Pick<OrdersTable, 'id' | 'customer' | 'total_e4' | 'status' | 'created_at'> & {
+  seq: number
+}
+
+const selectLastContaining = prepared(
+  (_db, match: string, from: number, limit: number) => sql<NumberedOrder>`
+    select id, customer, total_e4, status, created_at, seq
+    from (select rowid from orders_search where orders_search match ${match} and rowid >= ${unseen(from)}
+      order by rowid desc limit ${unseen(limit)}) as found cross join orders on orders.seq = found.rowid
+    order by seq desc`,
+)
 
 /** The parts of a query for orders that the two engines write differently. */
 export interface OrderSql {
@@ -36,8 +50,13 @@ export interface OrderSql {
    * where orders have no numbers.
    */
   sequence: RawBuilder<{ last: number; inOrderFrom: number }> | undefined
-  /** The `limit` of those that `containing` finds which have the greatest numbers, from `from` on, as a source of rows. */
-  lastContaining(text: string, from: number, limit: number): RawBuilder<unknown> | undefined
+  /** The `limit` of those that `containing` finds which have the greatest numbers, from `from` on, the greatest first. */
+  lastContaining(
+    db: Kysely<Database>,
+    text: string,
+    from: number,
+    limit: number,
+  ): Promise<NumberedOrder[]> | undefined
   /**
    * A number that is the same for two snapshots of one connection only if nothing was written between them. Undefined
    * where there is none.
@@ -56,11 +75,9 @@ const sqlite: OrderSql = {
   version: sql`select data_version as version from pragma_data_version`,
   sequence: sql`select coalesce((select max(seq) from orders), 0) as last, in_order_from as "inOrderFrom"
     from order_sequence`,
-  lastContaining(text, from, limit) {
+  lastContaining(db, text, from, limit) {
     const match = phrase(text)
-    if (match === undefined) return undefined
-    return sql`(select rowid from orders_search where orders_search match ${match} and rowid >= ${from}
-      order by rowid desc limit ${limit}) as found cross join orders on orders.seq = found.rowid`
+    return match === undefined ? undefined : selectLastContaining(db, match, from, limit)
   },
   withinTime: sql`(orders.seq & 255 <> 0 or within_time() = 1)`,
   along: (index) => (index === undefined ? sql`orders` : sql`orders indexed by ${sql.ref(index)}`),

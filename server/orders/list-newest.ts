@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
-import { orderSqlOf } from '../db/order-sql.ts'
+import { type NumberedOrder, orderSqlOf } from '../db/order-sql.ts'
+import { unseen } from '../db/prepared.ts'
 import type { Database } from '../db/tables.ts'
 import type { Filter } from './filter/parser.ts'
 import {
@@ -17,6 +18,8 @@ type Db = Kysely<Database>
 
 /** A page that ends beyond so many matches is found in another way. */
 const reachLimit = 1_000
+/** So many rows are looked at one after the other in the time in which a match is found by an index, read and sorted. */
+const walkingGain = 8
 /** Matches may lie so many times less evenly than the walk hopes before it is given up. */
 const patience = 4
 
@@ -35,20 +38,33 @@ export async function findNewest(
   const isNewestFirst = (direction === 'desc') !== isReversed
   const reach = skip + take
   if (sortKey !== 'createdAtUtc' || !isNewestFirst || reach > reachLimit) return undefined
-  const rows = await lastMatches(db, filter, reach, walked < matches ? walked : undefined)
-  const last = rows?.at(-1)
-  if (rows === undefined || last === undefined || rows.length < reach) return undefined
-  // Orders of the last one's instant come before or after it by their id: all of them are looked at.
-  const { withinTime } = orderSqlOf(db)
-  const ties = await sql<Row>`select ${selected} from orders where ${withinTime}
-    and created_at = ${last.created_at} and seq < ${last.seq} and ${conditionOf(db, filter, false)}`.execute(
-    db,
-  )
-  const sorted = [...rows, ...ties.rows].sort(newestFirst).slice(skip, reach)
-  return toSummaries(sorted, isReversed)
+  const isWalked = walked < matches * walkingGain && !restrictsCreation(filter)
+  // One more than wanted tells whether there are others of the last one's instant.
+  const rows = await lastMatches(db, filter, reach + 1, isWalked ? walked : undefined)
+  const last = rows?.[reach - 1]
+  if (rows === undefined || last === undefined) return undefined
+  const beyond = rows[reach]
+  const isCut = beyond === undefined ? reach < matches : beyond.created_at === last.created_at
+  const found = isCut ? [...rows, ...(await restOfInstant(db, filter, rows))] : rows
+  return toSummaries(found.sort(newestFirst).slice(skip, reach), isReversed)
 }
 
-type NumberedRow = Row & { seq: number }
+/** Those of the instant of the last of `rows` which they lack: their ids tell where in the list they come. */
+async function restOfInstant(db: Db, filter: Filter, rows: NumberedOrder[]): Promise<Row[]> {
+  const { withinTime } = orderSqlOf(db)
+  const last = rows.at(-1)
+  const rest = await sql<Row>`select ${selected} from orders where ${withinTime}
+    and created_at = ${unseen(last?.created_at)} and seq < ${unseen(last?.seq)}
+    and ${conditionOf(db, filter, false)}`.execute(db)
+  return rest.rows
+}
+
+/** What was created at certain times lies together, and is found by the index of those. */
+function restrictsCreation(filter: Filter): boolean {
+  if (filter.kind === 'and' || filter.kind === 'or') return filter.operands.some(restrictsCreation)
+  if (filter.kind === 'not') return restrictsCreation(filter.operand)
+  return filter.kind === 'number' && filter.field === 'createdAtUtc'
+}
 
 /** The matches with the greatest numbers, among those whose numbers are in the order of creation. */
 async function lastMatches(
@@ -56,24 +72,19 @@ async function lastMatches(
   filter: Filter,
   limit: number,
   walked: number | undefined,
-): Promise<NumberedRow[] | undefined> {
+): Promise<NumberedOrder[] | undefined> {
   const { sequence, withinTime, lastContaining } = orderSqlOf(db)
   const numbers = (await sequence?.execute(db))?.rows[0]
   if (numbers === undefined) return undefined
   const { last, inOrderFrom } = numbers
   const text = containedText(filter)
-  const found = text === undefined ? undefined : lastContaining(text, inOrderFrom, limit)
-  if (found !== undefined) {
-    const { rows } = await sql<NumberedRow>`select ${selected}, seq from ${found} order by seq desc`.execute(
-      db,
-    )
-    return rows
-  }
+  const found = text === undefined ? undefined : lastContaining(db, text, inOrderFrom, limit)
+  if (found !== undefined) return found
   if (walked === undefined) return undefined
   const from = Math.max(inOrderFrom, last - Math.ceil(walked * patience))
-  const { rows } = await sql<NumberedRow>`select ${selected}, seq from orders not indexed
-    where ${withinTime} and seq >= ${from} and ${conditionOf(db, filter, false)}
-    order by seq desc limit ${limit}`.execute(db)
+  const { rows } = await sql<NumberedOrder>`select ${selected}, seq from orders not indexed
+    where ${withinTime} and seq >= ${unseen(from)} and ${conditionOf(db, filter, false)}
+    order by seq desc limit ${unseen(limit)}`.execute(db)
   return rows
 }
 
