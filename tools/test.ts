@@ -23,6 +23,8 @@ const runsOnce = [
   'test/layering',
   'test/readme',
   'test/orders/filter',
+  'test/security/token-',
+  'test/security/wycheproof',
   'test/auth/passwords',
   // The browser's own set-up, and views that no engine changes; the journeys through orders run on both.
   'test/browser/browser',

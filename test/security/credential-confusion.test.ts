@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { newClient, newUser, serviceToken, type TestUser, tokenPair } from '../support/accounts.ts'
+import { decode } from '../support/forge.ts'
+import { type Service, startService } from '../support/service.ts'
+
+/** Where a credential can be put, and what is at home there. */
+const places = {
+  'the bearer header': ['an access token', 'an access token of a service'],
+  'the session cookie': ['a session id'],
+  'the body of a refresh': ['a refresh token'],
+  'the antiforgery header': ['an antiforgery token'],
+  "a client's secret": ['a client secret'],
+  'a password': ['a password'],
+}
+type Place = keyof typeof places
+
+describe('a credential in the place of another', () => {
+  let service: Service
+  let user: TestUser
+  let clientId: string
+  let sessionId: string
+  let credentials: Record<string, string>
+  before(async () => {
+    service = await startService()
+    user = await newUser(service, { roles: ['Admin'], password: 'seven grey herons by the weir' })
+    const client = await newClient(service)
+    clientId = client.clientId
+    const pair = await tokenPair(service, user)
+    const stranger = service.client()
+    const beforeLogin = (await stranger.get('/v1/auth/csrf')).body.token
+    const binding = stranger.cookies.get('__Host-Http-csrf') ?? ''
+    const browser = service.client()
+    await browser.post('/v1/auth/session', user.credentials)
+    sessionId = browser.cookies.get('__Host-Http-session') ?? ''
+    const rows = await service.db.read.selectFrom('sessions').selectAll().execute()
+    const ids = await service.db.read.selectFrom('session_ids').select('id_hash').execute()
+    const tokens = await service.db.read.selectFrom('refresh_tokens').selectAll().execute()
+    const secrets = await service.db.read.selectFrom('client_secrets').select('secret_hash').execute()
+    const own = rows.find((row) => row.principal_id === user.id)
+    const claims = decode(pair.accessToken.split('.')[1])
+    credentials = {
+      'an access token': pair.accessToken,
+      'an access token of a service': await serviceToken(service, client),
+      'a session id': sessionId,
+      'a refresh token': pair.refreshToken,
+      'an antiforgery token': await browser.fetchAntiforgeryToken(),
+      'an antiforgery token of nobody': beforeLogin,
+      'an antiforgery cookie': binding,
+      'a client secret': client.clientSecret,
+      'a password': user.password,
+      'the row id of a session': own?.id ?? '',
+      'the antiforgery binding of a session': own?.antiforgery_binding ?? '',
+      'the stored hash of a session id': ids.at(-1)?.id_hash ?? '',
+      'the stored hash of a refresh token': tokens.at(-1)?.token_hash ?? '',
+      'the stored hash of a client secret': secrets.at(-1)?.secret_hash ?? '',
+      'the row id of a family': tokens.at(-1)?.family_id ?? '',
+      'the jti of an access token': String(claims.jti),
+      'the kid of our key': service.keys.kid,
+    }
+  })
+  after(() => service.close())
+
+  /** Each sends the text in one place and everything else as it should be; answers the status. */
+  const present: Record<Place, (text: string) => Promise<number>> = {
+    'the bearer header': async (text) =>
+      (await service.client().get('/v1/auth/me', { authorization: `Bearer ${text}` })).status,
+    'the session cookie': async (text) =>
+      (await service.client().get('/v1/auth/me', { cookie: `__Host-Http-session=${text}` })).status,
+    'the body of a refresh': async (text) =>
+      (await service.client().post('/v1/auth/token/refresh', { refreshToken: text })).status,
+    'the antiforgery header': async (text) => {
+      const cookie = `__Host-Http-session=${sessionId}`
+      const headers = { cookie, 'x-xsrf-token': text }
+      return (await service.client().post('/v1/orders', { customer: 'Acme', total: 1 }, headers)).status
+    },
+    "a client's secret": async (text) =>
+      (await service.client().post('/v1/auth/clients/token', { clientId, clientSecret: text })).status,
+    'a password': async (password) => {
+      // A success first, so that no wrong one has to wait for those before it.
+      assert.equal((await service.client().post('/v1/auth/token', user.credentials)).status, 200)
+      return (await service.client().post('/v1/auth/token', { ...user.credentials, password })).status
+    },
+  }
+  const refusals: Record<Place, number[]> = {
+    'the bearer header': [401],
+    'the session cookie': [401],
+    // Longer than any refresh token, or than any secret or password: 400.
+    'the body of a refresh': [401, 400],
+    'the antiforgery header': [403],
+    "a client's secret": [401, 400],
+    'a password': [401, 400],
+  }
+
+  for (const [place, kinds] of Object.entries(places) as [Place, string[]][]) {
+    it(`${place} takes ${kinds.join(' or ')}, and nothing else that the service knows`, async () => {
+      const right = Object.entries(credentials).filter(([name]) => kinds.includes(name))
+      const wrong = Object.entries(credentials).filter(([name]) => !kinds.includes(name))
+      assert.equal(right.length, kinds.length)
+      assert.deepEqual(
+        wrong.filter(([, text]) => text.length < 16),
+        [],
+      )
+      for (const [name, text] of wrong) {
+        const status = await present[place](text)
+        assert.ok(refusals[place].includes(status), `${name}: ${status}`)
+      }
+      // Last, because a refresh uses its token up.
+      for (const [name, text] of right) assert.ok([200, 201].includes(await present[place](text)), name)
+    })
+  }
+})
