@@ -23,6 +23,8 @@ const runsOnce = [
   'test/layering',
   'test/readme',
   'test/orders/filter',
+  'test/security/path-',
+  'test/security/request-',
   'test/security/token-',
   'test/security/wycheproof',
   'test/auth/passwords',
