@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { newUser, type TestUser, tokenPair } from '../support/accounts.ts'
+import type { Client } from '../support/client.ts'
+import { publicUrl, type Service, startService } from '../support/service.ts'
+
+/** `passes` is what a request is answered that nothing stands against. */
+const requests = {
+  'POST /v1/orders': { body: { customer: 'Acme', total: 1 }, passes: 201, isUnsafe: true },
+  'PATCH /v1/orders/019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57/approve': { passes: 404, isUnsafe: true },
+  'POST /v1/auth/session/refresh': { passes: 200, isUnsafe: true, isForSessions: true },
+  'POST /v1/auth/session/logout': { passes: 204, isUnsafe: true, isForSessions: true },
+  'GET /v1/auth/me': { passes: 200 },
+  'GET /v1/orders': { passes: 200 },
+} as Record<string, { body?: object; passes: number; isUnsafe?: boolean; isForSessions?: boolean }>
+
+const credentials = [
+  'nothing',
+  'a session cookie',
+  'a cookie whose session has ended',
+  'a bearer',
+  'a bearer and a session cookie',
+  'a bad bearer and a session cookie',
+  'another scheme and a session cookie',
+] as const
+const tokens = [
+  'no token',
+  'an empty token',
+  'nonsense',
+  'the token of another session',
+  'the right token',
+] as const
+const sites: Record<string, string>[] = [
+  {},
+  { 'sec-fetch-site': 'same-origin' },
+  { 'sec-fetch-site': 'none' },
+  { 'sec-fetch-site': 'same-site' },
+  { 'sec-fetch-site': 'cross-site' },
+  { origin: publicUrl },
+  { origin: 'https://evil.example' },
+  { origin: 'null' },
+  { 'sec-fetch-site': 'same-site', origin: publicUrl },
+  { 'sec-fetch-site': 'same-origin', origin: 'https://evil.example' },
+]
+
+type Credential = (typeof credentials)[number]
+type Token = (typeof tokens)[number]
+
+/** Section 4 of the contract, read anew: nothing of the service is asked. */
+function expected(name: string, credential: Credential, token: Token, site: Record<string, string>): string {
+  const { passes, isUnsafe = false, isForSessions = false } = requests[name] ?? { passes: 0 }
+  const isBearer = credential.startsWith('a bearer')
+  const isSession = credential === 'a session cookie' || credential.startsWith('another scheme')
+  if (!isBearer && !isSession) return '401 authentication-required'
+  if (isBearer) return isForSessions ? '401 authentication-required' : String(passes)
+  if (!isUnsafe) return String(passes)
+  const { 'sec-fetch-site': fetchSite, origin } = site
+  const isForeign =
+    fetchSite === undefined
+      ? origin !== undefined && origin !== publicUrl
+      : !['same-origin', 'none'].includes(fetchSite)
+  if (isForeign) return '403 cross-site-request'
+  if (token === 'no token' || token === 'an empty token') return '403 csrf-token-missing'
+  return token === 'the right token' ? String(passes) : '403 csrf-token-invalid'
+}
+
+describe('the whole antiforgery matrix: request, credential, token, site', () => {
+  let service: Service
+  let user: TestUser
+  let bearer: string
+  let otherToken: string
+  before(async () => {
+    service = await startService()
+    user = await newUser(service, { roles: ['Admin'] })
+    bearer = (await tokenPair(service, user)).accessToken
+    otherToken = await (await login()).fetchAntiforgeryToken()
+  })
+  after(() => service.close())
+
+  async function login(): Promise<Client> {
+    const browser = service.client()
+    assert.equal((await browser.post('/v1/auth/session', user.credentials)).status, 200)
+    return browser
+  }
+
+  async function browserWith(credential: Credential): Promise<{ browser: Client; token: string }> {
+    const browser = credential === 'nothing' || credential === 'a bearer' ? service.client() : await login()
+    const { token } = (await browser.get('/v1/auth/csrf')).body
+    if (credential.includes('has ended')) {
+      const cookies = [...browser.cookies]
+      await browser.post('/v1/auth/session/logout', undefined, { 'x-xsrf-token': token })
+      for (const [name, value] of cookies) browser.cookies.set(name, value)
+    }
+    if (credential.startsWith('a bearer')) browser.withBearer(bearer)
+    if (credential.startsWith('a bad bearer')) browser.withBearer(`${bearer}x`)
+    if (credential.startsWith('another')) browser.headers.authorization = 'Basic dXNlcjpwYXNz'
+    return { browser, token }
+  }
+
+  const headerOf = (token: Token, right: string): Record<string, string> => {
+    const values = { nonsense: 'x', 'an empty token': '', 'the token of another session': otherToken }
+    if (token === 'no token') return {}
+    return { 'x-xsrf-token': token === 'the right token' ? right : values[token] }
+  }
+
+  for (const [name, { body, passes }] of Object.entries(requests)) {
+    for (const credential of credentials) {
+      it(`${name} with ${credential}`, async () => {
+        const [method = '', path = ''] = name.split(' ')
+        let scene = await browserWith(credential)
+        for (const token of tokens) {
+          for (const site of sites) {
+            const cookies = [...scene.browser.cookies]
+            const headers = { ...site, ...headerOf(token, scene.token) }
+            const answer = await scene.browser.send(method, path, body, headers)
+            const code = answer.status === 404 ? '' : (answer.body?.code ?? '')
+            const what = `${token}, ${JSON.stringify(site)}`
+            assert.equal(`${answer.status} ${code}`.trim(), expected(name, credential, token, site), what)
+            // A cookie that no longer serves is cleared by a logout: the next request is to carry it again.
+            for (const [cookie, value] of credential.includes('has ended') ? cookies : [])
+              scene.browser.cookies.set(cookie, value)
+            if (path.endsWith('logout') && answer.status === passes) scene = await browserWith(credential)
+          }
+        }
+      })
+    }
+  }
+})
