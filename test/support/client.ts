@@ -1,3 +1,5 @@
+import { noteAnswer, noteRequest } from './discretion.ts'
+
 /** An answer as a test looks at it; `body` is parsed JSON, or undefined for an empty one. */
 export interface Answer {
   status: number
@@ -50,18 +52,21 @@ export class Client {
     headers: Record<string, string> = {},
   ): Promise<Answer> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const sent = {
+      ...(cookie === '' ? {} : { cookie }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...this.headers,
+      ...headers,
+    }
+    noteRequest(sent, body)
     const response = await fetch(`${this.baseUrl}${path}`, {
       method,
       redirect: 'manual',
-      headers: {
-        ...(cookie === '' ? {} : { cookie }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...this.headers,
-        ...headers,
-      },
+      headers: sent,
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
     const text = await response.text()
+    noteAnswer(response.status, response.headers, text)
     const setCookies = response.headers.getSetCookie()
     for (const line of setCookies) this.#keep(line)
     return { status: response.status, headers: response.headers, setCookies, text, body: parse(text) }

@@ -2,6 +2,7 @@ import { pino } from 'pino'
 import { buildApp } from '../../server/app.ts'
 import type { SigningKeys } from '../../server/auth/keys.ts'
 import { Client } from './client.ts'
+import { assertDiscreet, watchServer } from './discretion.ts'
 import type { Service } from './service.ts'
 
 export interface Instance {
@@ -13,15 +14,24 @@ export interface Instance {
 /** One more instance of the service on the same database, with the same clock and the same or other signing keys. */
 export async function startInstance(service: Service, keys?: SigningKeys): Promise<Instance> {
   const { config, db, antiforgeryKey } = service
+  let logged = ''
+  const write = (line: string) => {
+    logged += line
+  }
   const app = await buildApp({
     config,
     db,
     clock: service.now,
-    log: pino({ level: 'silent' }),
+    log: pino({ level: 'trace' }, { write }),
     keys: keys ?? service.keys,
     antiforgeryKey,
     readiness: { draining: false },
   })
+  watchServer(app.server)
   const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 })
-  return { baseUrl, client: () => new Client(baseUrl), close: () => app.close() }
+  async function close(): Promise<void> {
+    await app.close()
+    assertDiscreet(logged)
+  }
+  return { baseUrl, client: () => new Client(baseUrl), close }
 }

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { assertDiscreet } from './discretion.ts'
 
 const main = fileURLToPath(new URL('../../server/main.ts', import.meta.url))
 
@@ -58,6 +59,7 @@ export async function startServer(
         await exit
       }
       await rm(folder, { recursive: true, force: true })
+      assertDiscreet(output)
       return child.exitCode
     },
   }

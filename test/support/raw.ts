@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import { noteAnswer } from './discretion.ts'
 
 /** The first answer on a connection, as it stood on the wire. */
 export interface RawAnswer {
@@ -29,8 +30,9 @@ export function exchange(baseUrl: string, ...parts: (string | Buffer)[]): Promis
     socket.on('error', () => undefined)
     socket.on('close', () => {
       const answer = parseAnswer(received)
-      if (answer === undefined) reject(new Error('the connection ended without an answer'))
-      else resolve(answer)
+      if (answer === undefined) return reject(new Error('the connection ended without an answer'))
+      noteAnswer(answer.status, answer.headers, answer.text)
+      resolve(answer)
     })
     for (const part of parts) socket.write(part)
   })

@@ -10,6 +10,7 @@ import type { AppDatabase } from '../../server/operations.ts'
 import { demoAccounts, demoClient, prepareDemo, type SeedDemoInput } from '../../server/seed.ts'
 import { Client } from './client.ts'
 import { createTestDatabase } from './database.ts'
+import { assertDiscreet, noteSecret, watchServer } from './discretion.ts'
 
 export const publicUrl = 'https://orders.example.com'
 
@@ -47,6 +48,7 @@ export interface Service {
   bearer(account: 'admin' | 'operator' | 'viewer' | 'demo-service'): Promise<Client>
   /** A caller with a session cookie and its antiforgery token. */
   session(account: 'admin' | 'operator' | 'viewer'): Promise<Client>
+  /** Fails when the log holds a secret, or an answer told about the inside; see discretion.ts. */
   close(): Promise<void>
 }
 
@@ -79,13 +81,22 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   let offset = 0
   const now = () => Date.now() + offset
   const logLines: Record<string, unknown>[] = []
+  let logged = ''
   const log = pino(
     { level: config.logLevel === 'info' ? 'trace' : config.logLevel },
-    { write: (line: string) => void logLines.push(JSON.parse(line)) },
+    {
+      write(line: string) {
+        logged += line
+        logLines.push(JSON.parse(line))
+      },
+    },
   )
   const readiness = { draining: false }
   const antiforgeryKey = config.antiforgeryKey ?? randomBytes(32)
   const app = await buildApp({ config, db, clock: now, log, keys, antiforgeryKey, readiness })
+  noteSecret(antiforgeryKey.toString('base64'))
+  noteSecret(antiforgeryKey.toString('base64url'))
+  watchServer(app.server)
   const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 })
   const client = () => new Client(baseUrl)
   return {
@@ -122,6 +133,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       await app.close()
       await db.close()
       await database.drop()
+      assertDiscreet(logged)
     },
   }
 }

@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { newClient, newUser, serviceToken, signIn, tokenPair } from '../support/accounts.ts'
+import { assertDiscreet, noteAnswer } from '../support/discretion.ts'
+import { exchange, request } from '../support/raw.ts'
+import { changingRoutes } from '../support/routes.ts'
+import { passwordOf, type Service, startService } from '../support/service.ts'
+
+describe('what every test watches for', () => {
+  const password = 'lanterns over the quiet weir'
+
+  /** A service through which one of each secret has gone. */
+  async function used(): Promise<{ service: Service; secrets: Record<string, string> }> {
+    const service = await startService()
+    const user = await newUser(service, { password })
+    const client = await newClient(service)
+    const { accessToken, refreshToken } = await tokenPair(service, user)
+    const browser = await signIn(service, user)
+    const stranger = service.client()
+    await stranger.get('/v1/auth/csrf')
+    const wrong = { ...user.credentials, password: 'a guess that is nearly right' }
+    await stranger.post('/v1/auth/token', wrong)
+    const secrets = {
+      'a password': password,
+      'a wrong password': wrong.password,
+      'a password of the demo accounts': passwordOf('admin').password,
+      'an access token': accessToken,
+      'an access token of a service': await serviceToken(service, client),
+      'a refresh token': refreshToken,
+      'a client secret': client.clientSecret,
+      'a session cookie': browser.cookies.get('__Host-Http-session') ?? '',
+      'an antiforgery cookie': stranger.cookies.get('__Host-Http-csrf') ?? '',
+      'an antiforgery token': browser.headers['x-xsrf-token'] ?? '',
+      'the antiforgery key': service.antiforgeryKey.toString('base64'),
+      'half of a refresh token': refreshToken.slice(0, 22),
+    }
+    return { service, secrets }
+  }
+
+  it('is each secret in any line of the log, whole or cut, as text or as a member', async () => {
+    const { secrets, service } = await used()
+    await service.close()
+    for (const [what, secret] of Object.entries(secrets)) {
+      for (const line of [{ msg: `it was ${secret}.` }, { deep: [{ member: secret }] }]) {
+        assert.throws(() => assertDiscreet(JSON.stringify(line)), /the log holds a secret/, what)
+      }
+    }
+  })
+
+  it('is a line that the service itself writes: closing it fails', async () => {
+    const { secrets, service } = await used()
+    service.app.log.info({ cookie: secrets['a session cookie'] }, 'a seeded leak')
+    await assert.rejects(service.close(), /the log holds a secret.*a seeded leak/)
+  })
+
+  it('is an answer that tells about the inside', () => {
+    const details = [
+      'Error: no\n    at handler (file)',
+      'in /srv/app/node_modules/x',
+      'at main.ts:12',
+      'SQLITE_BUSY: database is locked',
+      'syntax error at or near "x"',
+      'select id from users where x',
+      '$argon2id$v=19$m=19456',
+      `cannot open ${process.cwd()}/x`,
+      'PostgreSQL 18.1 says no',
+      'powered by fastify/5.12.8',
+    ]
+    for (const detail of details) {
+      noteAnswer(500, {}, JSON.stringify({ detail }))
+      assert.throws(() => assertDiscreet(''), /an answer 500 tells/, detail)
+    }
+    for (const name of ['server', 'x-powered-by']) {
+      noteAnswer(200, { [name]: 'x' }, '')
+      assert.throws(() => assertDiscreet(''), /an answer 200 tells/, name)
+    }
+  })
+
+  it('is not what belongs there', () => {
+    noteAnswer(404, { 'x-request-id': 'x' }, JSON.stringify({ detail: 'Select an order from the list.' }))
+    assertDiscreet(JSON.stringify({ path: '/v1/orders', requestId: 'A'.repeat(15), caller: 'viewer' }))
+  })
+})
+
+describe('a fault of the service', () => {
+  it('tells the log, and the caller nothing: whatever was thrown, wherever', async (t) => {
+    const thrown = Object.assign(new Error(`SQLITE_ERROR: no such table in ${process.cwd()}`), {
+      code: 'SQLITE_ERROR',
+      statusCode: 500,
+      detail: 'select password_hash from users',
+    })
+    const service = await changingRoutes(
+      (route) => {
+        if (!route.url.startsWith('/v1/')) return
+        route.handler = () => {
+          throw thrown
+        }
+      },
+      () => startService(),
+    )
+    t.after(() => service.close())
+    const viewer = await service.client().get('/v1/auth/csrf')
+    const token = await service.client().post('/v1/auth/token', { email: 'a@b', password: 'x' })
+    for (const answer of [viewer, token]) {
+      assert.equal(answer.status, 500)
+      assert.equal(answer.body.code, 'internal-error')
+      assert.deepEqual(Object.keys(answer.body).sort(), [
+        'code',
+        'detail',
+        'instance',
+        'requestId',
+        'status',
+        'title',
+        'type',
+      ])
+      assert.equal(/SQLITE|table|password_hash/.test(answer.text), false)
+    }
+    assert.match(JSON.stringify(service.logLines), /no such table/)
+  })
+})
+
+describe('refusals of credentials', () => {
+  let service: Service
+  before(async () => {
+    service = await startService()
+  })
+  after(() => service.close())
+
+  /** The answer as it stood on the wire, without what no two answers have in common. */
+  async function refused(path: string, body: object): Promise<string> {
+    const lines = ['Content-Type: application/json', 'X-Request-Id: the-same-for-all']
+    const { status, headers, text } = await exchange(
+      service.baseUrl,
+      request('POST', path, lines, JSON.stringify(body)),
+    )
+    headers.delete('date')
+    return [status, ...[...headers].map((field) => field.join(': ')), text].join('\n')
+  }
+
+  for (const path of ['/v1/auth/session', '/v1/auth/token']) {
+    it(`are the same to the byte for every cause: POST ${path}`, async () => {
+      const user = await newUser(service)
+      const gone = await newUser(service)
+      await service.db.write('setAccountEnabled', {
+        account: gone.account,
+        enabled: false,
+        nowMilliseconds: service.now(),
+      })
+      const client = await newClient(service)
+      const password = 'not the password of anybody'
+      const answers = await Promise.all([
+        refused(path, { email: 'nobody@example.com', password }),
+        refused(path, { email: user.email, password }),
+        refused(path, { email: gone.email, password }),
+        refused(path, gone.credentials),
+        refused(path, { email: `${client.clientId}@`.concat('x'), password: client.clientSecret }),
+      ])
+      assert.match(answers[0] ?? '', /^401\n[\s\S]*"code":"invalid-credentials"/)
+      assert.deepEqual(new Set(answers), new Set([answers[0]]))
+    })
+  }
+
+  it('are the same to the byte for every cause: POST /v1/auth/clients/token', async () => {
+    const path = '/v1/auth/clients/token'
+    const client = await newClient(service)
+    const clientSecret = 'K'.repeat(43)
+    const answers = [
+      await refused(path, { clientId: 'nobody', clientSecret }),
+      await refused(path, { clientId: client.clientId, clientSecret }),
+      await refused(path, { clientId: '1', clientSecret }),
+      await refused(path, { clientId: client.clientId.toUpperCase(), clientSecret: client.clientSecret }),
+    ]
+    assert.match(answers[0] ?? '', /^401\n[\s\S]*"code":"invalid-client"/)
+    assert.deepEqual(new Set(answers), new Set([answers[0]]))
+  })
+
+  it('are the same to the byte for every cause: POST /v1/auth/token/refresh', async () => {
+    const path = '/v1/auth/token/refresh'
+    const { refreshToken: usedUp } = await tokenPair(service, await newUser(service))
+    assert.match(await refused(path, { refreshToken: usedUp }), /^200\n/)
+    const { refreshToken: expired } = await tokenPair(service, await newUser(service))
+    const answers = [
+      await refused(path, { refreshToken: usedUp }),
+      await refused(path, { refreshToken: 'L'.repeat(43) }),
+      await refused(path, { refreshToken: 'x' }),
+    ]
+    service.advance(14 * 24 * 3_600_000)
+    answers.push(await refused(path, { refreshToken: expired }))
+    assert.match(answers[0] ?? '', /^401\n[\s\S]*"code":"invalid-refresh-token"/)
+    assert.deepEqual(new Set(answers), new Set([answers[0]]))
+  })
+
+  it('of bearers and cookies are the same to the byte for every cause', async () => {
+    const { accessToken } = await tokenPair(service, await newUser(service))
+    const ask = async (line: string) => {
+      const lines = [line, 'X-Request-Id: the-same-for-all']
+      const { headers, status, text } = await exchange(service.baseUrl, request('GET', '/v1/auth/me', lines))
+      headers.delete('date')
+      return [status, ...[...headers].map((field) => field.join(': ')), text].join('\n')
+    }
+    const bearer = (token: string) => ask(`Authorization: Bearer ${token}`)
+    const bearers = [await bearer('x'), await bearer(`${accessToken}A`), await bearer('')]
+    service.advance(16 * 60_000)
+    bearers.push(await bearer(accessToken))
+    assert.deepEqual(new Set(bearers), new Set([bearers[0]]))
+    const ended = await signIn(service, await newUser(service))
+    const id = ended.cookies.get('__Host-Http-session')
+    await ended.post('/v1/auth/session/logout')
+    const cookies = [
+      `__Host-Http-session=${id}`,
+      `__Host-Http-session=${'M'.repeat(43)}`,
+      '__Host-Http-session=x',
+      'a=b',
+    ]
+    const answers = await Promise.all(cookies.map((cookie) => ask(`Cookie: ${cookie}`)))
+    assert.match(answers[0] ?? '', /^401\n/)
+    assert.deepEqual(new Set(answers), new Set([answers[0]]))
+  })
+})
