@@ -23,6 +23,7 @@ const runsOnce = [
   'test/layering',
   'test/readme',
   'test/orders/filter',
+  'test/security/limits-',
   'test/security/path-',
   'test/security/request-',
   'test/security/token-',
