@@ -37,6 +37,6 @@ export function newOpaqueId(): string {
 }
 
 /** SHA-256 as base64url: what is stored of a secret with 256 random bits (no salt or stretching is needed then). */
-export function sha256(text: string): string {
-  return hash('sha256', text, 'base64url')
+export function sha256(data: string | Buffer): string {
+  return hash('sha256', data, 'base64url')
 }

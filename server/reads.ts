@@ -1,6 +1,6 @@
-import { findOrders } from './orders/list.ts'
+import { findOrders, findOrdersAsJson } from './orders/list.ts'
 
 /** Every read that may take long by name: `db.query` takes its types from here. */
-export const reads = { findOrders }
+export const reads = { findOrders, findOrdersAsJson }
 
 export type Reads = typeof reads

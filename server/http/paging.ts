@@ -89,9 +89,10 @@ export function toPage<T>(items: T[], totalCount: number, { pageNumber, pageSize
   }
 }
 
-/** Every match as one page. */
-export function toSinglePage<T>(items: T[]): Page<T> {
-  return toPage(items, items.length, { pageNumber: 1, pageSize: Math.max(1, items.length), offset: 0 })
+/** What the one page that holds all matches says besides them. */
+export function describeSinglePage(count: number): Omit<Page<unknown>, 'items'> {
+  const { items: _, ...page } = toPage([], count, { pageNumber: 1, pageSize: Math.max(1, count), offset: 0 })
+  return page
 }
 
 export const linkHeader = {

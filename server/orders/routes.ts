@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Clock, formatInstant, parseTimeZone } from '../clock.ts'
+import { type Clock, parseTimeZone } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { noContent } from '../http/fields.ts'
 import { idempotencyKeyHeader, readIdempotency, replayedHeader, sendAnswer } from '../http/idempotency.ts'
@@ -9,10 +9,9 @@ import { Problem } from '../http/problems.ts'
 import type { App, HeaderDescription } from '../http/route.ts'
 import { newOrderId, sha256 } from '../ids.ts'
 import type { AppDatabase } from '../operations.ts'
-import { findPage } from './list.ts'
-import type { OrderSummary } from './list-store.ts'
-import type { Order } from './order.ts'
+import { findAll, findPage } from './list.ts'
 import { getOrdersOverview } from './overview.ts'
+import { toDate, toOrderResponse, toSummaryResponse } from './responses.ts'
 import {
   CreateOrderCommand,
   CreateOrderResponse,
@@ -138,10 +137,11 @@ function registerList(app: App, { db }: OrderParts): void {
     onSend: async (request, reply, payload) => revalidate(request, reply, payload),
     handler: async (request, reply) => {
       const { query } = request
-      const page = await findPage(db, query, String(request.principal?.id))
-      if (query.paginated !== false)
-        reply.headers(pageLinks('/v1/orders', request.raw.url, ListOrdersQuery, page))
+      const caller = String(request.principal?.id)
       reply.header('cache-control', cacheControl)
+      if (query.paginated === false) return sendJson(reply, await findAll(db, query, caller))
+      const page = await findPage(db, query, caller)
+      reply.headers(pageLinks('/v1/orders', request.raw.url, ListOrdersQuery, page))
       return { ...page, items: page.items.map(toSummaryResponse) }
     },
   })
@@ -180,9 +180,14 @@ function registerOverview(app: App, { db, clock }: OrderParts): void {
   })
 }
 
+function sendJson(reply: FastifyReply, json: Buffer): FastifyReply {
+  return reply.header('content-type', 'application/json; charset=utf-8').send(json)
+}
+
 /** What has no version of its own is tagged with a hash of what would be sent. */
 function revalidate(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
-  if (reply.statusCode !== 200 || typeof payload !== 'string') return payload
+  if (reply.statusCode !== 200) return payload
+  if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload
   const etag = `"${sha256(payload)}"`
   reply.header('etag', etag)
   if (matchesNone(request.headers['if-none-match'], etag)) return payload
@@ -303,29 +308,4 @@ function auditZone(request: FastifyRequest, config: Config): string {
 function callerName(request: FastifyRequest): string {
   if (request.principal === null) throw new Problem('authentication-required')
   return request.principal.userName
-}
-
-function toOrderResponse(order: Order) {
-  return {
-    id: order.id,
-    customer: order.customer,
-    total: order.totalE4 / 10_000,
-    status: order.status,
-    createdAtUtc: formatInstant(order.createdAt),
-    createdAtTimeZone: order.createdAtTimeZone,
-    updatedAtUtc: order.updatedAt === null ? null : formatInstant(order.updatedAt),
-    updatedAtTimeZone: order.updatedAtTimeZone,
-    createdBy: order.createdBy,
-    modifiedBy: order.modifiedBy,
-  }
-}
-
-/** `YYYY-MM-DD` in UTC. */
-function toDate(milliseconds: number): string {
-  return formatInstant(milliseconds).slice(0, 10)
-}
-
-function toSummaryResponse(order: OrderSummary) {
-  const { id, customer, totalE4, status, createdAt } = order
-  return { id, customer, total: totalE4 / 10_000, status, createdAtUtc: formatInstant(createdAt) }
 }
