@@ -46,7 +46,29 @@ export async function createRefreshFamily(
     input.familyId,
     Math.min(input.tokenExpiresAt, input.familyExpiresAt),
   )
+  await endSurplusFamilies(trx, input.principalId)
   return readGrant(trx, input.principalId)
+}
+
+/** Families that a user can have at a time; a new one ends the oldest. */
+export const familiesLimit = 100
+/** Ended at one login. Only a database that had more before holds so many. */
+const surplusAtOnce = 10
+
+async function endSurplusFamilies(trx: Transaction<Database>, principalId: number): Promise<void> {
+  await trx
+    .deleteFrom('refresh_families')
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('refresh_families')
+        .select('id')
+        .where('principal_id', '=', principalId)
+        .orderBy('created_at', 'desc')
+        .orderBy('id')
+        .limit(surplusAtOnce)
+        .offset(familiesLimit),
+    )
+    .execute()
 }
 
 export interface RotateRefreshTokenInput {

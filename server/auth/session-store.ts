@@ -89,7 +89,30 @@ export async function createSession(
     input.offeredBinding !== null && (await insert(input.offeredBinding)).numInsertedOrUpdatedRows === 1n
   if (!taken) await insert(input.freshBinding)
   await insertSessionId(trx, input.sessionId, input.idHash)
+  await endSurplusSessions(trx, input.principalId)
   return { roles }
+}
+
+/** Sessions that a user can have at a time; a new one ends the one that was not used for longest. */
+export const sessionsLimit = 100
+/** Ended at one login. Only a database that had more before holds so many. */
+const surplusAtOnce = 50
+
+async function endSurplusSessions(trx: Transaction<Database>, principalId: number): Promise<void> {
+  await trx
+    .deleteFrom('sessions')
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('sessions')
+        .select('id')
+        .where('principal_id', '=', principalId)
+        .orderBy('last_seen_at', 'desc')
+        .orderBy('created_at', 'desc')
+        .orderBy('id')
+        .limit(surplusAtOnce)
+        .offset(sessionsLimit),
+    )
+    .execute()
 }
 
 /**

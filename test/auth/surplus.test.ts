@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { familiesLimit } from '../../server/auth/refresh-store.ts'
+import { sessionsLimit } from '../../server/auth/session-store.ts'
+import { newUser, signIn, type TestUser, tokenPair } from '../support/accounts.ts'
+import { type Service, startService } from '../support/service.ts'
+
+describe('sign-ins of one user', () => {
+  let service: Service
+  before(async () => {
+    service = await startService()
+  })
+  after(() => service.close())
+
+  /** What a sign-in writes, without the work that its password costs. */
+  async function credentialsOf({ credentials }: TestUser) {
+    return service.db.read
+      .selectFrom('users')
+      .innerJoin('principals', 'principals.id', 'users.principal_id')
+      .select([
+        'principals.id as principalId',
+        'password_hash as passwordHash',
+        'credentials_changed_at as credentialsChangedAt',
+      ])
+      .where('email', '=', credentials.email)
+      .executeTakeFirstOrThrow()
+  }
+  async function rows(table: 'sessions' | 'refresh_families', principalId: number): Promise<string[]> {
+    const found = await service.db.read
+      .selectFrom(table)
+      .select('id')
+      .where('principal_id', '=', principalId)
+      .execute()
+    return found.map(({ id }) => id).sort()
+  }
+
+  it('beyond a hundred sessions end the one that was not used for longest', async () => {
+    const [user, other] = [await newUser(service), await newUser(service)]
+    const another = await signIn(service, other)
+    const [used, unused] = [await signIn(service, user), await signIn(service, user)]
+    service.advance(120_000)
+    await used.get('/v1/auth/me')
+    const credentials = await credentialsOf(user)
+    const nowMilliseconds = service.now()
+    for (let count = 2; count <= sessionsLimit; count += 1) {
+      await service.db.write('createSession', {
+        ...credentials,
+        sessionId: `session ${count}`,
+        idHash: `id ${count}`,
+        offeredBinding: null,
+        freshBinding: `binding ${count}`,
+        replacedIdHash: null,
+        nowMilliseconds,
+        absoluteExpiresAt: nowMilliseconds + 1_000_000,
+        userAgent: null,
+      })
+    }
+    assert.equal((await rows('sessions', credentials.principalId)).length, sessionsLimit)
+    assert.equal((await unused.get('/v1/auth/me')).status, 401)
+    assert.equal((await used.get('/v1/auth/me')).status, 200)
+    assert.equal((await another.get('/v1/auth/me')).status, 200)
+  })
+
+  it('beyond a hundred families of refresh tokens end the oldest', async () => {
+    const user = await newUser(service)
+    const oldest = await tokenPair(service, user)
+    service.advance(1_000)
+    const kept = await tokenPair(service, user)
+    service.advance(1_000)
+    const credentials = await credentialsOf(user)
+    const nowMilliseconds = service.now()
+    for (let count = 2; count <= familiesLimit; count += 1) {
+      await service.db.write('createRefreshFamily', {
+        ...credentials,
+        familyId: `family ${count}`,
+        tokenHash: `token ${count}`,
+        nowMilliseconds,
+        tokenExpiresAt: nowMilliseconds + 1_000_000,
+        familyExpiresAt: nowMilliseconds + 1_000_000,
+      })
+    }
+    assert.equal((await rows('refresh_families', credentials.principalId)).length, familiesLimit)
+    const refresh = (refreshToken: string) =>
+      service.client().post('/v1/auth/token/refresh', { refreshToken })
+    assert.equal((await refresh(oldest.refreshToken)).body.code, 'invalid-refresh-token')
+    assert.equal((await refresh(kept.refreshToken)).status, 200)
+  })
+})
