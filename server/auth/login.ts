@@ -35,18 +35,30 @@ export async function checkPassword(
   request: FastifyRequest,
   { email, password }: { email: string; password: string },
 ): Promise<UserCredentials> {
+  let principalId: number | undefined
   const user = await throttle.attempt(email, request.clientAddress, async () => {
     const found = await findUserByEmail(db.read, email)
+    principalId = found?.principalId
     const matches = await passwords.verify(found?.passwordHash, password)
     return matches && found?.enabled ? found : undefined
   })
-  if (user === undefined) throw refusedLogin(request)
+  if (user === undefined) throw refusedLogin(request, principalId)
   return user
 }
 
-export function refusedLogin(request: FastifyRequest): Problem {
-  request.log.info({ event: 'login-failed', address: request.clientAddress }, 'login failed')
+/** The email is not logged: people type passwords into that field. An account that exists is named by its id. */
+export function refusedLogin(request: FastifyRequest, principalId: number | undefined): Problem {
+  request.log.info({ event: 'login-failed', principalId, address: request.clientAddress }, 'login failed')
   return new Problem('invalid-credentials')
+}
+
+/** Says who has got a credential, by which flow and from where (ASVS 5.0 16.3.1). */
+export function logSignIn(
+  request: FastifyRequest,
+  principalId: number,
+  flow: 'session' | 'token' | 'client',
+): void {
+  request.log.info({ event: 'signed-in', principalId, flow, address: request.clientAddress }, 'signed in')
 }
 
 const clientIdPattern = /^[A-Za-z][A-Za-z0-9._-]{0,63}$/
@@ -63,6 +75,10 @@ export async function checkClientSecret(
     .map((secretHash) => timingSafeEqual(presented, Buffer.from(secretHash)))
     .includes(true)
   if (client?.enabled && matches) return client
-  request.log.info({ event: 'client-refused', address: request.clientAddress }, 'client exchange failed')
+  const { principalId } = client ?? {}
+  request.log.info(
+    { event: 'client-refused', principalId, address: request.clientAddress },
+    'client exchange failed',
+  )
   throw new Problem('invalid-client')
 }

@@ -5,7 +5,7 @@ import type { App } from '../http/route.ts'
 import { newOpaqueId, newSecret, sha256 } from '../ids.ts'
 import { presentedAntiforgeryCookie, presentedSessionIdHash } from './authenticate.ts'
 import { announceExpiry } from './guard.ts'
-import { type AuthParts, checkPassword, refusedLogin } from './login.ts'
+import { type AuthParts, checkPassword, logSignIn, refusedLogin } from './login.ts'
 import type { SessionState } from './principal.ts'
 import {
   AuthenticatedUser,
@@ -84,7 +84,8 @@ function registerLogin(app: App, parts: AuthParts): void {
         absoluteExpiresAt,
         userAgent: request.headers['user-agent']?.slice(0, 256) ?? null,
       })
-      if (session === undefined) throw refusedLogin(request)
+      if (session === undefined) throw refusedLogin(request, user.principalId)
+      logSignIn(request, user.principalId, 'session')
       announceExpiry(reply, { lastSeenAt: now, absoluteExpiresAt }, parts.config)
       reply.header('set-cookie', setCookie(sessionCookieName, sessionId))
       if (antiforgeryCookie !== undefined) reply.header('set-cookie', clearCookie(antiforgeryCookieName))

@@ -4,7 +4,7 @@ import { Problem } from '../http/problems.ts'
 import type { App } from '../http/route.ts'
 import { newOpaqueId, newSecret, secretPattern, sha256 } from '../ids.ts'
 import { rolesOf } from './account-store.ts'
-import { type AuthParts, checkClientSecret, checkPassword, refusedLogin } from './login.ts'
+import { type AuthParts, checkClientSecret, checkPassword, logSignIn, refusedLogin } from './login.ts'
 import { findFamilyId, type Rotation, type TokenGrant } from './refresh-store.ts'
 import {
   ClientTokenCommand,
@@ -55,7 +55,8 @@ function registerTokenLogin(app: App, parts: AuthParts): void {
         tokenExpiresAt: now + config.refreshTokenIdleTtlSeconds * 1000,
         familyExpiresAt: now + config.refreshTokenFamilyTtlSeconds * 1000,
       })
-      if (grant === undefined) throw refusedLogin(request)
+      if (grant === undefined) throw refusedLogin(request, user.principalId)
+      logSignIn(request, user.principalId, 'token')
       return signPair(parts, grant, refreshToken, now)
     },
   })
@@ -134,6 +135,7 @@ function registerClientToken(app: App, parts: AuthParts): void {
       const now = parts.clock()
       const client = await checkClientSecret(parts, request, request.body)
       const roles = await rolesOf(parts.db.read, client.principalId)
+      logSignIn(request, client.principalId, 'client')
       const { token, expiresAt } = await parts.tokens.issue(
         {
           subject: client.clientId,

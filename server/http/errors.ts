@@ -20,6 +20,7 @@ const frameworkCodes: Record<string, ProblemCode> = {
 
 /** Every failure, whoever threw it, leaves as one problem (RFC 9457); what is not known is a fixed 500. */
 export function registerErrors(app: App, publicUrl: () => string): void {
+  app.decorateRequest('problem', null)
   app.setErrorHandler((error: FastifyError | Error, request, reply) => {
     const problem = toProblem(error)
     if (problem.status >= 500) {
@@ -51,6 +52,7 @@ export function sendProblem(
   reply: FastifyReply,
   publicUrl: string,
 ): FastifyReply {
+  request.problem = problem.code
   if (problem.status === 401) reply.header('www-authenticate', bearerChallenge)
   return reply
     .code(problem.status)

@@ -62,8 +62,8 @@ export class RequestLog implements FastifyBaseLogger {
 }
 
 /**
- * One line for every answered request. The query string, headers and bodies are never logged: they may hold what
- * does not belong there.
+ * One line for every answered request; of a refusal it also tells the problem and the address. The query string,
+ * headers and bodies are never logged: they may hold what does not belong there.
  */
 export function registerRequestLog(app: App, log: Logger): void {
   const destination = (log as unknown as Record<symbol, { write(line: string): void }>)[
@@ -72,7 +72,7 @@ export function registerRequestLog(app: App, log: Logger): void {
   const isLogged = log.isLevelEnabled('info')
   app.addHook('onResponse', (request, reply, done) => {
     if (!isLogged) return done()
-    const { principal } = request
+    const { principal, problem } = request
     const values = {
       method: request.method,
       path: pathOf(request.raw.url),
@@ -81,6 +81,8 @@ export function registerRequestLog(app: App, log: Logger): void {
       milliseconds: Math.round(reply.elapsedTime * 10) / 10,
       caller: principal?.userName,
       via: principal?.via,
+      problem: problem ?? undefined,
+      address: problem === null ? undefined : request.clientAddress,
     }
     // A logger of the request's own, or only the walk over an object, costs more than the line.
     if (request.log instanceof RequestLog) destination?.write(lineOf(request.id, values))
@@ -97,13 +99,17 @@ interface RequestLine {
   milliseconds: number
   caller: string | undefined
   via: string | undefined
+  /** Of a refusal, with the address. */
+  problem: string | undefined
+  address: string | undefined
 }
 
 /** As pino writes it. Of the values put in as they are none has a character that JSON escapes. */
 function lineOf(requestId: string, line: RequestLine): string {
-  const { method, path, route, status, milliseconds, caller, via } = line
+  const { method, path, route, status, milliseconds, caller, via, problem, address } = line
   const start = `{"level":${infoLevel}${timestampMember()},"requestId":"${requestId}","method":"${method}"`
   const target = `,"path":${JSON.stringify(path)}${route === undefined ? '' : `,"route":"${route}"`}`
   const who = caller === undefined ? '' : `,"caller":${JSON.stringify(caller)},"via":"${via}"`
-  return `${start}${target},"status":${status},"milliseconds":${milliseconds}${who},"msg":"request"}\n`
+  const why = problem === undefined ? '' : `,"problem":"${problem}","address":${JSON.stringify(address)}`
+  return `${start}${target},"status":${status},"milliseconds":${milliseconds}${who}${why},"msg":"request"}\n`
 }

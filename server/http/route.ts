@@ -68,5 +68,7 @@ declare module 'fastify' {
     principal: Principal | null
     /** Address that limits count by: IPv6 by /64. */
     clientAddress: string
+    /** Code of the problem that was answered, for the log. */
+    problem: ProblemCode | null
   }
 }

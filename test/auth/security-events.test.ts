@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { newClient, newUser, type TestUser } from '../support/accounts.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const address = '127.0.0.1'
+
+describe('security events in the log', () => {
+  let service: Service
+  let user: TestUser
+  before(async () => {
+    service = await startService()
+    user = await newUser(service)
+  })
+  after(() => service.close())
+
+  let requests = 0
+  const ofEveryLine = ['requestId', 'time', 'milliseconds', 'pid', 'hostname']
+  /** What was logged for one request, without what every line has. */
+  async function linesOf(send: (headers: Record<string, string>) => Promise<unknown>) {
+    requests += 1
+    const requestId = `security-event-${requests}`
+    await send({ 'x-request-id': requestId })
+    return service.logLines
+      .filter((line) => line.requestId === requestId)
+      .map((line): Record<string, unknown> => {
+        const own = Object.entries(line).filter(([name]) => !ofEveryLine.includes(name))
+        return Object.fromEntries(own)
+      })
+  }
+
+  async function eventOf(send: (headers: Record<string, string>) => Promise<unknown>) {
+    const events = (await linesOf(send)).filter(({ event }) => event !== undefined)
+    assert.equal(events.length, 1)
+    return events[0]
+  }
+
+  it('a sign-in: who, by which flow, from where', async () => {
+    const event = { level: 30, event: 'signed-in', principalId: user.id, address, msg: 'signed in' }
+    for (const [path, flow] of [
+      ['/v1/auth/session', 'session'],
+      ['/v1/auth/token', 'token'],
+    ] as const) {
+      const logged = await eventOf((headers) => service.client().post(path, user.credentials, headers))
+      assert.deepEqual(logged, { ...event, flow })
+    }
+    const client = await newClient(service)
+    const logged = await eventOf((headers) =>
+      service.client().post('/v1/auth/clients/token', client.credentials, headers),
+    )
+    assert.deepEqual(logged, { ...event, principalId: client.id, flow: 'client' })
+  })
+
+  it('a failed sign-in: the account if there is one, from where, and nothing that was typed', async () => {
+    const password = 'typed-password'
+    const event = { level: 30, event: 'login-failed', address, msg: 'login failed' }
+    for (const path of ['/v1/auth/session', '/v1/auth/token']) {
+      const known = { email: user.email, password }
+      assert.deepEqual(await eventOf((headers) => service.client().post(path, known, headers)), {
+        ...event,
+        principalId: user.id,
+      })
+      const unknown = { email: 'typed-password@example.com', password }
+      assert.deepEqual(await eventOf((headers) => service.client().post(path, unknown, headers)), event)
+    }
+    assert.ok(!JSON.stringify(service.logLines).includes(password))
+  })
+
+  it('a refused client: the service if there is one, from where, and nothing that was sent', async () => {
+    const client = await newClient(service)
+    const event = { level: 30, event: 'client-refused', address, msg: 'client exchange failed' }
+    const exchange = (clientId: string) =>
+      eventOf((headers) =>
+        service.client().post('/v1/auth/clients/token', { clientId, clientSecret: 'sent-secret' }, headers),
+      )
+    assert.deepEqual(await exchange(client.clientId), { ...event, principalId: client.id })
+    assert.deepEqual(await exchange('sent-secret'), event)
+    assert.ok(!JSON.stringify(service.logLines).includes('sent-secret'))
+  })
+
+  it('a refused request: who, which problem, from where, on its one line', async () => {
+    const viewer = await service.bearer('viewer')
+    const admin = await service.session('admin')
+    const order = '/v1/orders/019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57'
+    const refusals = [
+      [viewer, 'PATCH', `${order}/approve`, {}, 'permission-denied'],
+      [admin, 'PATCH', `${order}/approve`, { 'x-xsrf-token': 'forged' }, 'csrf-token-invalid'],
+      [admin, 'PATCH', `${order}/approve`, { 'sec-fetch-site': 'cross-site' }, 'cross-site-request'],
+      [service.client().withBearer('forged'), 'GET', '/v1/orders', {}, 'authentication-required'],
+      [viewer, 'GET', '/v1/orders?pageSize=none', {}, 'validation-failed'],
+      [viewer, 'GET', '/v1/none', {}, 'route-not-found'],
+    ] as const
+    for (const [caller, method, path, headers, problem] of refusals) {
+      const lines = await linesOf((own) => caller.send(method, path, undefined, { ...own, ...headers }))
+      assert.equal(lines.length, 1)
+      assert.equal(lines[0]?.problem, problem)
+      assert.equal(lines[0]?.address, address)
+    }
+    const [line] = await linesOf((own) => viewer.patch(`${order}/approve`, undefined, own))
+    assert.equal(line?.caller, 'viewer')
+  })
+
+  it('but a request that is answered tells neither problem nor address', async () => {
+    const viewer = await service.bearer('viewer')
+    const [line] = await linesOf((headers) => viewer.get('/v1/orders', headers))
+    assert.deepEqual(Object.keys(line ?? {}), [
+      'level',
+      'method',
+      'path',
+      'route',
+      'status',
+      'caller',
+      'via',
+      'msg',
+    ])
+  })
+})
