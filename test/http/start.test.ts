@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 import { after, before, describe, it } from 'node:test'
+import { Passwords } from '../../server/auth/passwords.ts'
+import { openAppDatabase } from '../../server/database.ts'
+import { prepareDemo } from '../../server/seed.ts'
+import { createTestDatabase } from '../support/database.ts'
 import { startServer } from '../support/process.ts'
+import { productionKeys } from '../support/production.ts'
 
 describe('a start on a port that is taken', { concurrency: 3 }, () => {
   let holder: Server
@@ -35,6 +40,23 @@ describe('a start on a port that is taken', { concurrency: 3 }, () => {
       start({ METRICS_PORT: String(taken) }),
       refusal(`METRICS_PORT: ${taken} is in use at 127.0.0.1`),
     )
+  })
+})
+
+describe('a database with demo accounts', () => {
+  it('is refused in production: their passwords are public', async (t) => {
+    const database = await createTestDatabase()
+    t.after(() => database.drop())
+    const { databaseUrl } = database
+    const db = await openAppDatabase({ databaseUrl })
+    const demo = { nowMilliseconds: Date.now(), passwords: new Passwords(), demoOrders: false }
+    await db.write('seedDemo', await prepareDemo(demo))
+    await db.close()
+    const { env, remove } = await productionKeys(databaseUrl)
+    t.after(remove)
+    const start = startServer([], env)
+    t.after(async () => (await start.catch(() => undefined))?.stop())
+    await assert.rejects(start, /ended with 1:.*DATABASE_URL: the database has demo accounts/s)
   })
 })
 
