@@ -18,6 +18,7 @@ const timeout = '--test-timeout=300000'
 const runsOnce = [
   // Starts the service and its baselines; PostgreSQL is one of its own options.
   'test/bench',
+  'test/contract/security-docs',
   'test/cli/',
   'test/db/',
   'test/layering',
