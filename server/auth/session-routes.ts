@@ -33,6 +33,11 @@ const preferHeader = {
   description: '`return=minimal` asks for 204 without a body (RFC 7240).',
   schema: { type: 'string', example: 'return=minimal' },
 }
+const preferenceAppliedHeader = {
+  name: 'Preference-Applied',
+  description: '`return=minimal`: the answer without a body was asked for.',
+  schema: { type: 'string', example: 'return=minimal' },
+}
 
 /** The cookie session of the browser app (section 4 of the contract). */
 export function registerSessionRoutes(app: App, parts: AuthParts): void {
@@ -54,7 +59,7 @@ function registerLogin(app: App, parts: AuthParts): void {
       sameSiteOnly: true,
       problems: ['invalid-credentials', 'too-many-attempts', 'cross-site-request', 'overloaded'],
       requestHeaders: [preferHeader],
-      responseHeaders: { 200: [setCookieHeader], 204: [setCookieHeader] },
+      responseHeaders: { 200: [setCookieHeader], 204: [setCookieHeader, preferenceAppliedHeader] },
     },
     schema: {
       operationId: 'loginSession',
@@ -103,7 +108,7 @@ function registerRefresh(app: App, parts: AuthParts): void {
       access: 'session',
       limit: 'sessionRefresh',
       requestHeaders: [preferHeader],
-      responseHeaders: { 200: [setCookieHeader], 204: [setCookieHeader] },
+      responseHeaders: { 200: [setCookieHeader], 204: [setCookieHeader, preferenceAppliedHeader] },
     },
     schema: {
       operationId: 'refreshSession',
@@ -140,7 +145,10 @@ function registerLogout(app: App, parts: AuthParts): void {
     config: {
       access: 'session',
       clearsStaleCookie: true,
-      responseHeaders: { 204: [{ ...setCookieHeader, description: 'Clears the session cookie.' }] },
+      responseHeaders: {
+        204: [{ ...setCookieHeader, description: 'Clears the session cookie.' }],
+        401: [{ ...setCookieHeader, description: 'Clears a session cookie that no longer serves.' }],
+      },
     },
     schema: {
       operationId: 'logoutSession',
@@ -208,7 +216,12 @@ function registerCsrf(app: App, parts: AuthParts): void {
   app.route({
     method: 'GET',
     url: '/v1/auth/csrf',
-    config: { access: 'public', limit: 'own', problems: ['rate-limited'] },
+    config: {
+      access: 'public',
+      limit: 'own',
+      problems: ['rate-limited'],
+      responseHeaders: { 200: [{ ...setCookieHeader, description: 'The binding, where there was none.' }] },
+    },
     schema: {
       operationId: 'getCsrfToken',
       summary: 'An antiforgery token',

@@ -206,7 +206,7 @@ function successes(route: RouteOptions, components: Components): Json {
         headers: describeHeaders([
           requestIdHeader,
           ...(limitsOf(route) ? rateLimitHeaders : []),
-          ...(route.config?.responseHeaders?.[Number(status)] ?? []),
+          ...headersOf(route, Number(status)),
         ]),
         ...(schema.type === 'null'
           ? {}
@@ -218,6 +218,11 @@ function successes(route: RouteOptions, components: Components): Json {
       },
     ]),
   )
+}
+
+/** A 304 carries what the 200 would have carried (RFC 9110 §15.4.5). */
+function headersOf({ config }: RouteOptions, status: number): readonly HeaderDescription[] {
+  return config?.responseHeaders?.[status === 304 ? 200 : status] ?? []
 }
 
 function limitsOf(route: RouteOptions): boolean {
@@ -261,7 +266,7 @@ function failures(route: RouteOptions): Json {
   return Object.fromEntries(
     [...byStatus]
       .sort(([a], [b]) => a - b)
-      .map(([status, codes]) => [String(status), describeProblem(status, codes)]),
+      .map(([status, codes]) => [String(status), describeProblem(status, codes, headersOf(route, status))]),
   )
 }
 
@@ -292,10 +297,10 @@ function problemsOf(route: RouteOptions): ProblemCode[] {
   ]
 }
 
-function describeProblem(status: number, codes: ProblemCode[]): Json {
+function describeProblem(status: number, codes: ProblemCode[], own: readonly HeaderDescription[]): Json {
   const [first] = codes
   if (first === undefined) throw new Error('a status without a problem')
-  const waits = status === 429 || status === 503
+  const waits = status === 429 || status === 503 || codes.includes('idempotency-in-progress')
   return {
     description: codes.map((code) => `\`${code}\`: ${catalogue[code].title}.`).join(' '),
     headers: describeHeaders([
@@ -304,6 +309,7 @@ function describeProblem(status: number, codes: ProblemCode[]): Json {
       ...(status === 401
         ? [{ name: 'WWW-Authenticate', description: 'The challenge.', schema: { type: 'string' } }]
         : []),
+      ...own,
     ]),
     content: {
       'application/problem+json': {

@@ -249,7 +249,7 @@ function registerApprove(app: App, { config, db, clock }: OrderParts): void {
         timeZoneHeader,
         idempotencyKeyHeader,
       ],
-      responseHeaders: { 204: [etagHeader, replayedHeader] },
+      responseHeaders: { 204: [etagHeader, replayedHeader], 409: [etagHeader], 412: [etagHeader] },
     },
     schema: {
       operationId: 'approveOrder',

@@ -5,11 +5,16 @@ import { type Answer, Client } from './client.ts'
 
 type Json = Record<string, unknown>
 
-interface Operation {
+export interface Operation {
   operationId: string
+  security?: Record<string, string[]>[]
   parameters?: { name: string; in: string; schema: Json; example?: unknown }[]
   requestBody?: { content: Record<string, Content> }
-  responses: Record<string, { headers?: Json; content?: Record<string, Content> }>
+  responses: Record<string, Response>
+}
+interface Response {
+  headers?: Record<string, { schema: Json }>
+  content?: Record<string, Content>
 }
 interface Content {
   schema: Json
@@ -21,6 +26,18 @@ export interface Description {
   paths: Record<string, Record<string, Operation>>
   components: { schemas: Record<string, Json>; securitySchemes: Record<string, Json> }
 }
+
+/** Headers without which an answer for which they are described would be of no use. */
+const alwaysSent = ['X-Request-Id', 'WWW-Authenticate', 'Location']
+/** Headers that no answer carries without saying so, whatever the operation. */
+const describedWhereSent = [
+  'Set-Cookie',
+  'ETag',
+  'Location',
+  'Link',
+  'Preference-Applied',
+  'Idempotency-Replayed',
+]
 
 /** The published description, as a judge of requests and answers. */
 export class Judge {
@@ -88,7 +105,23 @@ export class Judge {
       const validate = this.validator(`${toPointer([...parts, 'schema'])}`)
       assert.ok(validate(answer.body), `${label}: ${JSON.stringify(validate.errors)}`)
     }
+    this.#assertHeaders(operation, documented, answer, label)
     this.seen.add(`${operation.operationId} ${answer.status}`)
+  }
+
+  /** What is described of an operation at all appears where it is described, and as it is described there. */
+  #assertHeaders({ responses }: Operation, documented: Response, { headers }: Answer, label: string): void {
+    const here = new Map(Object.entries(documented.headers ?? {}))
+    for (const [name, { schema }] of here) {
+      const text = headers.get(name)
+      assert.ok(text !== null || !alwaysSent.includes(name), `${name} is missing; ${label}`)
+      if (text === null) continue
+      const value = schema.type === 'integer' ? Number(text) : text
+      assert.ok(this.#ajv.validate(schema, value), `${name}: ${text}; ${label}`)
+    }
+    const anywhere = Object.values(responses).flatMap((response) => Object.keys(response.headers ?? {}))
+    for (const name of [...anywhere, ...describedWhereSent])
+      assert.ok(here.has(name) || !headers.has(name) || name.startsWith('RateLimit'), `${name}; ${label}`)
   }
 
   #find(method: string, requestPath: string): { path: string; operation: Operation } {

@@ -1176,6 +1176,8 @@ export interface operations {
                     "RateLimit-Policy"?: string;
                     /** @description What is left of it. */
                     RateLimit?: string;
+                    /** @description Hash of the set. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -1444,6 +1446,8 @@ export interface operations {
                     RateLimit?: string;
                     /** @description The session cookie: HttpOnly, Secure, SameSite=Strict. */
                     "Set-Cookie"?: string;
+                    /** @description `return=minimal`: the answer without a body was asked for. */
+                    "Preference-Applied"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -1792,6 +1796,8 @@ export interface operations {
                     RateLimit?: string;
                     /** @description The session cookie: HttpOnly, Secure, SameSite=Strict. */
                     "Set-Cookie"?: string;
+                    /** @description `return=minimal`: the answer without a body was asked for. */
+                    "Preference-Applied"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -2143,6 +2149,8 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description The challenge. */
                     "WWW-Authenticate"?: string;
+                    /** @description Clears a session cookie that no longer serves. */
+                    "Set-Cookie"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2947,6 +2955,8 @@ export interface operations {
                     "RateLimit-Policy"?: string;
                     /** @description What is left of it. */
                     RateLimit?: string;
+                    /** @description The binding, where there was none. */
+                    "Set-Cookie"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4188,6 +4198,10 @@ export interface operations {
                     "RateLimit-Policy"?: string;
                     /** @description What is left of it. */
                     RateLimit?: string;
+                    /** @description The first, previous, next and last page (RFC 8288), as far as there are such. */
+                    Link?: string;
+                    /** @description Entity tag of the page: a hash of it. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -4587,6 +4601,8 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4908,6 +4924,8 @@ export interface operations {
                     "RateLimit-Policy"?: string;
                     /** @description What is left of it. */
                     RateLimit?: string;
+                    /** @description Entity tag of the overview: a hash of it. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -5220,6 +5238,8 @@ export interface operations {
                     "RateLimit-Policy"?: string;
                     /** @description What is left of it. */
                     RateLimit?: string;
+                    /** @description Row version as a strong entity tag. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -5652,6 +5672,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description Row version as a strong entity tag. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5674,6 +5698,8 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description Row version as a strong entity tag. */
+                    ETag?: string;
                     [name: string]: unknown;
                 };
                 content: {
