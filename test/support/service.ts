@@ -25,6 +25,8 @@ export interface ServiceOptions {
   /** Puts the 250 demo orders in. */
   orders?: boolean
   keys?: SigningKeys
+  /** The service's clock moves by `advance` alone. */
+  clockStands?: boolean
 }
 
 /** The real app with production options on a database file of its own, listening on loopback. */
@@ -79,7 +81,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   await db.write('seedDemo', options.orders ? seed : { ...seed, orders: [] })
 
   let offset = 0
-  const now = () => Date.now() + offset
+  const startedAt = Date.now()
+  const now = () => (options.clockStands ? startedAt : Date.now()) + offset
   const logLines: Record<string, unknown>[] = []
   let logged = ''
   const log = pino(

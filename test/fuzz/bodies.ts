@@ -1,0 +1,204 @@
+import fc from 'fast-check'
+import type { Judge } from '../support/description.ts'
+import { hasOnlyPlainKeys, resolve, valuesOf } from './values.ts'
+
+/** A body as it goes over the wire, and the answer that a body which is not acceptable has to get. */
+export interface Body {
+  content: string | Buffer
+  headers: Record<string, string>
+  refusal?: { status: number; code: string; pointers?: string[] }
+}
+
+type Members = Record<string, unknown>
+
+const mediaTypes = [
+  'application/json',
+  'application/json; charset=utf-8',
+  'APPLICATION/JSON;charset="UTF-8"',
+  'application/merge-patch+json',
+]
+
+/** Bodies of one named schema. */
+export function bodiesOf(
+  judge: Judge,
+  name: string,
+): { allowed: fc.Arbitrary<Body>; forbidden: fc.Arbitrary<Body> } {
+  const at = ['components', 'schemas', name]
+  const properties = resolve(judge, at).properties as Members
+  const names = Object.keys(properties)
+  const values = names.map((key) => valuesOf(judge, [...at, 'properties', key]))
+  const good = fc.tuple(...values.map(({ allowed }) => allowed)).map((all) => zip(names, all))
+  const broken = fc.nat(names.length - 1).chain((index) => {
+    const key = names[index] ?? ''
+    const wrong = values[index]?.forbidden ?? fc.constant(null)
+    const withWrong = fc.tuple(good, wrong).map(([members, value]) => ({ ...members, [key]: value }))
+    const without = good.map((members) => omit(members, key))
+    return fc
+      .oneof({ weight: 6, arbitrary: withWrong }, { weight: 1, arbitrary: without })
+      .map((members) => ({ text: JSON.stringify(members), key }))
+  })
+  return {
+    allowed: fc.tuple(good, extras, writing).map(([members, more, write]) => write({ ...more, ...members })),
+    forbidden: fc.oneof(
+      { weight: 8, arbitrary: broken.map(({ text, key }) => refused(text, [`#/${key}`])) },
+      { weight: 1, arbitrary: noObjects },
+      { weight: 4, arbitrary: good.chain((members) => spelledWrong(members, names)) },
+      { weight: 4, arbitrary: good.chain((members) => unreadable(JSON.stringify(members))) },
+    ),
+  }
+}
+
+function zip(names: string[], values: unknown[]): Members {
+  return Object.fromEntries(names.map((key, index) => [key, values[index]]))
+}
+
+function omit(members: Members, key: string): Members {
+  return Object.fromEntries(Object.entries(members).filter(([name]) => name !== key))
+}
+
+function refused(content: string, pointers: string[]): Body {
+  const refusal = { status: 400, code: 'validation-failed', pointers }
+  return { content, headers: { 'content-type': 'application/json' }, refusal }
+}
+
+/** Members that are no fields are ignored, whatever they are. */
+const extras = fc.oneof(
+  { weight: 3, arbitrary: fc.constant({}) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .dictionary(
+        fc.oneof(fc.constantFrom('status', 'id', 'version', 'createdBy', 'roles', 'toString'), fc.string()),
+        fc.jsonValue(),
+        { maxKeys: 3 },
+      )
+      .filter(hasOnlyPlainKeys),
+  },
+)
+
+/** The ways in which the same members may be written. */
+const writing: fc.Arbitrary<(members: Members) => Body> = fc
+  .record({
+    style: fc.constantFrom('plain', 'spaced', 'escaped', 'twice', 'deep', 'huge', 'long'),
+    type: fc.constantFrom(...mediaTypes),
+  })
+  .map(({ style, type }) => (members) => ({
+    content: styles[style]?.(members) ?? JSON.stringify(members),
+    headers: { 'content-type': type },
+  }))
+
+const styles: Record<string, (members: Members) => string> = {
+  spaced: (members) => ` \t\r\n${JSON.stringify(members, null, 2)}\n`,
+  escaped: (members) =>
+    JSON.stringify(members).replaceAll(
+      /[^\u0020-\u007e]/g,
+      (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    ),
+  // Of equal keys the last counts.
+  twice: (members) => withFirst(members, `${JSON.stringify(Object.keys(members).at(-1))}:[1]`),
+  deep: (members) => withFirst(members, `"deep":${'['.repeat(5_000)}${']'.repeat(5_000)}`),
+  huge: (members) => withFirst(members, '"huge":1e400'),
+  long: (members) => withFirst(members, `"long":"${'x'.repeat(60_000)}"`),
+}
+
+function withFirst(members: Members, member: string): string {
+  const text = JSON.stringify(members)
+  return text === '{}' ? `{${member}}` : `{${member},${text.slice(1)}`
+}
+
+const noObjects = fc
+  .oneof(
+    fc.constantFrom(
+      'null',
+      '[]',
+      '"x"',
+      '1',
+      'true',
+      '[{}]',
+      '1e400',
+      `${'['.repeat(9_000)}${']'.repeat(9_000)}`,
+    ),
+    fc
+      .array(fc.jsonValue())
+      .filter(hasOnlyPlainKeys)
+      .map((value) => JSON.stringify(value)),
+  )
+  .map((text) => refused(text, ['#']))
+
+/** Wrong in a way that no JavaScript value shows: numbers beyond doubles, half characters, a wrong twin behind. */
+function spelledWrong(members: Members, names: string[]): fc.Arbitrary<Body> {
+  return fc
+    .tuple(fc.constantFrom(...names), fc.constantFrom('1e400', '-1e400', '"\\ud800"', '"a\\udfff@b"', '[[]]'))
+    .map(([key, spelling]) => {
+      const text = JSON.stringify(omit(members, key))
+      const member = `${JSON.stringify(key)}:${spelling}`
+      const before = text === '{}' ? '{' : `${text.slice(0, -1)},`
+      const twin = `${JSON.stringify(members).slice(0, -1)},`
+      const start = spelling === '[[]]' ? twin : before
+      return refused(`${start}${member}}`, [`#/${key}`])
+    })
+}
+
+/** Not JSON in UTF-8, with forbidden keys, too long, or declared as something else. */
+function unreadable(text: string): fc.Arbitrary<Body> {
+  const malformed = { status: 400, code: 'malformed-json' }
+  const body = (
+    content: string | Buffer,
+    refusal: Body['refusal'],
+    headers: Record<string, string> = {},
+  ): Body => ({
+    content,
+    headers: { 'content-type': 'application/json', ...headers },
+    ...(refusal === undefined ? {} : { refusal }),
+  })
+  const bytes = Buffer.from(text)
+  const brokenBytes = fc.constantFrom(
+    [0xff],
+    [0xc0, 0x80],
+    [0xed, 0xa0, 0x80],
+    [0xf4, 0x90, 0x80, 0x80],
+    [0xe2, 0x82],
+  )
+  const cut = fc.nat(Math.max(0, bytes.length - 1)).map((end) => body(bytes.subarray(0, end), malformed))
+  const inserted = fc.tuple(fc.nat(bytes.length), brokenBytes).map(([at, broken]) => {
+    const parts = [bytes.subarray(0, at), Buffer.from(broken), bytes.subarray(at)]
+    return body(Buffer.concat(parts), malformed)
+  })
+  const wrapped = fc
+    .constantFrom(
+      `\ufeff${text}`,
+      `${text}x`,
+      `${text}${text}`,
+      `${text},`,
+      `{'a':1}`,
+      '{"a":NaN}',
+      '{"a":01}',
+      '[1,]',
+    )
+    .map((content) => body(content, malformed))
+  const keyed = fc
+    .constantFrom(
+      '"__proto__":1',
+      '"a":[{"constructor":{}}]',
+      '"\\u005f_proto__":{"x":1}',
+      '"__proto__":null',
+    )
+    .map((member) => body(text === '{}' ? `{${member}}` : `{${member},${text.slice(1)}`, malformed))
+  const unsupported = { status: 415, code: 'unsupported-media-type' }
+  const declared = fc
+    .constantFrom<Record<string, string>>(
+      ...[
+        'text/plain',
+        'application/jsonx',
+        'application/json; charset=latin1',
+        'multipart/form-data',
+        '',
+        '*/*',
+      ].map((type) => ({ 'content-type': type })),
+      { 'content-encoding': 'gzip' },
+      { 'content-encoding': 'identity' },
+    )
+    .map((headers) => body(text, unsupported, headers))
+  const long = fc.constant(body(text.padEnd(64 * 1024 + 1, ' '), { status: 413, code: 'body-too-large' }))
+  return fc.oneof(cut, inserted, wrapped, keyed, declared, long)
+}

@@ -1,0 +1,147 @@
+import { newClient, newUser, serviceToken, signIn, type TestUser, tokenPair } from '../support/accounts.ts'
+import type { Answer, Client } from '../support/client.ts'
+import type { Operation } from '../support/description.ts'
+import type { Service } from '../support/service.ts'
+import type { Fields } from './sender.ts'
+
+/** What each operation asks for besides a credential: section 6 of the contract. */
+const neededPermission: Record<string, string> = {
+  createOrder: 'Orders.Create',
+  listOrders: 'Orders.Read',
+  getOrdersOverview: 'Orders.Read',
+  getOrder: 'Orders.Read',
+  approveOrder: 'Orders.Approve',
+}
+const permissionsOf: Record<string, string[]> = {
+  Admin: ['Orders.Create', 'Orders.Read', 'Orders.Approve'],
+  Operator: ['Orders.Create', 'Orders.Read'],
+  Viewer: ['Orders.Read'],
+}
+
+export interface Gate {
+  status: number
+  code: string
+}
+
+/** A caller with good, bad or mixed credentials, and what these come to. */
+export interface Caller {
+  label: string
+  /** Undefined when the credentials are none or not valid. */
+  via?: 'session' | 'bearer'
+  roles: string[]
+  antiforgery?: 'right' | 'csrf-token-missing' | 'csrf-token-invalid'
+  headers(): Fields
+  /** Takes over what the answer changed in the browser; makes a new session where it ended the old one. */
+  keep(answer: Answer): Promise<void>
+}
+
+/** With what a request of the caller is refused before anything else of it is looked at; undefined if it is not. */
+export function gateOf(
+  caller: Caller,
+  method: string,
+  { security = [], operationId }: Operation,
+): Gate | undefined {
+  if (security.length === 0) return undefined
+  const takesBearer = security.some((one) => 'bearerAuth' in one)
+  if (caller.via === undefined || (caller.via === 'bearer' && !takesBearer))
+    return { status: 401, code: 'authentication-required' }
+  const isUnsafe = method !== 'get'
+  if (caller.via === 'session' && isUnsafe && caller.antiforgery !== 'right')
+    return { status: 403, code: caller.antiforgery ?? '' }
+  const permission = neededPermission[operationId]
+  const held = caller.roles.flatMap((role) => permissionsOf[role] ?? [])
+  return permission === undefined || held.includes(permission)
+    ? undefined
+    : { status: 403, code: 'permission-denied' }
+}
+
+const sessionCookie = '__Host-Http-session'
+
+/** Callers of every kind, the good ones with each of the roles. */
+export async function makeCallers(service: Service): Promise<Caller[]> {
+  const roles = ['Admin', 'Operator', 'Viewer']
+  const users = await Promise.all(roles.map((role) => newUser(service, { roles: [role] })))
+  const good = await Promise.all(
+    users.map(async (user, index) => {
+      const role = [roles[index] ?? '']
+      const { accessToken } = await tokenPair(service, user)
+      const open = () => signIn(service, user)
+      return [
+        fixed(`bearer ${role}`, { authorization: `Bearer ${accessToken}` }, role),
+        await browser(`session ${role}`, role, 'right', open),
+        await browser(`session ${role} without a token`, role, 'csrf-token-missing', open),
+        await browser(`session ${role} with the token of another`, role, 'csrf-token-invalid', open),
+      ]
+    }),
+  )
+  const bare = await tokenPair(service, await newUser(service, { roles: [] }))
+  const robot = await serviceToken(service, await newClient(service, ['Operator']))
+  return [
+    ...good.flat(),
+    fixed('bearer without a role', { authorization: `bearer ${bare.accessToken}` }, []),
+    fixed('service', { authorization: `BEARER   ${robot}` }, ['Operator']),
+    ...(await badCallers(service, users)),
+  ]
+}
+
+/** Credentials that are none, and mixtures of which the better half must not count. */
+async function badCallers(service: Service, [admin, , viewer]: TestUser[]): Promise<Caller[]> {
+  if (admin === undefined || viewer === undefined) throw new Error('no users')
+  const gone = await newUser(service)
+  const revoked = await tokenPair(service, gone)
+  const change = { account: gone.account, enabled: false, nowMilliseconds: service.now() }
+  await service.db.write('setAccountEnabled', change)
+  const pair = await tokenPair(service, admin)
+  const viewers = await tokenPair(service, viewer)
+  const session = (await signIn(service, admin)).cookies.get(sessionCookie)
+  const cookie = `${sessionCookie}=${session}`
+  const tampered = `${pair.accessToken.slice(0, -9)}${pair.accessToken.endsWith('AAAAAAAAA') ? 'BBBBBBBBB' : 'AAAAAAAAA'}`
+  return [
+    fixed('anonymous', {}),
+    fixed('another scheme', { authorization: 'Basic YTpi' }),
+    fixed('bearer of a disabled user', { authorization: `Bearer ${revoked.accessToken}` }),
+    fixed('tampered bearer', { authorization: `Bearer ${tampered}` }),
+    fixed('refresh token as bearer', { authorization: `Bearer ${pair.refreshToken}` }),
+    fixed('session id as bearer', { authorization: `Bearer ${session}` }),
+    fixed('access token as session', { cookie: `${sessionCookie}=${pair.accessToken}` }),
+    fixed('empty bearer', { authorization: 'Bearer' }),
+    fixed('two bearers', { authorization: [`Bearer ${pair.accessToken}`, `Bearer ${pair.accessToken}`] }),
+    fixed('bad bearer over a good session', { authorization: 'Bearer x', cookie }),
+    fixed('two sessions', { cookie: `${cookie}; ${cookie}` }),
+    fixed('unknown session', { cookie: `${sessionCookie}=${'A'.repeat(43)}` }),
+    fixed('viewer over admin', { authorization: `Bearer ${viewers.accessToken}`, cookie }, ['Viewer']),
+  ]
+}
+
+/** Without roles the credentials are none or not valid; with them they are a bearer. */
+function fixed(label: string, headers: Fields, roles?: string[]): Caller {
+  const what = roles === undefined ? { roles: [] } : { via: 'bearer' as const, roles }
+  return { label, ...what, headers: () => headers, keep: async () => undefined }
+}
+
+async function browser(
+  label: string,
+  roles: string[],
+  antiforgery: NonNullable<Caller['antiforgery']>,
+  open: () => Promise<Client>,
+): Promise<Caller> {
+  const foreign = (await open()).headers['x-xsrf-token'] ?? ''
+  let client = await open()
+  const tokens = { right: () => client.headers['x-xsrf-token'] ?? '', 'csrf-token-invalid': () => foreign }
+  return {
+    label,
+    via: 'session',
+    roles,
+    antiforgery,
+    headers: () => ({
+      cookie: [...client.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+      ...(antiforgery === 'csrf-token-missing' ? {} : { 'x-xsrf-token': tokens[antiforgery]() }),
+    }),
+    async keep({ setCookies }) {
+      const [value] = setCookies.flatMap((line) => /^__Host-Http-session=([^;]+);/.exec(line)?.[1] ?? [])
+      const isCleared = setCookies.some((line) => line.startsWith(`${sessionCookie}=;`))
+      if (value !== undefined) client.cookies.set(sessionCookie, value)
+      if (isCleared) client = await open()
+    },
+  }
+}

@@ -1,0 +1,184 @@
+import type { ValidateFunction } from 'ajv/dist/2020.js'
+import fc from 'fast-check'
+import type { Judge, Operation } from '../support/description.ts'
+import { type Values, valuesOf } from './values.ts'
+
+/** A query string, and which parameter makes it unacceptable, if one does. */
+export interface Query {
+  text: string
+  faulty?: string
+}
+
+/** Query strings of an operation that has query parameters. */
+export function queriesOf(
+  judge: Judge,
+  path: string,
+  { parameters = [] }: Operation,
+): { allowed: fc.Arbitrary<Query>; forbidden: fc.Arbitrary<Query> } | undefined {
+  const known = parameters.flatMap((parameter, index) =>
+    parameter.in === 'query'
+      ? [
+          {
+            name: parameter.name,
+            values: valuesOf(judge, ['paths', path, 'get', 'parameters', String(index), 'schema']),
+          },
+        ]
+      : [],
+  )
+  if (known.length === 0) return undefined
+  const pairs = known.map(({ name, values }) => ({ name, ...textsOf(values) }))
+  const allowed = fc
+    .tuple(
+      fc.record(Object.fromEntries(pairs.map(({ name, allowed }) => [name, allowed])), { requiredKeys: [] }),
+      more,
+    )
+    .map(([given, rest]) => [...Object.entries(given).map(([name, text]) => pair(name, text ?? '')), ...rest])
+  const forbidden = fc
+    .tuple(
+      allowed,
+      fc.oneof(...pairs.map(({ name, forbidden }) => forbidden.map((text) => ({ name, text })))),
+    )
+    .map(([all, { name, text }]) => {
+      const others = all.filter((each) => !each.startsWith(`${name}=`))
+      return { text: [...others, `${name}=${text}`].join('&'), faulty: name }
+    })
+  const twice = fc
+    .tuple(allowed, fc.constantFrom(...pairs), fc.constantFrom('', '1', 'x'), fc.constantFrom('', '1'))
+    .map(([all, { name }, one, other]) => {
+      const others = all.filter((each) => !each.startsWith(`${name}=`))
+      return { text: [...others, `${name}=${one}`, `${name}=${other}`].join('&'), faulty: name }
+    })
+  return {
+    allowed: allowed.map((all) => ({ text: all.join('&') })),
+    forbidden: fc.oneof({ weight: 5, arbitrary: forbidden }, { weight: 1, arbitrary: twice }),
+  }
+}
+
+function pair(name: string, text: string): string {
+  return `${name}=${encodeURIComponent(text)}`
+}
+
+/** Parameters that nobody knows are ignored, broken ones among them. */
+const more = fc.oneof(
+  { weight: 4, arbitrary: fc.constant<string[]>([]) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      ['x=1'],
+      ['status=9', 'status=9'],
+      ['%ff=%'],
+      ['&', '=', '__proto__=1'],
+      ['%C0'],
+    ),
+  },
+)
+
+/** As text of a query: what may stand there as it is, and what is no escape of UTF-8 or breaks the schema. */
+function textsOf({ allowed, forbidden, validate }: Values) {
+  const texts = (values: fc.Arbitrary<unknown>) =>
+    values
+      .filter((value) => typeof value !== 'object')
+      .map(String)
+      .filter((text) => text.isWellFormed())
+  const broken = fc.constantFrom('%', '%f', '%ff', '%C0%80', '%ED%A0%80', '1%')
+  return {
+    allowed: texts(allowed).filter((text) => text === '' || allows(validate, text)),
+    forbidden: fc.oneof(
+      {
+        weight: 6,
+        arbitrary: texts(forbidden)
+          .filter((text) => text !== '' && !allows(validate, text))
+          .map(encodeURIComponent),
+      },
+      { weight: 1, arbitrary: broken },
+    ),
+  }
+}
+
+/** A text stands for the number or truth value that it spells, where the schema takes one. */
+function allows(validate: ValidateFunction, text: string): boolean {
+  const spelled = /^(?:-?(?:0|[1-9]\d*)|true|false)$/.test(text) ? JSON.parse(text) : text
+  if (validate(spelled)) return true
+  const isOfNoSuchType = (validate.errors ?? []).every(({ keyword }) => keyword === 'type')
+  return isOfNoSuchType && validate(text)
+}
+
+/** Headers that mean something and are well-formed, by name; a request carries some of them. */
+const good: Record<string, fc.Arbitrary<string>> = {
+  'If-None-Match': fc.constantFrom('*', '"1"', 'W/"2"', '"1", "2"', 'x', '"', ''),
+  'If-Match': fc.constantFrom('*', '"1"', '"2"', 'W/"1"', '"1", "2"', 'x', '"99999999999"', ''),
+  'Time-Zone': fc.constantFrom(
+    'Europe/Berlin',
+    'utc',
+    'America/Argentina/Buenos_Aires',
+    'Etc/GMT+5',
+    'Asia/Kolkata',
+  ),
+  'Idempotency-Key': fc.oneof(
+    fc.stringMatching(/^[!#-~][!-~]{0,40}$/),
+    fc.stringMatching(/^"[a-z ]{1,20}"$/),
+    fc.constantFrom('a', 'b', '"a"', '"\\""', 'x'.repeat(255), `"${'x'.repeat(255)}"`),
+  ),
+  Prefer: fc.constantFrom('return=minimal', 'return=representation', 'wait=5, Return = "minimal"', 'x', ''),
+}
+
+/** The code of the refusal by the header that is refused, with texts that are. */
+const bad: Record<string, { code: string; texts: fc.Arbitrary<string> }> = {
+  'Time-Zone': {
+    code: 'invalid-time-zone',
+    texts: fc.oneof(
+      fc.constantFrom(
+        '',
+        '+01:00',
+        'Z',
+        'None/Such',
+        'Europe/Berlin, UTC',
+        '../etc',
+        '\u00ff',
+        'A'.repeat(500),
+      ),
+      fc.stringMatching(/^[a-z]{1,3}\/[0-9]{1,9}$/),
+    ),
+  },
+  'Idempotency-Key': {
+    code: 'invalid-idempotency-key',
+    texts: fc.constantFrom(
+      '',
+      '""',
+      '"',
+      '"a',
+      '\u00e9',
+      'x'.repeat(258),
+      `"${'x'.repeat(256)}"`,
+      'a\tb',
+      '"a"b"',
+    ),
+  },
+}
+
+export interface RequestHeaders {
+  fields: Record<string, string>
+  refusal?: { status: number; code: string; header: string }
+}
+
+export function headersOf({ parameters = [] }: Operation): {
+  allowed: fc.Arbitrary<RequestHeaders>
+  forbidden: fc.Arbitrary<RequestHeaders> | undefined
+} {
+  const names = parameters.filter((each) => each.in === 'header').map(({ name }) => name)
+  for (const name of names)
+    if (!(name in good)) throw new Error(`no values of the header ${name} are known here`)
+  const some = fc.record(
+    Object.fromEntries(names.map((name) => [name, good[name] as fc.Arbitrary<string>])),
+    { requiredKeys: [] },
+  ) as fc.Arbitrary<Record<string, string>>
+  const refusable = names.filter((name) => name in bad)
+  const forbidden = refusable.map((header) => {
+    const { code, texts } = bad[header] ?? { code: '', texts: fc.constant('') }
+    return texts.map((text) => ({ fields: { [header]: text }, refusal: { status: 400, code, header } }))
+  })
+  return {
+    allowed: fc.oneof(fc.constant({}), some).map((fields) => ({ fields })),
+    forbidden: forbidden.length === 0 ? undefined : fc.oneof(...forbidden),
+  }
+}

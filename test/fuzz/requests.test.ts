@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import fc from 'fast-check'
+import { urlLimitBytes } from '../../server/http/request-context.ts'
+import type { Answer } from '../support/client.ts'
+import { createdId } from '../support/orders.ts'
+import { type Service, startService } from '../support/service.ts'
+import { type Caller, type Gate, gateOf, makeCallers } from './callers.ts'
+import {
+  allowedRequests,
+  type DescribedRequest,
+  forbiddenRequests,
+  pathOf,
+  type Refusal,
+} from './described.ts'
+import { Sender } from './sender.ts'
+import { announceSeed, effort } from './settings.ts'
+
+/** How a request that the description allows may end, besides with a success. */
+const refusals: Record<string, string[]> = {
+  listOrders: ['invalid-filter', 'result-too-large', 'filter-too-expensive'],
+  getOrder: ['order-not-found'],
+  createOrder: ['idempotency-key-reused'],
+  approveOrder: ['order-not-found', 'order-not-pending', 'precondition-failed', 'idempotency-key-reused'],
+  loginSession: ['invalid-credentials', 'too-many-attempts'],
+  issueToken: ['invalid-credentials', 'too-many-attempts'],
+  refreshToken: ['invalid-refresh-token'],
+  issueServiceToken: ['invalid-client'],
+}
+
+const env = {
+  RATE_LIMIT_FACTOR: '1000000',
+  ACCESS_TOKEN_TTL_SECONDS: '86400',
+  SERVICE_TOKEN_TTL_SECONDS: '86400',
+  LOG_LEVEL: 'warn',
+}
+
+/** Of 1,000 characters most fit into a URL, and some do not. */
+const tooLong = { status: 414, code: 'uri-too-long' }
+
+describe('requests made from the description', () => {
+  const sender = new Sender()
+  let service: Service
+  let callers: Caller[]
+  /** The newest last; few, so that approving is sometimes possible and sometimes not. */
+  let orders: string[] = []
+  let created = 0
+  before(async () => {
+    service = await startService({ env, clockStands: true })
+    callers = await makeCallers(service)
+    const admin = await service.bearer('admin')
+    orders = await Promise.all(Array.from({ length: 8 }, () => createdId(admin)))
+    created = orders.length
+  })
+  after(async () => {
+    sender.close()
+    await service?.close()
+  })
+
+  async function send(
+    request: DescribedRequest,
+    caller: Caller,
+  ): Promise<{ answer: Answer; gate: Gate | undefined }> {
+    const path = `${pathOf(request.path, request.id, orders)}${request.query}`
+    const headers = { ...caller.headers(), ...request.headers }
+    const { body } = request
+    const method = request.method.toUpperCase()
+    const answer = await sender.send(service.baseUrl, {
+      method,
+      path,
+      headers,
+      ...(body === undefined ? {} : { body }),
+    })
+    if (answer.status < 300) await caller.keep(answer)
+    if (answer.status === 201 && !answer.headers.has('idempotency-replayed')) {
+      created += 1
+      orders = [...orders.slice(-7), answer.body.id]
+    }
+    const gate = path.length > urlLimitBytes ? tooLong : gateOf(caller, request.method, request.operation)
+    return { answer, gate }
+  }
+
+  const anyCaller = () =>
+    fc.oneof(
+      { weight: 2, arbitrary: fc.nat(callers.length - 1) },
+      // Whoever may do everything gets past the gate of every operation.
+      { weight: 3, arbitrary: fc.constantFrom(...indexesOf(callers, ['bearer Admin', 'session Admin'])) },
+    )
+
+  it('are never refused for what the description allows', async (t) => {
+    announceSeed(t)
+    const property = fc.asyncProperty(allowedRequests(sender.judge), anyCaller(), async (request, index) => {
+      const caller = callers[index] as Caller
+      const { answer, gate } = await send(request, caller)
+      const label = `${caller.label}: ${answer.status} ${answer.text}`
+      if (gate !== undefined) assertRefused(answer, gate, label)
+      else if (answer.status >= 400)
+        assert.ok(refusals[request.operation.operationId]?.includes(answer.body.code), label)
+    })
+    await fc.assert(property, effort(900))
+    t.diagnostic(sender.summary())
+  })
+
+  it('are never accepted when the description forbids them, and the fault is named', async (t) => {
+    announceSeed(t)
+    const property = fc.asyncProperty(
+      forbiddenRequests(sender.judge),
+      anyCaller(),
+      async (request, index) => {
+        const caller = callers[index] as Caller
+        const { answer, gate } = await send(request, caller)
+        assertRefused(answer, gate ?? request.refusal, `${caller.label}: ${answer.status} ${answer.text}`)
+      },
+    )
+    await fc.assert(property, effort(1_500))
+    t.diagnostic(sender.summary())
+  })
+
+  it('leave exactly the orders that were answered 201, and no failure in the log', async () => {
+    const { count } = await service.db.read
+      .selectFrom('orders')
+      .select((eb) => eb.fn.countAll().as('count'))
+      .executeTakeFirstOrThrow()
+    assert.equal(Number(count), created)
+    const failures = service.logLines.filter(({ level }) => Number(level) >= 50)
+    assert.deepEqual(failures, [])
+  })
+})
+
+function indexesOf(callers: Caller[], labels: string[]): number[] {
+  return labels.map((label) => callers.findIndex((caller) => caller.label === label))
+}
+
+function assertRefused(answer: Answer, refusal: Refusal | undefined, label: string): void {
+  assert.equal(answer.status, refusal?.status, label)
+  assert.ok([refusal?.code].flat().includes(answer.body.code), label)
+  const named = (answer.body.errors ?? []).map(
+    (error: { pointer?: string; parameter?: string; header?: string }) =>
+      error.pointer ?? error.parameter ?? error.header,
+  )
+  if (refusal?.places !== undefined) assert.deepEqual([...new Set(named)], refusal.places, label)
+}

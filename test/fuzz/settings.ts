@@ -1,0 +1,32 @@
+import { randomInt } from 'node:crypto'
+import type { TestContext } from 'node:test'
+import type fc from 'fast-check'
+
+function given(name: string): number | undefined {
+  const text = process.env[name]
+  if (text === undefined || text === '') return undefined
+  const number = Number(text)
+  if (!Number.isInteger(number)) throw new Error(`${name} must be a whole number`)
+  return number
+}
+
+const seconds = given('FUZZ_SECONDS')
+const runs = given('FUZZ_RUNS')
+
+/** Everything random comes from it; the same seed gives the same requests again. */
+export const seed = given('FUZZ_SEED') ?? randomInt(2 ** 31 - 1)
+
+/**
+ * How long a property is tried: for FUZZ_SECONDS each, else FUZZ_RUNS times each, else so often that the suite stays
+ * short. A failure names the path to its smallest case besides the seed.
+ */
+export function effort(shortRuns: number): Pick<fc.Parameters, 'seed' | 'numRuns'> {
+  if (seconds === undefined) return { seed, numRuns: runs ?? shortRuns }
+  const untilInterrupted = { interruptAfterTimeLimit: seconds * 1000, numRuns: 1_000_000_000 }
+  return { seed, ...untilInterrupted }
+}
+
+/** Says in the output of the test how a failure is replayed, before anything can fail. */
+export function announceSeed(t: Pick<TestContext, 'diagnostic'>): void {
+  t.diagnostic(`seed ${seed}; FUZZ_SEED=${seed} sends the same again`)
+}

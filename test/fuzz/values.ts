@@ -1,0 +1,141 @@
+import type { ValidateFunction } from 'ajv/dist/2020.js'
+import fc from 'fast-check'
+import { type Judge, toPointer } from '../support/description.ts'
+
+type Schema = Record<string, unknown>
+
+/** Values of one schema of the description: those that it allows, and those that break one of its rules. */
+export interface Values {
+  schema: Schema
+  validate: ValidateFunction
+  allowed: fc.Arbitrary<unknown>
+  forbidden: fc.Arbitrary<unknown>
+}
+
+export function valuesOf(judge: Judge, parts: string[]): Values {
+  const validate = judge.validator(toPointer(parts))
+  const schema = resolve(judge, parts)
+  const isAllowed = (value: unknown) => isWellFormed(value) && validate(value)
+  return {
+    schema,
+    validate,
+    allowed: fc.oneof(...allowedCandidates(judge, schema)).filter(isAllowed),
+    forbidden: fc
+      .oneof(fc.oneof(...allowedCandidates(judge, schema)), ...breaking(schema))
+      .filter((value) => !validate(value)),
+  }
+}
+
+/** The schema at these steps into the description, itself and not a reference. */
+export function resolve(judge: Judge, parts: string[]): Schema {
+  const found = parts.reduce<unknown>((value, part) => (value as Schema)[part], judge.description) as Schema
+  return typeof found.$ref === 'string' ? resolve(judge, found.$ref.slice(2).split('/')) : found
+}
+
+function isWellFormed(value: unknown): boolean {
+  return typeof value !== 'string' || value.isWellFormed()
+}
+
+/** What mostly fits: texts of the pattern and around the lengths, numbers around the bounds. */
+function allowedCandidates(judge: Judge, schema: Schema): fc.Arbitrary<unknown>[] {
+  const { anyOf, pattern, enum: members } = schema
+  if (Array.isArray(anyOf)) {
+    const followed = anyOf.map((one: Schema) =>
+      typeof one.$ref === 'string' ? resolve(judge, one.$ref.slice(2).split('/')) : one,
+    )
+    return followed.flatMap((one) => allowedCandidates(judge, one))
+  }
+  if (Array.isArray(members)) return [fc.constantFrom(...members)]
+  const types = [schema.type].flat()
+  const numbers = types.some((type) => type === 'number' || type === 'integer') ? around(schema) : []
+  const truths = types.includes('boolean') ? [fc.boolean()] : []
+  const texts = types.includes('string') ? textsOf(schema, pattern) : []
+  return [...numbers, ...truths, ...texts]
+}
+
+function textsOf(schema: Schema, pattern: unknown): fc.Arbitrary<unknown>[] {
+  // A look-ahead only takes values away again, which the filter does as well.
+  const matching =
+    typeof pattern === 'string'
+      ? [fc.stringMatching(new RegExp(pattern.replace(/^\^\(\?!.*?\$\)/, '^'), 'u'))]
+      : [fc.string({ unit: 'binary', maxLength: 20 }), fc.string({ unit: 'grapheme', maxLength: 20 })]
+  return [...matching, ...matching, ...ofLength(schema)]
+}
+
+function ofLength({ minLength, maxLength, pattern }: Schema): fc.Arbitrary<unknown>[] {
+  const lengths = [minLength, maxLength].filter((length) => typeof length === 'number')
+  const near = lengths.flatMap((length) => [length - 1, length, length + 1]).filter((length) => length >= 0)
+  if (near.length === 0) return []
+  // Of an email address both sides of the @ count.
+  const [before, after] = String(pattern).includes('@') ? ['a@', 2] : ['', 0]
+  return [
+    fc
+      .tuple(fc.constantFrom(...near), fc.constantFrom('x', 'é', '𝄞', '\u{10ffff}'))
+      .map(([length, unit]) => before + unit.repeat(Math.max(0, length - after))),
+  ]
+}
+
+function around(schema: Schema): fc.Arbitrary<unknown>[] {
+  const bounds = [schema.minimum, schema.maximum, schema.exclusiveMinimum].filter(
+    (bound) => typeof bound === 'number',
+  )
+  const near = bounds.flatMap((bound) => [bound - 1, bound - 0.0001, bound, bound + 0.0001, bound + 1])
+  const places = fc.integer({ min: 1, max: 999_999_999 }).map((value) => value / 10_000)
+  return [fc.constantFrom(...near), fc.integer({ min: 1, max: 400 }), places]
+}
+
+const odd = [
+  ...[
+    null,
+    true,
+    false,
+    [],
+    {},
+    [1],
+    ['1'],
+    { a: 1 },
+    '',
+    ' ',
+    '\n',
+    '\u0000',
+    '\ufeff',
+    '1e3',
+    '0x10',
+    '+1',
+  ],
+  ...[
+    '1 ',
+    ' 1',
+    '01',
+    '1.',
+    '.5',
+    '１',
+    'NaN',
+    'Infinity',
+    'null',
+    '-0',
+    '0',
+    0,
+    -1,
+    0.5,
+    1e21,
+    1e-7,
+    5e-324,
+  ],
+  ...[1.7976931348623157e308, 2 ** 53, -(2 ** 31) - 1, 2 ** 31, '9'.repeat(400), 'a@b@c', '@', 'a@', '@b'],
+]
+
+function breaking(schema: Schema): fc.Arbitrary<unknown>[] {
+  return [
+    fc.constantFrom<unknown>(...odd),
+    fc.jsonValue({ maxDepth: 3 }).filter(hasOnlyPlainKeys),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.string({ unit: 'binary', maxLength: 8 }),
+    ...ofLength(schema),
+  ]
+}
+
+/** Two keys are refused wherever they stand, which is a rule of its own. */
+export function hasOnlyPlainKeys(value: unknown): boolean {
+  return !/"(?:__proto__|constructor)":/.test(JSON.stringify(value))
+}
