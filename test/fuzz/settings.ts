@@ -17,12 +17,12 @@ const runs = given('FUZZ_RUNS')
 export const seed = given('FUZZ_SEED') ?? randomInt(2 ** 31 - 1)
 
 /**
- * How long a property is tried: for FUZZ_SECONDS each, else FUZZ_RUNS times each, else so often that the suite stays
- * short. A failure names the path to its smallest case besides the seed.
+ * How long a property is tried: for FUZZ_SECONDS, `share` times as long, else FUZZ_RUNS times, else so often that the
+ * suite stays short. A failure names the path to its smallest case besides the seed.
  */
-export function effort(shortRuns: number): Pick<fc.Parameters, 'seed' | 'numRuns'> {
+export function effort(shortRuns: number, share = 1): Pick<fc.Parameters, 'seed' | 'numRuns'> {
   if (seconds === undefined) return { seed, numRuns: runs ?? shortRuns }
-  const untilInterrupted = { interruptAfterTimeLimit: seconds * 1000, numRuns: 1_000_000_000 }
+  const untilInterrupted = { interruptAfterTimeLimit: seconds * share * 1000, numRuns: 1_000_000_000 }
   return { seed, ...untilInterrupted }
 }
 

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict'
+import fc, { type AsyncCommand } from 'fast-check'
+import type { Permission } from '../../server/auth/permissions.ts'
+import type { Answer } from '../support/client.ts'
+import { assertProblem } from '../support/problem.ts'
+import { type AccessToken, type Account, fromEnd, idleEnd, type Model, type Session } from './model.ts'
+import type { Fields } from './sender.ts'
+import type { World } from './world.ts'
+
+export type Command = AsyncCommand<Model, World>
+
+type Run<T> = (model: Model, world: World, input: T & { instance: number }) => Promise<void>
+
+/** A kind of command with random inputs, or with a given one. */
+export interface CommandKind<T> {
+  any: fc.Arbitrary<Command>
+  of(input: T): Command
+}
+
+/** The same input always does the same to the same model. */
+export function command<T>(name: string, input: fc.Arbitrary<T>, run: Run<T>): CommandKind<T> {
+  const common = fc.record({ instance: fc.nat(1), tick: fc.constantFrom(0, 1, 250, 1_700) })
+  const make = (values: T & { instance: number; tick: number }): Command => ({
+    check: () => true,
+    async run(model, world) {
+      world.service.advance(values.tick)
+      await run(model, world, values)
+    },
+    toString: () => `${name} ${JSON.stringify(values)}`,
+  })
+  return {
+    any: fc.tuple(common, input).map(([how, values]) => make({ ...values, ...how })),
+    of: (values) => make({ ...values, instance: 0, tick: 1 }),
+  }
+}
+
+/** Each as often as its weight says. */
+export function weighted(
+  ...kinds: [weight: number, kind: { any: fc.Arbitrary<Command> }][]
+): fc.Arbitrary<Command>[] {
+  return kinds.flatMap(([weight, { any }]) => Array.from({ length: weight }, () => any))
+}
+
+/** Whose credentials a request carries. */
+export interface CallerChoice {
+  kind: 'browser' | 'bearer' | 'both' | 'nobody'
+  browser: number
+  bearer: number
+  antiforgery: 'right' | 'missing' | 'wrong'
+}
+
+export const anyCaller: fc.Arbitrary<CallerChoice> = fc.record({
+  kind: fc.constantFrom(
+    'browser',
+    'browser',
+    'browser',
+    'bearer',
+    'bearer',
+    'bearer',
+    'bearer',
+    'both',
+    'nobody',
+  ),
+  browser: fc.nat(2),
+  bearer: fc.constantFrom(0, 0, 0, 1, 2, 3, 5, 8),
+  antiforgery: fc.constantFrom('right', 'right', 'right', 'right', 'missing', 'wrong'),
+})
+
+/** Any browser, as one that comes with cookies only. */
+export const anyBrowser = anyCaller.map((choice): CallerChoice => ({ ...choice, kind: 'browser' }))
+
+export function credentialsOf(model: Model, choice: CallerChoice): Fields {
+  const { kind, antiforgery } = choice
+  const browser = model.browsers[choice.browser]
+  const cookies = [
+    ...(browser?.session === undefined ? [] : [`__Host-Http-session=${browser.session}`]),
+    ...(browser?.csrfCookie === undefined ? [] : [`__Host-Http-csrf=${browser.csrfCookie}`]),
+  ]
+  const hasCookies = (kind === 'browser' || kind === 'both') && cookies.length > 0
+  const token = {
+    right: browser?.token?.text,
+    missing: undefined,
+    wrong: `${'A'.repeat(22)}.${'B'.repeat(43)}`,
+  }[antiforgery]
+  const bearer = fromEnd(model.accessTokens, choice.bearer)?.value ?? 'none'
+  return {
+    ...(hasCookies ? { cookie: cookies.join('; ') } : {}),
+    ...(hasCookies && token !== undefined ? { 'x-xsrf-token': token } : {}),
+    ...(kind === 'bearer' || kind === 'both' ? { authorization: `Bearer ${bearer}` } : {}),
+  }
+}
+
+export interface Caller {
+  account: Account
+  roles: readonly string[]
+  session: Session | undefined
+}
+
+export interface Admission {
+  choice: CallerChoice
+  instance: number
+  answer: Answer
+  access: 'session' | 'authenticated' | Permission
+  isUnsafe: boolean
+}
+
+/**
+ * Who the service had to take the caller for. Undefined when it had to refuse the request for its credentials, its
+ * antiforgery token or a permission, and then it did.
+ */
+export async function admitted(
+  model: Model,
+  world: World,
+  admission: Admission,
+): Promise<Caller | undefined> {
+  const { choice, answer, access, isUnsafe } = admission
+  const caller = authenticated(model, world.now, admission)
+  if (caller === undefined || (access === 'session' && caller.session === undefined)) {
+    assertProblem(answer, 401, 'authentication-required')
+    return undefined
+  }
+  const { session } = caller
+  const browser = model.browsers[choice.browser]
+  if (session !== undefined) await world.settle(session)
+  if (session !== undefined && isUnsafe && choice.antiforgery !== 'right') {
+    const isSent = choice.antiforgery === 'wrong'
+    assertProblem(answer, 403, isSent ? 'csrf-token-invalid' : 'csrf-token-missing')
+    return undefined
+  }
+  if (session !== undefined && isUnsafe && browser?.token?.binding !== session.binding) {
+    assertProblem(answer, 403, browser?.token === undefined ? 'csrf-token-missing' : 'csrf-token-invalid')
+    return undefined
+  }
+  if (access === 'session' || access === 'authenticated') return caller
+  const possible = model.possiblePermissions(caller.roles, world.now).map((held) => held.includes(access))
+  const isRefused = answer.status === 403
+  assert.ok(possible.includes(!isRefused), `${access} of ${caller.roles}: ${answer.status} ${answer.text}`)
+  if (!isRefused) return caller
+  assertProblem(answer, 403, 'permission-denied')
+  assert.equal(answer.body.permission, access)
+  return undefined
+}
+
+function authenticated(
+  model: Model,
+  now: number,
+  { choice, instance, answer, access }: Admission,
+): Caller | undefined {
+  if (choice.kind === 'nobody') return undefined
+  // The routes of a session refuse every bearer: their 401 says nothing about the token.
+  if (choice.kind !== 'browser' && access === 'session') return undefined
+  if (choice.kind === 'browser') {
+    const session = model.liveSession(model.browsers[choice.browser]?.session, now)
+    return session && { account: session.account, roles: session.roles, session }
+  }
+  const token = fromEnd(model.accessTokens, choice.bearer)
+  if (token === undefined || !isTaken(model, token, instance, answer, now)) return undefined
+  return { account: token.account, roles: token.roles, session: undefined }
+}
+
+/** Where an instance may not have noticed yet, its answer says whether it has. */
+function isTaken(model: Model, token: AccessToken, instance: number, answer: Answer, now: number): boolean {
+  const standing = model.standing(token, instance, now)
+  if (standing !== 'either') return standing === 'valid'
+  if (answer.status !== 401) return true
+  token.refusedAt.add(instance)
+  return false
+}
+
+/** Both ends of the session, told with every answer to its browser. */
+export function assertExpiry({ headers }: Answer, session: Session): void {
+  const ends = [idleEnd(session), session.absoluteEnd].map((end) => new Date(end).toISOString())
+  assert.deepEqual([headers.get('session-idle-expires'), headers.get('session-expires')], ends)
+}
+
+/** Values of a cookie that the answer sets; undefined when it does not, empty when it clears it. */
+export function cookieSet({ setCookies }: Answer, name: string): string | undefined {
+  const lines = setCookies.flatMap((line) =>
+    line.startsWith(`${name}=`) ? [line.slice(name.length + 1)] : [],
+  )
+  assert.ok(lines.length <= 1, lines.join('\n'))
+  return lines[0]?.split(';')[0]
+}

@@ -1,0 +1,64 @@
+import { after, describe, it } from 'node:test'
+import fc from 'fast-check'
+import { adminCommands } from './admin-commands.ts'
+import { command, weighted } from './command.ts'
+import { listCommands } from './list-commands.ts'
+import type { Model } from './model.ts'
+import { orderCommands } from './order-commands.ts'
+import { Sender } from './sender.ts'
+import { firstSessions, sessionCommands } from './session-commands.ts'
+import { announceSeed, effort } from './settings.ts'
+import { firstTokens, tokenCommands } from './token-commands.ts'
+import { World } from './world.ts'
+
+const longest = 60
+
+/** An administrator and an operator in a browser each, and a token for everybody. */
+const beginning = [...firstSessions, ...firstTokens]
+
+async function begin(model: Model, world: World): Promise<void> {
+  for (const first of beginning) await first.run(model, world)
+}
+
+/** Keys and waits are forgotten by then, and everybody who may signs in again. */
+const nextDay = command('nextDay', fc.constant({}), async (model, world) => {
+  world.service.advance(86_400_000)
+  await begin(model, world)
+})
+
+describe('any sequence of requests, of changes by an operator and of waits', () => {
+  const sender = new Sender()
+  let world: World | undefined
+  after(async () => {
+    sender.close()
+    await world?.close()
+  })
+
+  it('ends as a small model of the service says, whichever of two instances answers', async (t) => {
+    announceSeed(t)
+    const all = [
+      ...sessionCommands,
+      ...tokenCommands,
+      ...orderCommands,
+      ...listCommands,
+      ...adminCommands,
+      ...weighted([2, nextDay]),
+    ]
+    const sequence = fc.commands(all, { maxCommands: longest, size: 'max' })
+    let sequences = 0
+    const property = fc.asyncProperty(sequence, async (commands) => {
+      world ??= await World.start(sender)
+      const model = await world.newModel()
+      const real = world
+      await begin(model, world)
+      await fc.asyncModelRun(() => ({ model, real }), commands)
+      await real.assertStored(model)
+      sequences += 1
+      if (!world.isFull(model)) return
+      await world.close()
+      world = undefined
+    })
+    await fc.assert(property, effort(25, 2))
+    t.diagnostic(`${sequences} sequences, ${sender.summary()}`)
+  })
+})

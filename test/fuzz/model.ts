@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import type { Permission } from '../../server/auth/permissions.ts'
+import type { OrderRow } from '../support/orders.ts'
+
+/** How long an instance may go by what it remembers of accounts and roles. */
+export const memoryMilliseconds = 300_000
+const sessionIdleMilliseconds = 1_800_000
+export const sessionAbsoluteMilliseconds = 3_600_000
+const touchMilliseconds = 60_000
+const toleranceMilliseconds = 5_000
+
+export interface Account {
+  kind: 'user' | 'client'
+  id: number
+  name: string
+  email: string
+  password: string
+  /** Of a client, the newest last. */
+  secrets: string[]
+  enabled: boolean
+  roles: string[]
+  /** One entry for each change that ended every credential: when. Their number dates a credential. */
+  changes: number[]
+  failedLogins: { count: number; last: number; blockedUntil: number }
+}
+
+export interface Session {
+  account: Account
+  roles: string[]
+  binding: string
+  lastSeen: number
+  absoluteEnd: number
+  /** When each id stops to serve; null while it is current. */
+  ids: Map<string, number | null>
+}
+
+export interface RefreshToken {
+  value: string
+  family: { account: Account; end: number; isRevoked: boolean }
+  expires: number
+  isUsed: boolean
+}
+
+export interface AccessToken {
+  value: string
+  account: Account
+  changesBefore: number
+  roles: string[]
+  expires: number
+  /** Instances that have refused it: they never take it again. */
+  refusedAt: Set<number>
+}
+
+/** A cookie jar, and the antiforgery token that its page holds. */
+export interface Browser {
+  session: string | undefined
+  /** Session ids that it had. */
+  past: string[]
+  csrfCookie: string | undefined
+  token: { text: string; binding: string } | undefined
+}
+
+type RoleTable = Record<string, Permission[]>
+
+/** What the service is to know and to answer, told once more in the plainest way. */
+export class Model {
+  readonly accounts: Account[] = []
+  /** Secrets that the client had. */
+  readonly droppedSecrets: string[] = []
+  /** As stored: ended by nobody, though perhaps by time. */
+  readonly sessions = new Set<Session>()
+  readonly refreshTokens: RefreshToken[] = []
+  readonly accessTokens: AccessToken[] = []
+  readonly browsers: Browser[] = [0, 1, 2].map(() => ({
+    session: undefined,
+    past: [],
+    csrfCookie: undefined,
+    token: undefined,
+  }))
+  /** By id, the newest last. */
+  readonly orders = new Map<string, OrderRow>()
+  readonly keys = new Map<string, { fingerprint: string; expires: number; order: string }>()
+  /** What the roles held, and until when they did. */
+  readonly roleTables: { until: number; table: RoleTable }[] = []
+
+  get roleTable(): RoleTable {
+    return this.roleTables.at(-1)?.table ?? {}
+  }
+
+  changeRoleTable(table: RoleTable, now: number): void {
+    const current = this.roleTables.at(-1)
+    if (current !== undefined) current.until = now
+    this.roleTables.push({ until: Number.POSITIVE_INFINITY, table })
+  }
+
+  /** Every set of permissions that an instance may still go by. */
+  possiblePermissions(roles: readonly string[], now: number): string[][] {
+    return this.roleTables
+      .filter(({ until }) => until > now - memoryMilliseconds)
+      .map(({ table }) => [...new Set(roles.flatMap((role) => table[role] ?? []))].sort())
+  }
+
+  sessionOf(id: string | undefined): Session | undefined {
+    return [...this.sessions].find(({ ids }) => id !== undefined && ids.has(id))
+  }
+
+  /** The session that the id stands for now; using it slides its end, at most once a minute. */
+  liveSession(id: string | undefined, now: number): Session | undefined {
+    const session = this.sessionOf(id)
+    if (session === undefined || isOver(session, now)) return undefined
+    const retired = session.ids.get(id ?? '')
+    if (typeof retired === 'number' && retired <= now) return undefined
+    if (now - session.lastSeen >= touchMilliseconds) session.lastSeen = now
+    return session
+  }
+
+  /** Ends every session, family and token of the account. */
+  endCredentials(account: Account, now: number): void {
+    account.changes.push(now)
+    for (const session of this.sessions) if (session.account === account) this.sessions.delete(session)
+    for (const { family } of this.refreshTokens) if (family.account === account) family.isRevoked = true
+  }
+
+  /** Whether an instance takes the token: for certain, for certain not, or as long as it has not looked. */
+  standing(token: AccessToken, instance: number, now: number): 'valid' | 'invalid' | 'either' {
+    if (now >= token.expires + toleranceMilliseconds) return 'invalid'
+    const changedAt = token.account.changes[token.changesBefore]
+    if (changedAt === undefined) return 'valid'
+    const isForgotten = now - changedAt >= memoryMilliseconds
+    return isForgotten || token.refusedAt.has(instance) ? 'invalid' : 'either'
+  }
+
+  /** What a try with a right or wrong password comes to, and counts it: section 8 of the contract. */
+  tryPassword(account: Account, isRight: boolean, now: number): 'blocked' | 'refused' | 'accepted' {
+    const { failedLogins } = account
+    const isOld = failedLogins.last <= now - 86_400_000
+    if (!isOld && failedLogins.blockedUntil > now) return 'blocked'
+    const count = isOld ? 1 : failedLogins.count + 1
+    if (isRight && account.enabled) {
+      account.failedLogins = { count: 0, last: 0, blockedUntil: 0 }
+      return 'accepted'
+    }
+    const wait = count < 5 ? 0 : Math.min(1_000 * 2 ** (count - 5), 900_000)
+    account.failedLogins = { count, last: now, blockedUntil: now + wait }
+    return 'refused'
+  }
+}
+
+function isOver({ lastSeen, absoluteEnd }: Session, now: number): boolean {
+  return lastSeen + sessionIdleMilliseconds <= now || absoluteEnd <= now
+}
+
+/** What the clean-up takes away: what time has ended. */
+export function removeExpired(model: Model, now: number): void {
+  for (const session of model.sessions) {
+    if (isOver(session, now)) model.sessions.delete(session)
+    for (const [id, retired] of session.ids) if (retired !== null && retired <= now) session.ids.delete(id)
+  }
+}
+
+export function idleEnd(session: Session): number {
+  return Math.min(session.lastSeen + sessionIdleMilliseconds, session.absoluteEnd)
+}
+
+/** The item so many before the last, round and round; undefined when there is none. */
+export function fromEnd<T>(items: readonly T[], index: number): T | undefined {
+  return items.at(-1 - (index % Math.max(1, items.length)))
+}
+
+export function required<T>(value: T | undefined | null): T {
+  assert.ok(value !== undefined && value !== null)
+  return value
+}

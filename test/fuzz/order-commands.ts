@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import type { Answer } from '../support/client.ts'
+import { type OrderRow, orderRow } from '../support/orders.ts'
+import { assertProblem } from '../support/problem.ts'
+import { admitted, anyCaller, type Caller, command, credentialsOf, weighted } from './command.ts'
+import { fromEnd, type Model, required } from './model.ts'
+import type { Fields } from './sender.ts'
+import type { World } from './world.ts'
+
+const keyMilliseconds = 86_400_000
+const zones = [undefined, undefined, 'Europe/Berlin', 'Asia/Kolkata']
+const anyKey = fc.constantFrom(undefined, undefined, undefined, 'a', 'b')
+const customers = ['Acme', 'acme ltd', 'Zebra', 'Ärger', 'Straße', '100%', '_']
+
+/** An order, mostly a young one, or one that is not there. */
+const anyOrder = fc.oneof(
+  { weight: 8, arbitrary: fc.constantFrom(0, 0, 0, 1, 2, 3, 7) },
+  { weight: 1, arbitrary: fc.constant(-1) },
+)
+
+function orderIdOf(model: Model, index: number): string {
+  const known = index < 0 ? undefined : fromEnd([...model.orders.keys()], index)
+  return known ?? '019a0000-0000-7000-8000-000000000000'
+}
+
+interface KeyUse {
+  name: string
+  fingerprint: string
+  order: string
+}
+
+/** Undefined when the key decided nothing; else the answer had to be the first one again, or a refusal. */
+function replayed(model: Model, now: number, use: KeyUse | undefined, answer: Answer): string | undefined {
+  const kept = use && model.keys.get(use.name)
+  if (use === undefined || kept === undefined || kept.expires <= now) return undefined
+  if (kept.fingerprint === use.fingerprint) {
+    assert.equal(answer.headers.get('idempotency-replayed'), 'true', answer.text)
+    return kept.order
+  }
+  assertProblem(answer, 422, 'idempotency-key-reused')
+  return kept.order
+}
+
+function keep(model: Model, now: number, use: KeyUse | undefined, answer: Answer): void {
+  assert.equal(answer.headers.get('idempotency-replayed'), null)
+  if (use === undefined) return
+  const { name, fingerprint, order } = use
+  model.keys.set(name, { fingerprint, order, expires: now + keyMilliseconds })
+}
+
+function fieldsOf(credentials: Fields, more: Record<string, string | undefined>): Fields {
+  const given = Object.entries(more).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
+  return { ...credentials, ...Object.fromEntries(given) }
+}
+
+const anyOrderInput = fc.record({
+  choice: anyCaller,
+  customer: fc.constantFrom(...customers),
+  totalE4: fc.oneof(fc.integer({ min: 1, max: 60_000 }), fc.constantFrom(10_000, 999_999_999_999_999)),
+  key: anyKey,
+  zone: fc.constantFrom(...zones),
+})
+
+const createOrder = command('createOrder', anyOrderInput, async (model, world, input) => {
+  const { choice, customer, totalE4, key, zone, instance } = input
+  const answer = await world.send(instance, {
+    method: 'POST',
+    path: '/v1/orders',
+    headers: fieldsOf(credentialsOf(model, choice), {
+      'content-type': 'application/json',
+      'idempotency-key': key,
+      'time-zone': zone,
+    }),
+    body: JSON.stringify({ customer, total: totalE4 / 10_000 }),
+  })
+  const caller = await admitted(model, world, {
+    choice,
+    instance,
+    answer,
+    access: 'Orders.Create',
+    isUnsafe: true,
+  })
+  if (caller === undefined) return
+  const use = keyUse(caller, 'create', key, [customer, totalE4, zone], answer.body.id)
+  const before = replayed(model, world.now, use, answer)
+  if (answer.status === 422) return
+  assert.deepEqual([answer.status, answer.headers.get('etag')], [201, '"1"'], answer.text)
+  const { id } = answer.body
+  assert.equal(answer.headers.get('location'), `/v1/orders/${id}`)
+  if (before !== undefined) {
+    assert.equal(id, before)
+    return
+  }
+  assert.ok(!model.orders.has(id))
+  keep(model, world.now, use, answer)
+  const given = { id, customer, total_e4: totalE4, created_at: world.now, created_by: caller.account.name }
+  model.orders.set(id, orderRow({ ...given, created_at_time_zone: zone ?? 'UTC' }))
+})
+
+function keyUse(
+  caller: Caller,
+  operation: string,
+  key: string | undefined,
+  values: unknown[],
+  order: string,
+) {
+  if (key === undefined) return undefined
+  return { name: `${caller.account.id} ${operation} ${key}`, fingerprint: JSON.stringify(values), order }
+}
+
+const anyApproval = fc.record({
+  choice: anyCaller,
+  order: anyOrder,
+  ifMatch: fc.constantFrom(undefined, undefined, undefined, '*', 'current', '"1"', 'W/"1"', '"7", "9"'),
+  key: anyKey,
+  zone: fc.constantFrom(...zones),
+})
+
+const approveOrder = command('approveOrder', anyApproval, async (model, world, input) => {
+  const { choice, order: index, key, zone, instance } = input
+  const id = orderIdOf(model, index)
+  const order = model.orders.get(id)
+  const ifMatch = input.ifMatch === 'current' ? `"${order?.version ?? 1}"` : input.ifMatch
+  const answer = await world.send(instance, {
+    method: 'PATCH',
+    path: `/v1/orders/${id}/approve`,
+    headers: fieldsOf(credentialsOf(model, choice), {
+      'if-match': ifMatch,
+      'idempotency-key': key,
+      'time-zone': zone,
+    }),
+  })
+  const caller = await admitted(model, world, {
+    choice,
+    instance,
+    answer,
+    access: 'Orders.Approve',
+    isUnsafe: true,
+  })
+  if (caller === undefined) return
+  const use = keyUse(caller, `approve ${id}`, key, [zone, ifMatch], id)
+  const isReplayed = replayed(model, world.now, use, answer) !== undefined
+  if (answer.status === 422) return
+  if (isReplayed) assert.deepEqual([answer.status, answer.headers.get('etag')], [204, '"2"'])
+  else if (order === undefined) assertProblem(answer, 404, 'order-not-found')
+  else if (!accepts(ifMatch, order)) {
+    assertProblem(answer, 412, 'precondition-failed')
+    assert.equal(answer.headers.get('etag'), `"${order.version}"`)
+  } else if (order.status === 1) {
+    assertProblem(answer, 409, 'order-not-pending')
+    assert.equal(answer.body.currentStatus, 1)
+  } else {
+    assert.deepEqual([answer.status, answer.headers.get('etag')], [204, '"2"'])
+    keep(model, world.now, use, answer)
+    approve(order, caller, zone, world)
+  }
+})
+
+function accepts(ifMatch: string | undefined, { version }: OrderRow): boolean {
+  return ifMatch === undefined || ifMatch === '*' || ifMatch === `"${version}"`
+}
+
+function approve(order: OrderRow, caller: Caller, zone: string | undefined, { now }: World): void {
+  const stamps = { updated_at: now, updated_at_time_zone: zone ?? 'UTC', modified_by: caller.account.name }
+  Object.assign(order, { status: 1, version: order.version + 1, ...stamps })
+}
+
+const raceApprove = command(
+  'four approvals at once',
+  fc.record({ order: anyOrder }),
+  async (model, world, input) => {
+    const token = model.accessTokens.findLast(
+      (candidate) =>
+        model.standing(candidate, 0, world.now) === 'valid' &&
+        model
+          .possiblePermissions(candidate.roles, world.now)
+          .every((held) => held.includes('Orders.Approve')),
+    )
+    if (token === undefined) return
+    const id = orderIdOf(model, input.order)
+    const outgoing = {
+      method: 'PATCH',
+      path: `/v1/orders/${id}/approve`,
+      headers: { authorization: `Bearer ${token.value}` },
+    }
+    const answers = await Promise.all([0, 1, 2, 3].map((instance) => world.send(instance, outgoing)))
+    const order = model.orders.get(id)
+    const winners = answers.filter(({ status }) => status === 204)
+    assert.equal(winners.length, order?.status === 0 ? 1 : 0)
+    const code = order === undefined ? 'order-not-found' : 'order-not-pending'
+    for (const answer of answers)
+      if (!winners.includes(answer)) assertProblem(answer, order === undefined ? 404 : 409, code)
+    if (order?.status === 0)
+      approve(order, { account: token.account, roles: [], session: undefined }, undefined, world)
+  },
+)
+
+const anyGet = fc.record({
+  choice: anyCaller,
+  order: anyOrder,
+  tag: fc.constantFrom(undefined, '"1"', 'W/"2"', '*'),
+})
+
+const getOrder = command(
+  'getOrder',
+  anyGet,
+  async (model, world, { choice, order: index, tag, instance }) => {
+    const id = orderIdOf(model, index)
+    const headers = fieldsOf(credentialsOf(model, choice), { 'if-none-match': tag })
+    const answer = await world.send(instance, { method: 'GET', path: `/v1/orders/${id}`, headers })
+    const caller = await admitted(model, world, {
+      choice,
+      instance,
+      answer,
+      access: 'Orders.Read',
+      isUnsafe: false,
+    })
+    if (caller === undefined) return
+    const order = model.orders.get(id)
+    if (order === undefined) {
+      assertProblem(answer, 404, 'order-not-found')
+      return
+    }
+    const isKnown = tag === '*' || tag?.replace('W/', '') === `"${order.version}"`
+    assert.deepEqual([answer.status, answer.headers.get('etag')], [isKnown ? 304 : 200, `"${order.version}"`])
+    assert.deepEqual(answer.body, isKnown ? undefined : toOrder(order))
+  },
+)
+
+const instant = (milliseconds: number) => new Date(milliseconds).toISOString()
+
+export function toSummary({ id, customer, total_e4, status, created_at }: OrderRow) {
+  return { id, customer, total: total_e4 / 10_000, status, createdAtUtc: instant(created_at) }
+}
+
+function toOrder(row: OrderRow) {
+  return {
+    ...toSummary(row),
+    createdAtTimeZone: row.created_at_time_zone,
+    updatedAtUtc: row.updated_at === null ? null : instant(row.updated_at),
+    updatedAtTimeZone: row.updated_at_time_zone,
+    createdBy: required(row.created_by),
+    modifiedBy: row.modified_by,
+  }
+}
+
+export const orderCommands = weighted([8, createOrder], [8, approveOrder], [2, raceApprove], [3, getOrder])

@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import type { Answer } from '../support/client.ts'
+import { assertProblem } from '../support/problem.ts'
+import {
+  admitted,
+  anyBrowser,
+  anyCaller,
+  assertExpiry,
+  type CallerChoice,
+  command,
+  cookieSet,
+  credentialsOf,
+  weighted,
+} from './command.ts'
+import {
+  type Account,
+  type Browser,
+  fromEnd,
+  type Model,
+  required,
+  sessionAbsoluteMilliseconds,
+} from './model.ts'
+
+const sessionCookie = '__Host-Http-session'
+const csrfCookie = '__Host-Http-csrf'
+const retiredMilliseconds = 30_000
+
+export const anyUser = fc.record({
+  user: fc.nat(2),
+  isRight: fc.constantFrom(true, true, true, true, true, false),
+})
+const minimal = fc.record({ isMinimal: fc.boolean() })
+
+export function userOf(model: Model, user: number): Account {
+  return required(model.accounts.filter(({ kind }) => kind === 'user')[user])
+}
+
+/** True when the password had to be taken; otherwise it had to be refused, and was. */
+export function assertPasswordTried(
+  model: Model,
+  account: Account,
+  isRight: boolean,
+  now: number,
+  answer: Answer,
+): boolean {
+  const wait = account.failedLogins.blockedUntil - now
+  const outcome = model.tryPassword(account, isRight, now)
+  if (outcome === 'accepted') return true
+  if (outcome === 'refused') assertProblem(answer, 401, 'invalid-credentials')
+  else {
+    assertProblem(answer, 429, 'too-many-attempts')
+    assert.equal(answer.headers.get('retry-after'), String(Math.ceil(wait / 1000)))
+  }
+  return false
+}
+
+function browserOf(model: Model, { browser }: CallerChoice): Browser {
+  return required(model.browsers[browser])
+}
+
+function assertUser(
+  { status, headers, body }: Answer,
+  account: Account,
+  roles: string[],
+  isMinimal: boolean,
+): void {
+  assert.equal(status, isMinimal ? 204 : 200)
+  assert.equal(headers.get('preference-applied'), isMinimal ? 'return=minimal' : null)
+  if (isMinimal) return
+  assert.deepEqual(body, { id: account.id, userName: account.name, email: account.email, roles })
+}
+
+const signIn = command(
+  'signIn',
+  fc.record({ choice: anyBrowser, who: anyUser, how: minimal }),
+  async (model, world, { choice, who, how, instance }) => {
+    const account = userOf(model, who.user)
+    const browser = browserOf(model, choice)
+    const { cookie } = credentialsOf(model, choice)
+    const password = who.isRight ? account.password : 'wrong'
+    const answer = await world.send(instance, {
+      method: 'POST',
+      path: '/v1/auth/session',
+      headers: {
+        'content-type': 'application/json',
+        ...(cookie === undefined ? {} : { cookie }),
+        ...(how.isMinimal ? { prefer: 'return=minimal' } : {}),
+      },
+      body: JSON.stringify({ email: account.email.toUpperCase(), password }),
+    })
+    if (!assertPasswordTried(model, account, who.isRight, world.now, answer)) {
+      assert.deepEqual(answer.setCookies, [])
+      return
+    }
+    const replaced = model.sessionOf(browser.session)
+    if (replaced !== undefined) model.sessions.delete(replaced)
+    const id = required(cookieSet(answer, sessionCookie))
+    const offered = browser.csrfCookie === undefined ? undefined : `cookie ${browser.csrfCookie}`
+    const isHeld = [...model.sessions].some(({ binding }) => binding === offered)
+    const session = {
+      account,
+      roles: [...account.roles],
+      binding: offered === undefined || isHeld ? `session ${id}` : offered,
+      lastSeen: world.now,
+      absoluteEnd: world.now + sessionAbsoluteMilliseconds,
+      ids: new Map([[id, null]]),
+    }
+    model.sessions.add(session)
+    assertUser(answer, account, session.roles, how.isMinimal)
+    assertExpiry(answer, session)
+    assert.equal(cookieSet(answer, csrfCookie), browser.csrfCookie === undefined ? undefined : '')
+    moveTo(browser, id)
+    browser.csrfCookie = undefined
+  },
+)
+
+const fetchToken = command('fetchToken', anyBrowser, async (model, world, { instance, ...choice }) => {
+  const browser = browserOf(model, choice)
+  const { cookie } = credentialsOf(model, choice)
+  const headers = cookie === undefined ? {} : { cookie }
+  const answer = await world.send(instance, { method: 'GET', path: '/v1/auth/csrf', headers })
+  assert.equal(answer.status, 200)
+  const session = model.liveSession(browser.session, world.now)
+  if (session !== undefined) {
+    await world.settle(session)
+    assertExpiry(answer, session)
+    assert.deepEqual(answer.setCookies, [])
+  } else if (browser.csrfCookie === undefined) browser.csrfCookie = required(cookieSet(answer, csrfCookie))
+  else assert.deepEqual(answer.setCookies, [])
+  const binding = session?.binding ?? `cookie ${browser.csrfCookie}`
+  browser.token = { text: answer.body.token, binding }
+})
+
+const refresh = command(
+  'refreshSession',
+  fc.record({ choice: anyCaller, how: minimal }),
+  async (model, world, { choice, how, instance }) => {
+    const answer = await world.send(instance, {
+      method: 'POST',
+      path: '/v1/auth/session/refresh',
+      headers: { ...credentialsOf(model, choice), ...(how.isMinimal ? { prefer: 'return=minimal' } : {}) },
+    })
+    const caller = await admitted(model, world, {
+      choice,
+      instance,
+      answer,
+      access: 'session',
+      isUnsafe: true,
+    })
+    if (caller?.session === undefined) return
+    const browser = browserOf(model, choice)
+    const { session, account } = caller
+    session.roles = [...account.roles]
+    session.lastSeen = world.now
+    const presented = required(browser.session)
+    session.ids.set(presented, session.ids.get(presented) ?? world.now + retiredMilliseconds)
+    assertUser(answer, account, session.roles, how.isMinimal)
+    assertExpiry(answer, session)
+    const id = required(cookieSet(answer, sessionCookie))
+    session.ids.set(id, null)
+    moveTo(browser, id)
+  },
+)
+
+const logout = command('logout', anyCaller, async (model, world, { instance, ...choice }) => {
+  const browser = browserOf(model, choice)
+  const answer = await world.send(instance, {
+    method: 'POST',
+    path: '/v1/auth/session/logout',
+    headers: credentialsOf(model, choice),
+  })
+  const caller = await admitted(model, world, { choice, instance, answer, access: 'session', isUnsafe: true })
+  if (caller === undefined) {
+    const isStale = answer.status === 401 && choice.kind === 'browser' && browser.session !== undefined
+    assert.equal(cookieSet(answer, sessionCookie), isStale ? '' : undefined)
+    if (isStale) moveTo(browser, undefined)
+    return
+  }
+  assert.equal(answer.status, 204)
+  assert.deepEqual([cookieSet(answer, sessionCookie), cookieSet(answer, csrfCookie)], ['', ''])
+  model.sessions.delete(required(caller.session))
+  moveTo(browser, undefined)
+  browser.csrfCookie = undefined
+})
+
+const anyOldId = fc.record({ browser: fc.nat(2), past: fc.constantFrom(0, 0, 1, 2) })
+
+/** A tab that has heard of nothing since, or a thief: the browser goes on with an id that it had before. */
+const goBack = command('goBack', anyOldId, async (model, _world, { browser: index, past }) => {
+  const browser = required(model.browsers[index])
+  const id = fromEnd(browser.past, past)
+  if (id !== undefined) moveTo(browser, id)
+})
+
+function moveTo(browser: Browser, id: string | undefined): void {
+  if (browser.session !== undefined) browser.past.push(browser.session)
+  browser.session = id
+}
+
+const whoAmI = command('getCurrentUser', anyCaller, async (model, world, { instance, ...choice }) => {
+  const headers = credentialsOf(model, choice)
+  const answer = await world.send(instance, { method: 'GET', path: '/v1/auth/me', headers })
+  const caller = await admitted(model, world, {
+    choice,
+    instance,
+    answer,
+    access: 'authenticated',
+    isUnsafe: false,
+  })
+  if (caller === undefined) return
+  assert.equal(answer.status, 200)
+  assert.deepEqual(answer.body, { id: caller.account.id, userName: caller.account.name, roles: caller.roles })
+  if (caller.session !== undefined) assertExpiry(answer, caller.session)
+})
+
+const permissions = command('getPermissions', anyCaller, async (model, world, { instance, ...choice }) => {
+  const headers = credentialsOf(model, choice)
+  const answer = await world.send(instance, { method: 'GET', path: '/v1/auth/me/permissions', headers })
+  const caller = await admitted(model, world, {
+    choice,
+    instance,
+    answer,
+    access: 'authenticated',
+    isUnsafe: false,
+  })
+  if (caller === undefined) return
+  const told = JSON.stringify(answer.body.permissions)
+  const possible = model.possiblePermissions(caller.roles, world.now).map((held) => JSON.stringify(held))
+  assert.ok(possible.includes(told), `${told} and not ${possible}`)
+})
+
+export const sessionCommands = weighted(
+  [4, signIn],
+  [4, fetchToken],
+  [5, refresh],
+  [1, logout],
+  [2, goBack],
+  [3, whoAmI],
+  [2, permissions],
+)
+
+const inBrowser = (browser: number) =>
+  ({ kind: 'browser', browser, bearer: 0, antiforgery: 'right' }) satisfies CallerChoice
+
+/** An administrator in one browser and an operator in another, each with an antiforgery token. */
+export const firstSessions = [0, 1].flatMap((browser) => [
+  fetchToken.of(inBrowser(browser)),
+  signIn.of({ choice: inBrowser(browser), who: { user: browser, isRight: true }, how: { isMinimal: false } }),
+])

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
+import { hash } from '@node-rs/argon2'
+import { newSecret, sha256 } from '../../server/ids.ts'
+import type { Answer } from '../support/client.ts'
+import { type Instance, startInstance } from '../support/instance.ts'
+import { compareOrders, type OrderRow, orderRow } from '../support/orders.ts'
+import { type Service, startService } from '../support/service.ts'
+import { countedTally, keptTally } from '../support/tally.ts'
+import { type Account, Model, memoryMilliseconds, type Session } from './model.ts'
+import type { Outgoing, Sender } from './sender.ts'
+
+const initialRoles = {
+  Admin: ['Orders.Approve', 'Orders.Create', 'Orders.Read'],
+  Operator: ['Orders.Create', 'Orders.Read'],
+  Viewer: ['Orders.Read'],
+} as const
+
+/** Lists that hold more would make every run slow, and say no more. */
+const ordersLimit = 600
+
+/** Two instances of the service on one database, whose clock moves only when it is told to. */
+export class World {
+  readonly service: Service
+  readonly #instances: Instance[]
+  readonly #sender: Sender
+
+  private constructor(service: Service, instances: Instance[], sender: Sender) {
+    this.service = service
+    this.#instances = instances
+    this.#sender = sender
+  }
+
+  static async start(sender: Sender): Promise<World> {
+    const env = {
+      RATE_LIMIT_FACTOR: '1000000',
+      LOG_LEVEL: 'warn',
+      // Short against one another, so that a sequence outlives each of them now and then.
+      SESSION_ABSOLUTE_TTL_SECONDS: '3600',
+      REFRESH_TOKEN_IDLE_TTL_SECONDS: '7200',
+      REFRESH_TOKEN_FAMILY_TTL_SECONDS: '10800',
+    }
+    const service = await startService({ env, clockStands: true })
+    return new World(service, [await startInstance(service)], sender)
+  }
+
+  get now(): number {
+    return this.service.now()
+  }
+
+  async close(): Promise<void> {
+    for (const instance of this.#instances) await instance.close()
+    await this.service.close()
+  }
+
+  send(instance: number, outgoing: Outgoing): Promise<Answer> {
+    const baseUrls = [this.service.baseUrl, ...this.#instances.map(({ baseUrl }) => baseUrl)]
+    return this.#sender.send(baseUrls[instance % baseUrls.length] ?? '', outgoing)
+  }
+
+  /** Accounts that nobody knows yet, the first roles, and the orders that there are. */
+  async newModel(): Promise<Model> {
+    const { db } = this.service
+    for (const [role, permissions] of Object.entries(initialRoles)) {
+      await db.write('allowPermissions', { role, permissions: [...permissions] })
+      const others = Object.values(initialRoles.Admin).filter(
+        (permission) => !(permissions as readonly string[]).includes(permission),
+      )
+      if (others.length > 0) await db.write('denyPermissions', { role, permissions: others })
+    }
+    this.service.advance(memoryMilliseconds)
+    const model = new Model()
+    model.changeRoleTable(
+      Object.fromEntries(Object.entries(initialRoles).map(([role, all]) => [role, [...all]])),
+      this.now,
+    )
+    for (const row of await this.#orders()) model.orders.set(row.id, row)
+    for (const roles of [['Admin'], ['Operator'], ['Admin', 'Viewer']])
+      model.accounts.push(await this.#addUser(roles))
+    model.accounts.push(await this.#addClient(['Operator']))
+    return model
+  }
+
+  #orders(): Promise<OrderRow[]> {
+    const columns = Object.keys(orderRow()) as (keyof OrderRow)[]
+    const { read } = this.service.db
+    return read.selectFrom('orders').select(columns).orderBy('created_at').orderBy('id').execute()
+  }
+
+  /** A database of its own again, once there are many orders. */
+  isFull(model: Model): boolean {
+    return model.orders.size > ordersLimit
+  }
+
+  async #addUser(roles: string[]): Promise<Account> {
+    const name = `user-${randomBytes(6).toString('hex')}`
+    const account = { ...newAccount('user', name, roles), email: `${name}@example.com`, password: 'first' }
+    const passwordHash = await cheapHash(account.password)
+    const { email } = account
+    const input = { userName: name, email, passwordHash, timeZone: null, roles, nowMilliseconds: this.now }
+    const added = await this.service.db.write('addUser', input)
+    assert.ok('id' in added)
+    return { ...account, id: added.id }
+  }
+
+  async #addClient(roles: string[]): Promise<Account> {
+    const name = `client-${randomBytes(6).toString('hex')}`
+    const secret = newSecret()
+    const input = { clientId: name, secretHash: sha256(secret), roles, nowMilliseconds: this.now }
+    const added = await this.service.db.write('addClient', input)
+    assert.ok('id' in added)
+    return { ...newAccount('client', name, roles), id: added.id, secrets: [secret] }
+  }
+
+  /** The last use of a session is written behind the answer's back: waits until it is there, or the session gone. */
+  async settle(session: Session): Promise<void> {
+    if (session.lastSeen !== this.now) return
+    const [id = ''] = session.ids.keys()
+    for (let turn = 0; turn < 10_000; turn += 1) {
+      const row = await this.service.db.read
+        .selectFrom('sessions')
+        .innerJoin('session_ids', 'session_ids.session_id', 'sessions.id')
+        .select('last_seen_at')
+        .where('id_hash', '=', sha256(id))
+        .executeTakeFirst()
+      if (row === undefined || row.last_seen_at >= session.lastSeen) return
+      await setImmediate()
+    }
+    assert.fail('the last use of a session was not written')
+  }
+
+  /** What is stored is what the model holds: orders, their tally, sessions, families. */
+  async assertStored(model: Model): Promise<void> {
+    const { read } = this.service.db
+    const expected = [...model.orders.values()].sort(compareOrders('createdAtUtc', 'Asc'))
+    assert.deepEqual(await this.#orders(), expected)
+    assert.deepEqual(await keptTally(read), countedTally(expected))
+    const principals = model.accounts.map(({ id }) => id)
+    const sessions = await read
+      .selectFrom('sessions')
+      .select('id')
+      .where('principal_id', 'in', principals)
+      .execute()
+    assert.equal(sessions.length, model.sessions.size)
+    const families = await read
+      .selectFrom('refresh_families')
+      .select('id')
+      .where('principal_id', 'in', principals)
+      .where('revoked_at', 'is', null)
+      .where('expires_at', '>', this.now)
+      .execute()
+    const live = new Set(model.refreshTokens.map(({ family }) => family))
+    const expectedFamilies = [...live].filter(({ isRevoked, end }) => !isRevoked && end > this.now)
+    assert.equal(families.length, expectedFamilies.length)
+    const failures = this.service.logLines.filter(({ level }) => Number(level) >= 50)
+    assert.deepEqual(failures, [])
+  }
+}
+
+function newAccount(kind: Account['kind'], name: string, roles: string[]): Account {
+  const failedLogins = { count: 0, last: 0, blockedUntil: 0 }
+  return {
+    kind,
+    id: 0,
+    name,
+    email: '',
+    password: '',
+    secrets: [],
+    enabled: true,
+    roles,
+    changes: [],
+    failedLogins,
+  }
+}
+
+/** A hash says itself what it costs to check: these cost next to nothing, so that there can be many sign-ins. */
+export function cheapHash(password: string): Promise<string> {
+  return hash(password, { algorithm: 2, memoryCost: 64, timeCost: 1, parallelism: 1 })
+}
