@@ -11,8 +11,8 @@ import { buildWebIfStale } from '../web/build.ts'
  */
 const root = fileURLToPath(new URL('..', import.meta.url))
 const concurrency = '--test-concurrency=3'
-/** A test that hangs fails, instead of holding up everything. */
-const timeout = '--test-timeout=300000'
+/** A test that hangs fails, instead of holding up everything; long forms are given more time. */
+const timeout = `--test-timeout=${process.env.TEST_TIMEOUT_MILLISECONDS ?? 300_000}`
 
 /** What looks at no database, or at SQLite's own parts, need not run twice. */
 const runsOnce = [
