@@ -230,18 +230,34 @@ const permissions = command('getPermissions', anyCaller, async (model, world, { 
   assert.ok(possible.includes(told), `${told} and not ${possible}`)
 })
 
+const inBrowser = (browser: number) =>
+  ({ kind: 'browser', browser, bearer: 0, antiforgery: 'right' }) satisfies CallerChoice
+
+const anyTabs = fc.record({
+  browser: fc.nat(1),
+  waits: fc.tuple(fc.constantFrom(0, 10_000, 20_000), fc.constantFrom(0, 10_000, 20_000)),
+})
+
+/** Refreshes with an id that a refresh has replaced: it may serve 30 seconds, and no second one prolongs it. */
+const parallelTabs = command('parallelTabs', anyTabs, async (model, world, { browser, waits }) => {
+  for (const milliseconds of waits) {
+    await refresh.of({ choice: inBrowser(browser), how: { isMinimal: false } }).run(model, world)
+    await goBack.of({ browser, past: 0 }).run(model, world)
+    world.service.advance(milliseconds)
+  }
+  await whoAmI.of(inBrowser(browser)).run(model, world)
+})
+
 export const sessionCommands = weighted(
   [4, signIn],
   [4, fetchToken],
   [5, refresh],
   [1, logout],
   [2, goBack],
+  [1, parallelTabs],
   [3, whoAmI],
   [2, permissions],
 )
-
-const inBrowser = (browser: number) =>
-  ({ kind: 'browser', browser, bearer: 0, antiforgery: 'right' }) satisfies CallerChoice
 
 /** An administrator in one browser and an operator in another, each with an antiforgery token. */
 export const firstSessions = [0, 1].flatMap((browser) => [

@@ -59,6 +59,19 @@ const issueToken = command('issueToken', anyUser, async (model, world, { user, i
   keepPair(model, world.now, { account, end: world.now + familyMilliseconds, isRevoked: false }, answer)
 })
 
+const anyGuesses = fc.record({ user: fc.nat(2), tries: fc.integer({ min: 2, max: 7 }) })
+
+/** Wrong passwords by turns at both instances, a second apart. */
+const guess = command('guess', anyGuesses, async (model, world, { user, tries, instance }) => {
+  for (let count = 0; count < tries; count += 1) {
+    const account = userOf(model, user)
+    const body = { email: account.email, password: 'wrong' }
+    const answer = await world.send(instance + count, post('/v1/auth/token', body))
+    assertPasswordTried(model, account, false, world.now, answer)
+    world.service.advance(1_000)
+  }
+})
+
 /** Often the newest, which is mostly good; often one that was used. */
 const anyToken = fc.record({ token: fc.constantFrom(0, 0, 0, 0, 1, 2, 3, 5) })
 
@@ -134,6 +147,7 @@ export function clientOf(model: Model): Account {
 
 export const tokenCommands = weighted(
   [4, issueToken],
+  [1, guess],
   [4, refreshToken],
   [1, raceRefresh],
   [3, serviceToken],
