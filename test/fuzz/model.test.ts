@@ -4,7 +4,7 @@ import { adminCommands } from './admin-commands.ts'
 import { command, weighted } from './command.ts'
 import { listCommands } from './list-commands.ts'
 import type { Model } from './model.ts'
-import { orderCommands } from './order-commands.ts'
+import { createOrder, orderCommands } from './order-commands.ts'
 import { Sender } from './sender.ts'
 import { firstSessions, sessionCommands } from './session-commands.ts'
 import { announceSeed, effort } from './settings.ts'
@@ -22,9 +22,15 @@ async function begin(model: Model, world: World): Promise<void> {
 
 /** Keys and waits are forgotten by then, and everybody who may signs in again. */
 const nextDay = command('nextDay', fc.constant({}), async (model, world) => {
+  await createWithKey(1).run(model, world)
   world.service.advance(86_400_000)
   await begin(model, world)
+  await createWithKey(2).run(model, world)
 })
+
+const newestToken = { kind: 'bearer', browser: 0, bearer: 0, antiforgery: 'right' } as const
+const createWithKey = (totalE4: number) =>
+  createOrder.of({ choice: newestToken, customer: 'Acme', totalE4, key: 'a', zone: undefined })
 
 describe('any sequence of requests, of changes by an operator and of waits', () => {
   const sender = new Sender()

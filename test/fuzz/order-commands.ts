@@ -62,7 +62,7 @@ const anyOrderInput = fc.record({
   zone: fc.constantFrom(...zones),
 })
 
-const createOrder = command('createOrder', anyOrderInput, async (model, world, input) => {
+export const createOrder = command('createOrder', anyOrderInput, async (model, world, input) => {
   const { choice, customer, totalE4, key, zone, instance } = input
   const answer = await world.send(instance, {
     method: 'POST',

@@ -248,6 +248,16 @@ const parallelTabs = command('parallelTabs', anyTabs, async (model, world, { bro
   await whoAmI.of(inBrowser(browser)).run(model, world)
 })
 
+const anyHours = fc.record({ browser: fc.nat(1), times: fc.integer({ min: 1, max: 4 }) })
+
+/** Used often enough to stay, until its absolute end. */
+const stay = command('stay', anyHours, async (model, world, { browser, times }) => {
+  for (let count = 0; count < times; count += 1) {
+    world.service.advance(1_200_000)
+    await whoAmI.of(inBrowser(browser)).run(model, world)
+  }
+})
+
 export const sessionCommands = weighted(
   [4, signIn],
   [4, fetchToken],
@@ -255,6 +265,7 @@ export const sessionCommands = weighted(
   [1, logout],
   [2, goBack],
   [1, parallelTabs],
+  [1, stay],
   [3, whoAmI],
   [2, permissions],
 )

@@ -54,17 +54,21 @@ function allowedCandidates(judge: Judge, schema: Schema): fc.Arbitrary<unknown>[
 }
 
 function textsOf(schema: Schema, pattern: unknown): fc.Arbitrary<unknown>[] {
-  // A look-ahead only takes values away again, which the filter does as well.
-  const matching =
+  const texts =
     typeof pattern === 'string'
-      ? [fc.stringMatching(new RegExp(pattern.replace(/^\^\(\?!.*?\$\)/, '^'), 'u'))]
+      ? [matching(pattern)]
       : [fc.string({ unit: 'binary', maxLength: 20 }), fc.string({ unit: 'grapheme', maxLength: 20 })]
-  return [...matching, ...matching, ...ofLength(schema)]
+  return [...texts, ...texts, ...ofLength(schema)]
 }
 
 function ofLength({ minLength, maxLength, pattern }: Schema): fc.Arbitrary<unknown>[] {
   const lengths = [minLength, maxLength].filter((length) => typeof length === 'number')
-  const near = lengths.flatMap((length) => [length - 1, length, length + 1]).filter((length) => length >= 0)
+  const counted = [...String(pattern).matchAll(/\{0,(\d{2,})\}/g)].map((match) => Number(match[1]))
+  const near = [
+    ...lengths.flatMap((length) => [length - 1, length, length + 1]),
+    // A pattern that counts has more around what it counts.
+    ...counted.flatMap((length) => [length + 1, length + 2, length + 3]),
+  ].filter((length) => length >= 0)
   if (near.length === 0) return []
   // Of an email address both sides of the @ count.
   const [before, after] = String(pattern).includes('@') ? ['a@', 2] : ['', 0]
@@ -132,7 +136,26 @@ function breaking(schema: Schema): fc.Arbitrary<unknown>[] {
     fc.double({ noNaN: true, noDefaultInfinity: true }),
     fc.string({ unit: 'binary', maxLength: 8 }),
     ...ofLength(schema),
+    ...nearMisses(schema),
   ]
+}
+
+/** What matches the pattern but for one character too many, and numbers of one decimal place too many. */
+function nearMisses({ pattern, multipleOf }: Schema): fc.Arbitrary<unknown>[] {
+  const numbers =
+    typeof multipleOf === 'number'
+      ? [fc.integer({ min: 1, max: 999_999_999 }).map((value) => value / Math.round(10 / multipleOf))]
+      : []
+  if (typeof pattern !== 'string') return numbers
+  const inserted = fc
+    .tuple(matching(pattern), fc.nat(20), fc.constantFrom(...'@.-+0 1e\n\u0000\u00a0'))
+    .map(([text, at, unit]) => text.slice(0, at) + unit + text.slice(at))
+  return [...numbers, inserted, inserted]
+}
+
+/** A look-ahead only takes values away again, which a filter does as well. */
+function matching(pattern: string): fc.Arbitrary<string> {
+  return fc.stringMatching(new RegExp(pattern.replace(/^\^\(\?!.*?\$\)/, '^'), 'u'))
 }
 
 /** Two keys are refused wherever they stand, which is a rule of its own. */
