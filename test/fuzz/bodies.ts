@@ -141,64 +141,57 @@ function spelledWrong(members: Members, names: string[]): fc.Arbitrary<Body> {
 
 /** Not JSON in UTF-8, with forbidden keys, too long, or declared as something else. */
 function unreadable(text: string): fc.Arbitrary<Body> {
-  const malformed = { status: 400, code: 'malformed-json' }
-  const body = (
-    content: string | Buffer,
-    refusal: Body['refusal'],
-    headers: Record<string, string> = {},
-  ): Body => ({
-    content,
-    headers: { 'content-type': 'application/json', ...headers },
-    ...(refusal === undefined ? {} : { refusal }),
-  })
-  const bytes = Buffer.from(text)
-  const brokenBytes = fc.constantFrom(
-    [0xff],
-    [0xc0, 0x80],
-    [0xed, 0xa0, 0x80],
-    [0xf4, 0x90, 0x80, 0x80],
-    [0xe2, 0x82],
+  const tooLong = { status: 413, code: 'body-too-large' }
+  const long = fc.constant({ ...sent(text.padEnd(64 * 1024 + 1, ' ')), refusal: tooLong })
+  return fc.oneof(
+    {
+      weight: 4,
+      arbitrary: malformed(text).map((content) => ({ ...sent(content), refusal: malformedJson })),
+    },
+    { weight: 1, arbitrary: declaredWrong(text) },
+    { weight: 1, arbitrary: long },
   )
-  const cut = fc.nat(Math.max(0, bytes.length - 1)).map((end) => body(bytes.subarray(0, end), malformed))
-  const inserted = fc.tuple(fc.nat(bytes.length), brokenBytes).map(([at, broken]) => {
-    const parts = [bytes.subarray(0, at), Buffer.from(broken), bytes.subarray(at)]
-    return body(Buffer.concat(parts), malformed)
-  })
-  const wrapped = fc
-    .constantFrom(
-      `\ufeff${text}`,
-      `${text}x`,
-      `${text}${text}`,
-      `${text},`,
-      `{'a':1}`,
-      '{"a":NaN}',
-      '{"a":01}',
-      '[1,]',
+}
+
+const malformedJson = { status: 400, code: 'malformed-json' }
+
+function sent(content: string | Buffer, headers: Record<string, string> = {}): Body {
+  return { content, headers: { 'content-type': 'application/json', ...headers } }
+}
+
+const noUtf8 = [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x82]]
+const forbiddenKeys = [
+  '"__proto__":1',
+  '"__proto__":null',
+  '"a":[{"constructor":{}}]',
+  '"\\u005f_proto__":{"x":1}',
+]
+const noJson = ["{'a':1}", '{"a":NaN}', '{"a":01}', '[1,]']
+
+function malformed(text: string): fc.Arbitrary<string | Buffer> {
+  const bytes = Buffer.from(text)
+  const cut = fc.nat(Math.max(0, bytes.length - 1)).map((end) => bytes.subarray(0, end))
+  const broken = fc
+    .tuple(fc.nat(bytes.length), fc.constantFrom(...noUtf8))
+    .map(([at, inserted]) =>
+      Buffer.concat([bytes.subarray(0, at), Buffer.from(inserted), bytes.subarray(at)]),
     )
-    .map((content) => body(content, malformed))
+  const wrapped = fc.constantFrom(`\ufeff${text}`, `${text}x`, `${text}${text}`, `${text},`, ...noJson)
   const keyed = fc
-    .constantFrom(
-      '"__proto__":1',
-      '"a":[{"constructor":{}}]',
-      '"\\u005f_proto__":{"x":1}',
-      '"__proto__":null',
-    )
-    .map((member) => body(text === '{}' ? `{${member}}` : `{${member},${text.slice(1)}`, malformed))
-  const unsupported = { status: 415, code: 'unsupported-media-type' }
-  const declared = fc
+    .constantFrom(...forbiddenKeys)
+    .map((member) => (text === '{}' ? `{${member}}` : `{${member},${text.slice(1)}`))
+  return fc.oneof<fc.Arbitrary<string | Buffer>[]>(cut, broken, wrapped, keyed)
+}
+
+const otherTypes = ['text/plain', 'application/jsonx', 'application/json; charset=latin1', '', '*/*']
+
+function declaredWrong(text: string): fc.Arbitrary<Body> {
+  const refusal = { status: 415, code: 'unsupported-media-type' }
+  return fc
     .constantFrom<Record<string, string>>(
-      ...[
-        'text/plain',
-        'application/jsonx',
-        'application/json; charset=latin1',
-        'multipart/form-data',
-        '',
-        '*/*',
-      ].map((type) => ({ 'content-type': type })),
+      ...otherTypes.map((type) => ({ 'content-type': type })),
       { 'content-encoding': 'gzip' },
       { 'content-encoding': 'identity' },
     )
-    .map((headers) => body(text, unsupported, headers))
-  const long = fc.constant(body(text.padEnd(64 * 1024 + 1, ' '), { status: 413, code: 'body-too-large' }))
-  return fc.oneof(cut, inserted, wrapped, keyed, declared, long)
+    .map((headers) => ({ ...sent(text, headers), refusal }))
 }
