@@ -25,8 +25,8 @@ export interface Refusal {
   places?: string[]
 }
 
-/** One of the orders that there are, or an id that no order has. */
-export type OrderId = { known: number; upperCase: boolean } | { unknown: string }
+/** One of the orders that there are, an id that no order has, or what stands in the path as it is. */
+export type OrderId = { known: number; upperCase: boolean } | { unknown: string } | { raw: string }
 
 const knownIds: fc.Arbitrary<OrderId> = fc.record({ known: fc.nat(), upperCase: fc.boolean() })
 const uuids: fc.Arbitrary<OrderId> = fc.uuid().map((unknown) => ({ unknown }))
@@ -44,14 +44,14 @@ const badIds: fc.Arbitrary<OrderId> = fc
 /** Sent as they are: escapes of no text. */
 const brokenEscapes: fc.Arbitrary<OrderId> = fc
   .constantFrom('%', '%zz', '%ff', '%C0%AF', 'a%2', '%u0041')
-  .map((raw) => ({ unknown: `\u0000raw:${raw}` }))
+  .map((raw) => ({ raw }))
 
 export function pathOf(template: string, id: OrderId, knownOrders: readonly string[]): string {
   if ('known' in id) {
     const order = knownOrders[id.known % knownOrders.length] ?? ''
     return template.replace('{id}', () => (id.upperCase ? order.toUpperCase() : order))
   }
-  const raw = id.unknown.startsWith('\u0000raw:') ? id.unknown.slice(5) : encodeURIComponent(id.unknown)
+  const raw = 'raw' in id ? id.raw : encodeURIComponent(id.unknown)
   return template.replace('{id}', () => raw)
 }
 
