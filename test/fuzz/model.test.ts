@@ -7,7 +7,7 @@ import type { Model } from './model.ts'
 import { createOrder, orderCommands } from './order-commands.ts'
 import { Sender } from './sender.ts'
 import { firstSessions, sessionCommands } from './session-commands.ts'
-import { announceSeed, effort } from './settings.ts'
+import { announceSeed, assertAlways, effort } from './settings.ts'
 import { firstTokens, tokenCommands } from './token-commands.ts'
 import { World } from './world.ts'
 
@@ -52,7 +52,7 @@ describe('any sequence of requests, of changes by an operator and of waits', () 
     ]
     const sequence = fc.commands(all, { maxCommands: longest, size: 'max' })
     let sequences = 0
-    const property = fc.asyncProperty(sequence, async (commands) => {
+    await assertAlways(sequence, effort(25, 2), async (commands) => {
       world ??= await World.start(sender)
       const model = await world.newModel()
       const real = world
@@ -64,7 +64,6 @@ describe('any sequence of requests, of changes by an operator and of waits', () 
       await world.close()
       world = undefined
     })
-    await fc.assert(property, effort(25, 2))
     t.diagnostic(`${sequences} sequences, ${sender.summary()}`)
   })
 })

@@ -14,7 +14,7 @@ import {
   type Refusal,
 } from './described.ts'
 import { Sender } from './sender.ts'
-import { announceSeed, effort } from './settings.ts'
+import { announceSeed, assertAlways, effort } from './settings.ts'
 
 /** How a request that the description allows may end, besides with a success. */
 const refusals: Record<string, string[]> = {
@@ -89,7 +89,8 @@ describe('requests made from the description', () => {
 
   it('are never refused for what the description allows', async (t) => {
     announceSeed(t)
-    const property = fc.asyncProperty(allowedRequests(sender.judge), anyCaller(), async (request, index) => {
+    const requests = fc.tuple(allowedRequests(sender.judge), anyCaller())
+    await assertAlways(requests, effort(900), async ([request, index]) => {
       const caller = callers[index] as Caller
       const { answer, gate } = await send(request, caller)
       const label = `${caller.label}: ${answer.status} ${answer.text}`
@@ -97,22 +98,17 @@ describe('requests made from the description', () => {
       else if (answer.status >= 400)
         assert.ok(refusals[request.operation.operationId]?.includes(answer.body.code), label)
     })
-    await fc.assert(property, effort(900))
     t.diagnostic(sender.summary())
   })
 
   it('are never accepted when the description forbids them, and the fault is named', async (t) => {
     announceSeed(t)
-    const property = fc.asyncProperty(
-      forbiddenRequests(sender.judge),
-      anyCaller(),
-      async (request, index) => {
-        const caller = callers[index] as Caller
-        const { answer, gate } = await send(request, caller)
-        assertRefused(answer, gate ?? request.refusal, `${caller.label}: ${answer.status} ${answer.text}`)
-      },
-    )
-    await fc.assert(property, effort(1_500))
+    const requests = fc.tuple(forbiddenRequests(sender.judge), anyCaller())
+    await assertAlways(requests, effort(1_500), async ([request, index]) => {
+      const caller = callers[index] as Caller
+      const { answer, gate } = await send(request, caller)
+      assertRefused(answer, gate ?? request.refusal, `${caller.label}: ${answer.status} ${answer.text}`)
+    })
     t.diagnostic(sender.summary())
   })
 

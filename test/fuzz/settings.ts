@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { TestContext } from 'node:test'
-import type fc from 'fast-check'
+import fc from 'fast-check'
 
 function given(name: string): number | undefined {
   const text = process.env[name]
@@ -24,6 +24,27 @@ export function effort(shortRuns: number, share = 1): Pick<fc.Parameters, 'seed'
   if (seconds === undefined) return { seed, numRuns: runs ?? shortRuns }
   const untilInterrupted = { interruptAfterTimeLimit: seconds * share * 1000, numRuns: 1_000_000_000 }
   return { seed, ...untilInterrupted }
+}
+
+/**
+ * Tries `run` on random values. What time interrupts is left running by fast-check: here it comes to its end, so that
+ * it does not meet what follows.
+ */
+export async function assertAlways<T>(
+  values: fc.Arbitrary<T>,
+  parameters: fc.Parameters<[T]>,
+  run: (value: T) => Promise<void>,
+): Promise<void> {
+  let running: Promise<void> = Promise.resolve()
+  const property = fc.asyncProperty(values, (value) => {
+    running = run(value)
+    return running
+  })
+  try {
+    await fc.assert(property, parameters)
+  } finally {
+    await running.catch(() => undefined)
+  }
 }
 
 /** Says in the output of the test how a failure is replayed, before anything can fail. */
