@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { globSync } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -10,9 +11,14 @@ import { buildWebIfStale } from '../web/build.ts'
  * PostgreSQL from npm (or on the server of TEST_DATABASE_URL). Arguments name test files instead of all.
  */
 const root = fileURLToPath(new URL('..', import.meta.url))
-const concurrency = '--test-concurrency=3'
+/** `--faults` runs the long form of test/faults/ alone, one file after the other: some of it measures. */
+const asked = process.argv.slice(2).filter((argument) => argument !== '--faults')
+const isLong = process.argv.includes('--faults')
+const concurrency = `--test-concurrency=${isLong ? 1 : 3}`
 /** A test that hangs fails, instead of holding up everything; long forms are given more time. */
-const timeout = `--test-timeout=${process.env.TEST_TIMEOUT_MILLISECONDS ?? 300_000}`
+const timeout = `--test-timeout=${process.env.TEST_TIMEOUT_MILLISECONDS ?? (isLong ? 1_800_000 : 300_000)}`
+/** What test/faults/ chooses at random follows from it. */
+const faultSeed = process.env.FAULT_SEED ?? randomBytes(4).toString('hex')
 
 /** What looks at no database, or at SQLite's own parts, need not run twice. */
 const runsOnce = [
@@ -21,6 +27,9 @@ const runsOnce = [
   'test/contract/security-docs',
   'test/cli/',
   'test/db/',
+  // What no engine has a part in, or what takes SQLite's file away.
+  'test/faults/connections',
+  'test/faults/sqlite-',
   'test/layering',
   'test/readme',
   'test/orders/filter',
@@ -45,12 +54,19 @@ const runsOnce = [
   'test/http/start',
   'test/web/',
 ]
-const postgresOnly = ['test/faults/', 'test/cli/copy']
+const postgresOnly = [
+  'test/cli/copy',
+  'test/faults/cluster-start',
+  'test/faults/instances',
+  'test/faults/order-tally',
+  'test/faults/postgres-',
+  'test/faults/rotation-race',
+]
 /** Among what runs once by its folder, what meets a database of either engine. */
 const runsTwice = ['test/cli/seed-orders']
 
-const asked = process.argv.slice(2)
-const files = asked.length > 0 ? asked : globSync('test/**/*.test.ts', { cwd: root }).sort()
+const chosen = isLong ? 'test/faults/*.test.ts' : 'test/**/*.test.ts'
+const files = asked.length > 0 ? asked : globSync(chosen, { cwd: root }).sort()
 const startsWithAny = (prefixes: string[]) => (file: string) =>
   prefixes.some((prefix) => file.startsWith(prefix))
 const onSqlite = files.filter((file) => !startsWithAny(postgresOnly)(file))
@@ -59,7 +75,9 @@ const onPostgres = files.filter(
 )
 
 await buildWebIfStale()
-const { TEST_DATABASE_URL: given, ...environment } = process.env
+const { TEST_DATABASE_URL: given, ...inherited } = process.env
+const environment = { ...inherited, FAULT_SEED: faultSeed, ...(isLong && { FAULTS: 'long' }) }
+process.stdout.write(`\n# FAULT_SEED=${faultSeed}\n`)
 let status = await run('embedded SQLite', onSqlite, environment)
 if (onPostgres.length > 0) status = (await runOnPostgres()) || status
 process.exitCode = status
@@ -73,10 +91,10 @@ async function runOnPostgres(): Promise<number> {
   }
 }
 
-async function run(engine: string, chosen: string[], env: NodeJS.ProcessEnv): Promise<number> {
-  if (chosen.length === 0) return 0
-  process.stdout.write(`\n# ${chosen.length} files on ${engine}\n\n`)
-  const child = spawn(process.execPath, ['--test', concurrency, timeout, ...chosen], {
+async function run(engine: string, some: string[], env: NodeJS.ProcessEnv): Promise<number> {
+  if (some.length === 0) return 0
+  process.stdout.write(`\n# ${some.length} files on ${engine}\n\n`)
+  const child = spawn(process.execPath, ['--test', concurrency, timeout, ...some], {
     cwd: root,
     env,
     stdio: 'inherit',

@@ -4,12 +4,12 @@ import { after, before, describe, it, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { Client } from '../support/client.ts'
 import { createPostgresDatabase } from '../support/database.ts'
+import { isLong, randomOf } from '../support/faults.ts'
 import { type OwnPostgres, runSql, startPostgres, withoutPostgres } from '../support/postgres.ts'
-import { type RunningServer, startServer } from '../support/process.ts'
+import { startServer } from '../support/process.ts'
 import { bearerOf, type Production, prepareProduction } from '../support/production.ts'
 
-/** `FAULT_ROUNDS=20/10`: how often the service and the database are killed; 3 and 2 unless given. */
-const [serviceKills = 3, databaseKills = 2] = (process.env.FAULT_ROUNDS ?? '3/2').split('/').map(Number)
+const databaseKills = isLong ? 20 : 2
 const writerCount = 8
 const loadMilliseconds = 400
 const resumesWithinMilliseconds = 10_000
@@ -31,7 +31,7 @@ class Load {
   #isOver = false
   readonly #writers: Promise<void>[]
 
-  constructor(caller: () => Client) {
+  constructor(caller: Client) {
     this.#writers = Array.from({ length: writerCount }, () => this.#work(caller))
   }
 
@@ -41,7 +41,7 @@ class Load {
     await Promise.all(this.#writers)
   }
 
-  async #work(caller: () => Client): Promise<void> {
+  async #work(caller: Client): Promise<void> {
     while (!this.#isOver) {
       const write: Write = {
         key: randomUUID(),
@@ -51,7 +51,7 @@ class Load {
       }
       this.writes.push(write)
       while (write.acknowledgedIds.length === 0) {
-        await send(caller(), write)
+        await send(caller, write)
         if (write.acknowledgedIds.length === 0) await setTimeout(20)
       }
       this.lastAcknowledged = performance.now()
@@ -70,7 +70,7 @@ async function send(caller: Client, write: Write): Promise<void> {
   }
 }
 
-describe('killed under a load of writes', { skip: withoutPostgres }, () => {
+describe('PostgreSQL killed under a load of writes', { skip: withoutPostgres }, () => {
   let postgres: OwnPostgres
   let databaseUrl: string
   let production: Production
@@ -130,33 +130,15 @@ describe('killed under a load of writes', { skip: withoutPostgres }, () => {
     await runSql(databaseUrl, "delete from orders where customer like 'load %'")
   }
 
-  it(`the service ${serviceKills} times: no acknowledged write is lost, none is doubled`, async (t) => {
-    let server: RunningServer = await startServer([], production.env)
-    t.after(() => server.stop())
-    const { authorization } = (await bearerOf(server.baseUrl, 'admin')).headers
-    const caller = () => Object.assign(new Client(server.baseUrl), { headers: { authorization } })
-    const load = new Load(caller)
-    const recoveries: number[] = []
-    for (let round = 0; round < serviceKills; round += 1) {
-      await setTimeout(loadMilliseconds * (0.5 + Math.random()))
-      const start = performance.now()
-      await server.stop('SIGKILL')
-      server = await startServer([], production.env)
-      await nextAcknowledgement(load)
-      recoveries.push(performance.now() - start)
-    }
-    await load.end()
-    await assertHistory(t, load, caller(), recoveries)
-  })
-
-  it(`the database ${databaseKills} times: the service lives on, no write is lost, none is doubled`, async (t) => {
+  it(`${databaseKills} times: the service lives on, no write is lost, none is doubled`, async (t) => {
     const server = await startServer([], production.env)
     t.after(() => server.stop())
     const caller = await bearerOf(server.baseUrl, 'admin')
-    const load = new Load(() => caller)
+    const load = new Load(caller)
+    const random = randomOf('postgres-kill')
     const recoveries: number[] = []
     for (let round = 0; round < databaseKills; round += 1) {
-      await setTimeout(loadMilliseconds * (0.5 + Math.random()))
+      await setTimeout(loadMilliseconds * (0.5 + random()))
       await postgres.tell('kill9')
       assert.equal((await new Client(server.baseUrl).get('/health')).status, 200)
       assert.equal((await new Client(server.baseUrl).get('/health/ready')).status, 503)

@@ -88,3 +88,8 @@ function parse(text: string): unknown {
     return undefined
   }
 }
+
+/** True for the error of a call whose connection ended before the answer was whole. */
+export function isUnanswered(error: unknown): boolean {
+  return error instanceof TypeError && /^(fetch failed|terminated)$/.test(error.message)
+}

@@ -1,0 +1,241 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { type Kysely, sql } from 'kysely'
+import type { Database } from '../../server/db/tables.ts'
+import { sha256 } from '../../server/ids.ts'
+import { foldText } from '../../server/orders/fold.ts'
+import { type Client, isUnanswered } from './client.ts'
+import { testEngine, withRawDatabase } from './database.ts'
+import type { OrderRow } from './orders.ts'
+import { countedTally, keptTally } from './tally.ts'
+
+/** One order as its caller sees it. */
+interface OrderWrite {
+  customer: string
+  /** Idempotency-Key of the create. */
+  key: string | undefined
+  /** Of the 201. */
+  id: string | undefined
+  approval: 'none' | 'sent' | 'acknowledged'
+}
+
+/** One chain of refresh tokens as its caller sees it. */
+interface TokenChain {
+  /** Every token that was handed out, in order. */
+  tokens: string[]
+  /** A rotation of the last token was sent and has not been answered. */
+  isOpen: boolean
+}
+
+interface Stored {
+  orders: Map<string, OrderRow[]>
+  keys: Set<string>
+  tokens: Map<string, { family: string; isUsed: boolean }>
+}
+
+const zone = 'Europe/Berlin'
+
+/**
+ * What callers sent to the service and what it acknowledged, to be compared with what the database holds. The callers
+ * write without a pause, each one request after the other, until one is not answered.
+ */
+export class History {
+  readonly orders: OrderWrite[] = []
+  readonly chains: TokenChain[] = []
+  /** Writes that were answered 2xx. */
+  acknowledged = 0
+  readonly #userName: string
+  /** Customers of this history's orders begin with it. */
+  readonly #prefix = `history ${randomUUID()}`
+
+  constructor(userName: string) {
+    this.#userName = userName
+  }
+
+  /** Resolves when no caller works any more; rejects with the first answer that should not have been. */
+  async write(caller: Client, counts: { writers: number }): Promise<void> {
+    const works = [
+      ...Array.from({ length: counts.writers }, (_, index) => this.#writeOrders(caller, index % 2 === 0)),
+      ...this.chains.map((chain) => this.#rotate(caller, chain)),
+    ]
+    for (const outcome of await Promise.allSettled(works)) {
+      if (outcome.status === 'rejected' && !isUnanswered(outcome.reason)) throw outcome.reason
+    }
+  }
+
+  async #writeOrders(caller: Client, isKeyed: boolean): Promise<never> {
+    for (;;) {
+      const order: OrderWrite = {
+        customer: `${this.#prefix} ${this.orders.length}`,
+        key: isKeyed ? randomUUID() : undefined,
+        id: undefined,
+        approval: 'none',
+      }
+      this.orders.push(order)
+      await this.#create(caller, order)
+      order.approval = 'sent'
+      const approved = await caller.patch(`/v1/orders/${order.id}/approve`, undefined, { 'time-zone': zone })
+      assert.equal(approved.status, 204, approved.text)
+      order.approval = 'acknowledged'
+      this.acknowledged += 1
+    }
+  }
+
+  async #create(caller: Client, order: OrderWrite): Promise<void> {
+    const headers = { 'time-zone': zone, ...(order.key && { 'idempotency-key': order.key }) }
+    const created = await caller.post('/v1/orders', { customer: order.customer, total: '12.5' }, headers)
+    assert.equal(created.status, 201, created.text)
+    order.id = created.body.id
+    this.acknowledged += 1
+  }
+
+  async #rotate(caller: Client, chain: TokenChain): Promise<never> {
+    for (;;) {
+      chain.isOpen = true
+      const answer = await caller.post('/v1/auth/token/refresh', { refreshToken: chain.tokens.at(-1) })
+      assert.equal(answer.status, 200, answer.text)
+      chain.tokens.push(answer.body.refreshToken)
+      chain.isOpen = false
+      this.acknowledged += 1
+    }
+  }
+
+  /**
+   * Asks again, as a caller would, for what was not answered. A create under a key is made or replayed. A token whose
+   * rotation had not been written serves; one whose rotation had been written is used up, and its chain is given up.
+   */
+  async repeatUnanswered(caller: Client, databaseUrl: string): Promise<void> {
+    const { tokens } = await withRawDatabase(databaseUrl, (db) => this.#stored(db))
+    for (const order of this.orders) {
+      if (order.id === undefined && order.key !== undefined) await this.#create(caller, order)
+    }
+    for (const chain of this.chains.filter(({ isOpen }) => isOpen)) {
+      const last = chain.tokens.at(-1) ?? ''
+      const answer = await caller.post('/v1/auth/token/refresh', { refreshToken: last })
+      const wasWritten = tokens.get(sha256(last))?.isUsed
+      assert.equal(answer.status, wasWritten ? 401 : 200, answer.text)
+      if (wasWritten) this.chains.splice(this.chains.indexOf(chain), 1)
+      else chain.tokens.push(answer.body.refreshToken)
+      chain.isOpen = false
+    }
+  }
+
+  /** Everything acknowledged is there exactly once, nothing is there by halves, and nothing that nobody sent. */
+  async assertKept(databaseUrl: string): Promise<void> {
+    await withRawDatabase(databaseUrl, async (db) => {
+      await assertSound(db)
+      const stored = await this.#stored(db)
+      const sent = new Set(this.orders.map(({ customer }) => customer))
+      assert.deepEqual(
+        [...stored.orders.keys()].filter((customer) => !sent.has(customer)),
+        [],
+      )
+      for (const order of this.orders) this.#assertOrder(order, stored)
+      for (const chain of this.chains) assertChain(chain, stored)
+    })
+  }
+
+  #assertOrder(order: OrderWrite, stored: Stored): void {
+    const rows = stored.orders.get(order.customer) ?? []
+    assert.ok(rows.length <= 1, `${order.customer} is there ${rows.length} times`)
+    if (order.key !== undefined) {
+      assert.equal(stored.keys.has(order.key), rows.length === 1, `${order.customer} and its key`)
+    }
+    const [row] = rows
+    if (order.id !== undefined) assert.equal(row?.id, order.id, `${order.customer} is lost`)
+    if (row === undefined) return
+    const isApproved = row.status === 1
+    if (order.approval !== 'sent') assert.equal(isApproved, order.approval === 'acknowledged', order.customer)
+    const { id, created_at: createdAt, updated_at: updatedAt } = row
+    assert.deepEqual(row, {
+      id,
+      customer: order.customer,
+      customer_folded: foldText(order.customer),
+      total_e4: 125_000,
+      created_at: createdAt,
+      created_at_time_zone: zone,
+      created_by: this.#userName,
+      status: isApproved ? 1 : 0,
+      updated_at: updatedAt,
+      updated_at_time_zone: isApproved ? zone : null,
+      modified_by: isApproved ? this.#userName : null,
+      version: isApproved ? 2 : 1,
+    })
+    assert.equal(updatedAt !== null, isApproved)
+  }
+
+  async #stored(db: Kysely<Database>): Promise<Stored> {
+    const orders = await readOrders(db)
+    const keys = await db.selectFrom('idempotency_keys').select('key').execute()
+    const tokens = await db
+      .selectFrom('refresh_tokens')
+      .select(['token_hash', 'family_id', 'used_at'])
+      .execute()
+    return {
+      orders: Map.groupBy(
+        orders.filter(({ customer }) => customer.startsWith(this.#prefix)),
+        ({ customer }) => customer,
+      ),
+      keys: new Set(keys.map(({ key }) => key)),
+      tokens: new Map(
+        tokens.map((row) => [row.token_hash, { family: row.family_id, isUsed: row.used_at !== null }]),
+      ),
+    }
+  }
+}
+
+/** Each token but the last is used up; a rotation that was not answered is there with both its halves or with none. */
+function assertChain({ tokens, isOpen }: TokenChain, stored: Stored): void {
+  const rows = tokens.map((token) => stored.tokens.get(sha256(token)))
+  const last = rows.at(-1)
+  assert.ok(
+    rows.every((row) => row !== undefined),
+    'a token is lost',
+  )
+  assert.ok(
+    rows.slice(0, -1).every((row) => row?.isUsed),
+    'a used token serves again',
+  )
+  if (!isOpen) assert.equal(last?.isUsed, false, 'the last token is used up')
+  const family = [...stored.tokens.values()].filter((row) => row.family === last?.family)
+  assert.equal(family.length, tokens.length + (last?.isUsed ? 1 : 0))
+  assert.equal(family.filter((row) => !row.isUsed).length, 1)
+}
+
+/** The tally is exact, and on SQLite the file and its index of trigrams are whole. */
+export async function assertSound(db: Kysely<Database>): Promise<void> {
+  assert.deepEqual(await keptTally(db), countedTally(await readOrders(db)))
+  if (testEngine !== 'sqlite') return
+  const integrity = await sql<{ integrity_check: string }>`pragma integrity_check`.execute(db)
+  assert.deepEqual(integrity.rows, [{ integrity_check: 'ok' }])
+  assert.deepEqual((await sql`pragma foreign_key_check`.execute(db)).rows, [])
+  await sql`insert into orders_search (orders_search, rank) values ('integrity-check', 1)`.execute(db)
+}
+
+/** A connection of the test's own gives PostgreSQL's bigint as text. */
+async function readOrders(db: Kysely<Database>): Promise<OrderRow[]> {
+  const rows = await db
+    .selectFrom('orders')
+    .select([
+      'id',
+      'customer',
+      'customer_folded',
+      'total_e4',
+      'status',
+      'created_at',
+      'created_at_time_zone',
+      'created_by',
+      'updated_at',
+      'updated_at_time_zone',
+      'modified_by',
+      'version',
+    ])
+    .execute()
+  const number = (value: number | null) => (value === null ? null : Number(value))
+  return rows.map((row) => ({
+    ...row,
+    created_at: Number(row.created_at),
+    updated_at: number(row.updated_at),
+    total_e4: Number(row.total_e4),
+  }))
+}
