@@ -1,7 +1,7 @@
-import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { DatabaseRefused } from './errors.ts'
+import { DatabaseRefused, DatabaseUnavailable } from './errors.ts'
 
 /** How long a connection waits for the writer of another process. */
 const busyTimeoutMilliseconds = 5_000
@@ -31,6 +31,29 @@ export function openReadOnly(file: string, cache = cacheKibibytes): Sqlite.Datab
   return connection
 }
 
+/**
+ * Returns a check that throws `DatabaseUnavailable` once the path leads to no file or to another one than now. SQLite
+ * itself goes on writing to a file that was removed or replaced: what it commits there is lost with its last connection.
+ */
+export function watchPlace(file: string): () => void {
+  const opened = statSync(file)
+  return () => {
+    const found = statOf(file)
+    if (found === undefined) throw new DatabaseUnavailable('the database file is gone')
+    if (found.ino !== opened.ino || found.dev !== opened.dev) {
+      throw new DatabaseUnavailable('another file is in the place of the database')
+    }
+  }
+}
+
+function statOf(file: string): Stats | undefined {
+  try {
+    return statSync(file, { throwIfNoEntry: false })
+  } catch {
+    return undefined
+  }
+}
+
 /** Says in one line what is wrong with a file that cannot be the database, before SQLite says it in its own way. */
 export function prepareFile(file: string): void {
   try {
@@ -49,7 +72,8 @@ export function prepareFile(file: string): void {
 }
 
 function open(file: string, options: { readonly: boolean }, cache = cacheKibibytes): Sqlite.Database {
-  const connection = new Sqlite(file, { ...options, timeout: busyTimeoutMilliseconds })
+  // A thread that is started again must not make an empty database where the file is gone.
+  const connection = new Sqlite(file, { ...options, fileMustExist: true, timeout: busyTimeoutMilliseconds })
   connection.pragma(`cache_size = -${cache}`)
   return connection
 }

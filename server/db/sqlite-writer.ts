@@ -5,7 +5,7 @@ import { DatabaseUnavailable } from './errors.ts'
 import type { WriteOperation, WriteOperations } from './port.ts'
 import { runDirectly } from './prepared.ts'
 import { CachingConnection, sqliteDialect, translateErrors } from './sqlite-driver.ts'
-import { openWritable } from './sqlite-files.ts'
+import { openWritable, watchPlace } from './sqlite-files.ts'
 import { DeferredSearch } from './sqlite-search.ts'
 import {
   type FromThread,
@@ -33,7 +33,7 @@ export function runSqliteWriter(
   refusals: RefusalCodec,
 ): void {
   const connection = openWritable(file)
-  const groups = new Groups(connection, operations, refusals)
+  const groups = new Groups(connection, operations, refusals, watchPlace(file))
   const waiting: ThreadRequest[] = []
   let closing = false
   let scheduled = false
@@ -86,13 +86,20 @@ class Groups {
   readonly #connection: Sqlite.Database
   readonly #operations: WriteOperations
   readonly #refusals: RefusalCodec
+  readonly #assertInPlace: () => void
   readonly #together: Kysely<Database>
   readonly #apart: Kysely<Database>
   readonly #search: DeferredSearch
   readonly #totalChanges: Sqlite.Statement<[], number>
 
-  constructor(connection: Sqlite.Database, operations: WriteOperations, refusals: RefusalCodec) {
+  constructor(
+    connection: Sqlite.Database,
+    operations: WriteOperations,
+    refusals: RefusalCodec,
+    assertInPlace: () => void,
+  ) {
     this.#connection = connection
+    this.#assertInPlace = assertInPlace
     this.#operations = operations
     this.#refusals = refusals
     this.#together = new Kysely<Database>({ dialect: sqliteDialect(connection, together) })
@@ -135,6 +142,7 @@ class Groups {
           results.push(result)
         }
         if (isDeferred) translateErrors(() => this.#search.indexAdded())
+        this.#assertInPlace()
         return results
       })
     } catch (error) {
@@ -153,6 +161,7 @@ class Groups {
         ),
       )
     }
+    this.#assertInPlace()
     translateErrors(() => this.#connection.exec('commit'))
     return results
   }

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
-import type Sqlite from 'better-sqlite3'
+import Sqlite from 'better-sqlite3'
 import { Kysely, sql } from 'kysely'
 import { DatabaseRefused, DatabaseUnavailable } from './errors.ts'
 import { migrate } from './migrate.ts'
 import type { DatabasePort, ReadOperations, WriteOperations } from './port.ts'
 import { readDirectly } from './prepared.ts'
 import { CachingConnection, sqliteDialect, translateErrors } from './sqlite-driver.ts'
-import { openReadOnly, openWritable, prepareFile } from './sqlite-files.ts'
+import { openReadOnly, openWritable, prepareFile, watchPlace } from './sqlite-files.ts'
 import { ReadLanes } from './sqlite-lanes.ts'
 import { DatabaseThread, type RefusalCodec } from './sqlite-thread.ts'
 import type { Database } from './tables.ts'
@@ -42,10 +42,20 @@ export async function migrateSqlite(file: string): Promise<string[]> {
     return await db.transaction().execute((trx) => migrate(trx, 'sqlite'))
   } catch (error) {
     if (!(error instanceof DatabaseUnavailable)) throw error
-    throw new DatabaseRefused(`DATABASE_URL: ${file} cannot be used: ${error.message}`, { cause: error })
+    throw new DatabaseRefused(`DATABASE_URL: ${file} ${whatIsWrong(error)}`, { cause: error })
   } finally {
     connection?.close()
   }
+}
+
+/** Goes on from the name of a file that could not be migrated. */
+function whatIsWrong({ message, cause }: DatabaseUnavailable): string {
+  const code = cause instanceof Sqlite.SqliteError ? cause.code : ''
+  if (code.startsWith('SQLITE_BUSY')) {
+    return 'is being written by another process, by a migration perhaps: start again once that has ended'
+  }
+  if (code.startsWith('SQLITE_READONLY')) return 'may not be written'
+  return `cannot be used: ${message}`
 }
 
 export interface SqliteParts<Reads extends ReadOperations> {
@@ -70,6 +80,7 @@ export async function openSqlite<Operations extends WriteOperations, Reads exten
   refusals,
 }: SqliteParts<Reads>): Promise<DatabasePort<Operations, Reads>> {
   const connection = translateErrors(() => openReadOnly(file))
+  const assertInPlace = watchPlace(file)
   const read = new Kysely<Database>({ dialect: sqliteDialect(connection, plainTransaction) })
   const direct = new CachingConnection(connection)
   const snapshot = new TurnSnapshot(connection)
@@ -105,7 +116,7 @@ export async function openSqlite<Operations extends WriteOperations, Reads exten
     write: (name, input) => writer.run(name, input) as Promise<any>,
     async ping() {
       await sql`select 1 from roles limit 1`.execute(read)
-      if (!existsSync(file)) throw new DatabaseUnavailable(`the database file is gone`)
+      assertInPlace()
       writer.assertRunning()
     },
     async backup(target) {

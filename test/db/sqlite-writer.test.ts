@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it, type TestContext } from 'node:test'
@@ -140,6 +140,23 @@ describe('the SQLite writer', () => {
       await serving(port)
     }
     assert.deepEqual(await namesOf(port, 'crash-'), [])
+  })
+
+  it('makes no new file where its own is gone when it is started again, and writes once that is back', async (t) => {
+    const file = newFile()
+    const port = await open(t, file)
+    await port.write('add', { name: 'before' })
+    renameSync(file, `${file}.away`)
+    await assert.rejects(port.write('addThenCrash', { name: 'crash' }), DatabaseUnavailable)
+    await wait(1_000)
+    assert.equal(existsSync(file), false)
+    await assert.rejects(port.write('add', { name: 'lost' }), DatabaseUnavailable)
+    renameSync(`${file}.away`, file)
+    await serving(port)
+    await port.write('add', { name: 'after' })
+    assert.deepEqual(await namesOf(port, 'before'), ['before'])
+    assert.deepEqual(await namesOf(port, 'after'), ['after'])
+    assert.deepEqual(await namesOf(port, 'lost'), [])
   })
 
   it('fails the whole group when an error ends its transaction, writes none of it, and works again after', async (t) => {
