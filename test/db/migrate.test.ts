@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import Sqlite from 'better-sqlite3'
 import { DatabaseRefused } from '../../server/db/errors.ts'
 import { migrateDatabase } from '../../server/db/open.ts'
-import { runCommand } from '../cli/command-line.ts'
+import { refusal, runCommand } from '../cli/command-line.ts'
 
 describe('the migrations on SQLite', () => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-migrate-'))
@@ -100,7 +100,45 @@ describe('the migrations on SQLite', () => {
     assert.equal(status, 0, stderr)
   })
 
+  it('give up, with words, behind a writer that takes longer than a few seconds, and leave it alone', async () => {
+    const file = newFile()
+    inFile(file, (database) => database.exec('pragma journal_mode = wal; create table other (name text)'))
+    const holder = new Sqlite(file)
+    holder.exec('begin immediate')
+    const run = await runCommand('migrate', '', folder, { DATABASE_URL: `file:${file}` })
+    holder.exec("insert into other values ('kept')")
+    holder.exec('commit')
+    holder.close()
+    const what =
+      'is being written by another process, by a migration perhaps: start again once that has ended'
+    assert.deepEqual(run, refusal(`DATABASE_URL: ${file} ${what}`))
+    assert.deepEqual(tablesOf(file), ['other'])
+  })
+
   const waitFor = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+  it('say in one line that a file may not be written', {
+    skip: process.platform === 'win32' && 'has no such modes',
+  }, async () => {
+    const folderOfOthers = join(folder, 'of others')
+    mkdirSync(folderOfOthers)
+    const file = join(folderOfOthers, 'read-only.db')
+    await migrate(file)
+    chmodSync(folder, 0o755)
+    chmodSync(file, 0o444)
+    chmodSync(folderOfOthers, 0o555)
+    await assert.rejects(
+      withoutPrivileges(() => migrate(file)),
+      (error: Error) => {
+        assert.ok(error instanceof DatabaseRefused, String(error))
+        assert.match(error.message, /^DATABASE_URL: .*read-only\.db may not be written$/)
+        return true
+      },
+    )
+    chmodSync(folderOfOthers, 0o755)
+    chmodSync(file, 0o644)
+    assert.deepEqual(await migrate(file), [])
+  })
 
   it('say in one line what is wrong with an address that cannot be the database', async () => {
     const garbage = newFile()
@@ -125,3 +163,14 @@ describe('the migrations on SQLite', () => {
     }
   })
 })
+
+/** Modes of files hold back everybody but root, who becomes somebody else meanwhile. */
+async function withoutPrivileges<T>(work: () => Promise<T>): Promise<T> {
+  const privileged = process.geteuid?.() === 0
+  if (privileged) process.seteuid?.(65_534)
+  try {
+    return await work()
+  } finally {
+    if (privileged) process.seteuid?.(0)
+  }
+}
