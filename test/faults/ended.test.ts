@@ -13,7 +13,7 @@ import { at, bearerOf, type Production, prepareProduction } from '../support/pro
 const writers = 12
 /** Of serve.ts, and what the machine may need on top. */
 const graceMilliseconds = 10_000
-const atOnceMilliseconds = 3_000
+const atOnceMilliseconds = 5_000
 
 describe('the service ended by SIGTERM', () => {
   let database: TestDatabase
