@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { after, before, describe, it } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { Client } from '../support/client.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { isLong } from '../support/faults.ts'
+import { insertOrders, orderRow } from '../support/orders.ts'
+import { type RunningServer, startServer } from '../support/process.ts'
+import { type Production, prepareProduction } from '../support/production.ts'
+import { type Service, startService } from '../support/service.ts'
+
+/** Of app.ts. */
+const limits = { headers: 10_000, request: 30_000, silence: 30_000, idle: 65_000 }
+/** The short form does not wait for those. */
+const given = isLong ? limits : { headers: 1_000, request: 2_000, silence: 2_000, idle: 1_000 }
+/** How often the server looks, and what the machine may need on top. */
+const slackMilliseconds = 5_000
+
+/** What a connection received until it ended, and how long that took. */
+async function ending(socket: Socket): Promise<{ text: string; milliseconds: number }> {
+  const begun = performance.now()
+  let text = ''
+  socket.on('data', (chunk) => {
+    text += chunk
+  })
+  // The server may reset what is still being sent.
+  socket.on('error', () => undefined)
+  await once(socket, 'close')
+  return { text, milliseconds: performance.now() - begun }
+}
+
+async function connected(baseUrl: string): Promise<Socket> {
+  const { hostname, port } = new URL(baseUrl)
+  const socket = connect(Number(port), hostname)
+  await once(socket, 'connect')
+  return socket
+}
+
+describe('a caller that takes its time', { concurrency: 6 }, () => {
+  let service: Service
+  let bearer: Client
+  /** The server's ends, by the client's port. */
+  const accepted = new Map<number, Socket>()
+  before(async () => {
+    service = await startService()
+    service.app.server.on('connection', (socket: Socket) => accepted.set(socket.remotePort ?? 0, socket))
+    bearer = await service.bearer('admin')
+    await insertOrders(
+      service,
+      Array.from({ length: 5_000 }, () => orderRow()),
+    )
+    const { server } = service.app
+    assert.deepEqual(
+      {
+        headers: server.headersTimeout,
+        request: server.requestTimeout,
+        silence: server.timeout,
+        idle: server.keepAliveTimeout,
+      },
+      limits,
+    )
+    server.headersTimeout = given.headers
+    server.requestTimeout = given.request
+    server.timeout = given.silence
+    server.keepAliveTimeout = given.idle
+  })
+  after(() => service.close())
+
+  const head = (path: string, method = 'GET') =>
+    `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${bearer.headers.authorization}\r\n`
+
+  /** Sends the text slowly and for ever: it ends with the connection. */
+  function trickle(socket: Socket, text: string): void {
+    const timer = setInterval(() => socket.write(text), 100)
+    socket.on('close', () => clearInterval(timer))
+  }
+
+  async function theServersEnd({ localPort = 0 }: Socket): Promise<Socket> {
+    for (;;) {
+      const end = accepted.get(localPort)
+      if (end !== undefined) return end
+      await wait(5)
+    }
+  }
+
+  function assertEnded(milliseconds: number, limit: number): void {
+    assert.ok(milliseconds >= limit - 100, `after ${milliseconds} ms already`)
+    assert.ok(milliseconds < limit + slackMilliseconds, `after ${milliseconds} ms only`)
+  }
+
+  it('to say anything at all is let go', async () => {
+    const { milliseconds } = await ending(await connected(service.baseUrl))
+    assertEnded(milliseconds, given.headers)
+  })
+
+  it('for its headers is answered 408, however steadily they come', async () => {
+    const socket = await connected(service.baseUrl)
+    socket.write(head('/v1/orders'))
+    trickle(socket, 'X-More: 1\r\n')
+    const { text, milliseconds } = await ending(socket)
+    assert.match(text, /^HTTP\/1\.1 408 .*"code":"request-timeout"/s)
+    assertEnded(milliseconds, given.headers)
+  })
+
+  it('for its body is answered 408, however steadily that comes, and nothing is done', async () => {
+    const socket = await connected(service.baseUrl)
+    socket.write(
+      `${head('/v1/orders', 'POST')}Content-Type: application/json\r\nContent-Length: 60000\r\n\r\n`,
+    )
+    socket.write('{"customer":"slow","total":1}')
+    trickle(socket, ' ')
+    const { text, milliseconds } = await ending(socket)
+    assert.match(text, /^HTTP\/1\.1 408 .*"code":"request-timeout"/s)
+    assertEnded(milliseconds, given.request)
+    assert.equal((await bearer.get('/v1/orders?filter=slow')).body.totalCount, 0)
+  })
+
+  it('between two requests is let go', async () => {
+    const socket = await connected(service.baseUrl)
+    socket.write(`${head('/health')}\r\n`)
+    const { text, milliseconds } = await ending(socket)
+    assert.match(text, /^HTTP\/1\.1 200 /)
+    assertEnded(milliseconds, given.idle)
+  })
+
+  it('to read its answers is let go, and what was made for it with it', async () => {
+    const socket = await connected(service.baseUrl)
+    socket.on('error', () => undefined)
+    socket.pause()
+    const served = await theServersEnd(socket)
+    served.on('error', () => undefined)
+    const begun = performance.now()
+    // More than the buffers of both ends hold.
+    socket.write(`${head('/v1/orders?paginated=false')}\r\n`.repeat(60))
+    await once(served, 'close')
+    assertEnded(performance.now() - begun, given.silence)
+    socket.destroy()
+  })
+})
+
+const connections = isLong ? 10_000 : 1_000
+const atOnce = 250
+
+describe(`${connections} connections that ask for nothing`, () => {
+  let database: TestDatabase
+  let production: Production
+  let server: RunningServer
+  before(async () => {
+    database = await createTestDatabase()
+    production = await prepareProduction(database.databaseUrl)
+    server = await startServer([], production.env)
+  })
+  after(async () => {
+    await server?.stop()
+    await production?.remove()
+    await database?.drop()
+  })
+
+  it('hold up nobody, and are let go', async (t) => {
+    const sockets: Socket[] = []
+    while (sockets.length < connections) {
+      sockets.push(...(await Promise.all(Array.from({ length: atOnce }, () => connected(server.baseUrl)))))
+    }
+    for (const [index, socket] of sockets.entries()) {
+      socket.on('error', () => undefined)
+      if (index % 2 === 0) socket.write('GET /v1/orders HTTP/1.1\r\nHost: loc')
+    }
+    const ended = Promise.all(sockets.map((socket) => ending(socket)))
+    const milliseconds: number[] = []
+    for (let count = 0; count < 50; count += 1) {
+      const begun = performance.now()
+      assert.equal((await new Client(server.baseUrl).get('/health')).status, 200)
+      milliseconds.push(performance.now() - begun)
+      await wait(20)
+    }
+    assert.ok(
+      sockets.every((socket) => !socket.closed),
+      'some were let go before the last answer',
+    )
+    const slowest = Math.max(...milliseconds)
+    t.diagnostic(`slowest of ${milliseconds.length} answers of /health: ${slowest.toFixed(1)} ms`)
+    if (isLong) assert.ok(slowest < 100, `${slowest} ms`)
+    for (const ending of await ended) {
+      assert.ok(ending.milliseconds < limits.headers + 2 * slackMilliseconds, `${ending.milliseconds} ms`)
+    }
+    assert.equal((await new Client(server.baseUrl).get('/health/ready')).status, 200)
+  })
+})
