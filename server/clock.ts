@@ -4,6 +4,9 @@ export type Clock = () => number
 /** The only reader of the system's time of day. */
 export const systemClock: Clock = () => Date.now()
 
+/** So much may the clocks of two instances differ. What lies further ahead than it could was dated before a clock was set back. */
+export const clockDifferenceMilliseconds = 60_000
+
 /** RFC 3339 in UTC with `Z` and milliseconds, the form of every instant on the wire. */
 export function formatInstant(milliseconds: number): string {
   return new Date(milliseconds).toISOString()

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { Clock } from '../clock.ts'
+import { type Clock, clockDifferenceMilliseconds } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { secretPattern, sha256 } from '../ids.ts'
 import type { AppDatabase } from '../operations.ts'
@@ -9,6 +9,7 @@ import type { Principal } from './principal.ts'
 import {
   antiforgeryCookieName,
   cookieValues,
+  retiredIdGraceMilliseconds,
   sessionCookieName,
   touchIntervalMilliseconds,
 } from './session.ts'
@@ -79,8 +80,8 @@ export class Authenticator {
     if (session === undefined) return undefined
     const now = this.#clock()
     const idleEnd = session.lastSeenAt + this.#config.sessionIdleTtlSeconds * 1000
-    const retired = session.retiredAt !== null && session.retiredAt <= now
-    if (retired || idleEnd <= now || session.absoluteExpiresAt <= now) return undefined
+    if (isRetired(session.retiredAt, now) || idleEnd <= now || session.absoluteExpiresAt <= now)
+      return undefined
     const user = await this.#findAccount(String(session.principalId), isEnabled)
     if (user === undefined) return undefined
     return {
@@ -133,6 +134,12 @@ export class Authenticator {
     const current = await this.#directory.currentPrincipal(subject)
     return accepts(current) ? current : undefined
   }
+}
+
+/** An end that is further off than the whole grace period was there before the clock was set back. */
+function isRetired(retiredAt: number | null, now: number): boolean {
+  if (retiredAt === null) return false
+  return retiredAt <= now || retiredAt > now + retiredIdGraceMilliseconds + clockDifferenceMilliseconds
 }
 
 function isEnabled(state: PrincipalState | undefined): state is PrincipalState {

@@ -1,4 +1,5 @@
 import { sql, type Transaction } from 'kysely'
+import { clockDifferenceMilliseconds } from '../clock.ts'
 import type { Database } from '../db/tables.ts'
 import { Problem, retryAfter } from '../http/problems.ts'
 
@@ -36,6 +37,8 @@ async function reserve(
   waitLimitMilliseconds: number,
 ): Promise<void> {
   const forgotten = sql<boolean>`login_failures.updated_at <= ${now - forgottenAfterMilliseconds}`
+  // No wait is that long: the clock was set back since.
+  const endlessAfter = now + waitLimitMilliseconds + clockDifferenceMilliseconds
   const failures = sql<number>`case when ${forgotten} then 1 else login_failures.failures + 1 end`
   const reserved = await trx
     .insertInto('login_failures')
@@ -44,7 +47,13 @@ async function reserve(
       conflict
         .column('key_hash')
         .doUpdateSet({ failures, updated_at: now })
-        .where((eb) => eb.or([eb('login_failures.blocked_until', '<=', now), forgotten])),
+        .where((eb) =>
+          eb.or([
+            eb('login_failures.blocked_until', '<=', now),
+            eb('login_failures.blocked_until', '>', endlessAfter),
+            forgotten,
+          ]),
+        ),
     )
     .returning('failures')
     .executeTakeFirst()

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, afterEach, before, describe, it } from 'node:test'
+import { newUser, signIn, type TestUser, tokenPair } from '../support/accounts.ts'
+import type { Answer, Client } from '../support/client.ts'
+import { withRawDatabase } from '../support/database.ts'
+import { assertSound } from '../support/history.ts'
+import { createdId } from '../support/orders.ts'
+import { assertProblem } from '../support/problem.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const hour = 3_600_000
+const minute = 60_000
+const second = 1_000
+
+describe('a clock that jumps', () => {
+  let service: Service
+  before(async () => {
+    service = await startService()
+  })
+  afterEach(() => {
+    const failures = service.logLines.filter(({ level }) => Number(level) >= 50)
+    assert.deepEqual(failures, [])
+  })
+  after(() => service.close())
+
+  /**
+   * A user who has been there for a day. Of one whose credentials changed after the moment to which a clock is set back,
+   * no token is good until that moment has come again: a token may never be older than the last change.
+   */
+  async function settledUser(roles = ['Operator']): Promise<TestUser> {
+    const user = await newUser(service, { roles })
+    await withRawDatabase(service.databaseUrl, (db) =>
+      db
+        .updateTable('principals')
+        .set('credentials_changed_at', service.now() - 24 * hour)
+        .where('id', '=', user.id)
+        .execute(),
+    )
+    return user
+  }
+
+  async function withToken(user: TestUser): Promise<Client> {
+    return service.client().withBearer((await tokenPair(service, user)).accessToken)
+  }
+  const refresh = (refreshToken: string) => service.client().post('/v1/auth/token/refresh', { refreshToken })
+  const statusOf = async (answer: Promise<Answer>) => (await answer).status
+
+  for (const [direction, jump] of [
+    ['forward', hour],
+    ['back', -hour],
+  ] as const) {
+    describe(`an hour ${direction}`, () => {
+      it('access tokens of before are refused, and a refresh gives one that serves at once', async () => {
+        const user = await settledUser()
+        const pair = await tokenPair(service, user)
+        const bearer = service.client().withBearer(pair.accessToken)
+        assert.equal(await statusOf(bearer.get('/v1/auth/me')), 200)
+        service.advance(jump)
+        assertProblem(await bearer.get('/v1/auth/me'), 401, 'authentication-required')
+        const rotated = await refresh(pair.refreshToken)
+        assert.equal(rotated.status, 200)
+        bearer.withBearer(rotated.body.accessToken)
+        assert.equal(await statusOf(bearer.post('/v1/orders', { customer: 'A', total: 1 })), 201)
+        assertProblem(await refresh(pair.refreshToken), 401, 'invalid-refresh-token')
+      })
+
+      it('orders of before are approved, listed and replayed by their key; the tally stays exact', async () => {
+        const admin = await settledUser(['Admin'])
+        const first = await withToken(admin)
+        const customer = `jump ${randomUUID()}`
+        const key = { 'idempotency-key': randomUUID() }
+        const ids = [await createdId(first, { customer }), await createdId(first, { customer })]
+        const keyed = await first.post('/v1/orders', { customer, total: 2 }, key)
+        service.advance(jump)
+        const second = await withToken(admin)
+        const replayed = await second.post('/v1/orders', { customer, total: 2 }, key)
+        assert.deepEqual(
+          [replayed.status, replayed.body.id, replayed.headers.get('idempotency-replayed')],
+          [201, keyed.body.id, 'true'],
+        )
+        const approvals = [...ids, ...ids].map((id) => second.patch(`/v1/orders/${id}/approve`))
+        const statuses = (await Promise.all(approvals)).map(({ status }) => status)
+        assert.deepEqual(statuses.sort(), [204, 204, 409, 409])
+        ids.push(keyed.body.id, await createdId(second, { customer }))
+        const filter = encodeURIComponent(`customer="${customer}"`)
+        const { body } = await second.get(`/v1/orders?pageSize=100&orderBy=createdAtUtc&filter=${filter}`)
+        const listed: { id: string; createdAtUtc: string }[] = body.items
+        assert.deepEqual(listed.map(({ id }) => id).sort(), ids.toSorted())
+        const instants = listed.map(({ createdAtUtc }) => createdAtUtc)
+        assert.deepEqual(instants, instants.toSorted())
+        await withRawDatabase(service.databaseUrl, assertSound)
+      })
+
+      it('signing in and out goes on', async () => {
+        const user = await settledUser()
+        await signIn(service, user)
+        service.advance(jump)
+        const browser = await signIn(service, user)
+        assert.equal(await statusOf(browser.post('/v1/auth/session/refresh')), 200)
+        assert.equal(await statusOf(browser.post('/v1/orders', { customer: 'A', total: 1 })), 201)
+        assert.equal(await statusOf(browser.post('/v1/auth/session/logout')), 204)
+        assertProblem(await browser.get('/v1/auth/me'), 401, 'authentication-required')
+      })
+    })
+  }
+
+  it('an hour forward ends sessions that were idle for less', async () => {
+    const browser = await signIn(service, await settledUser())
+    service.advance(hour)
+    assertProblem(await browser.get('/v1/auth/me'), 401, 'authentication-required')
+  })
+
+  it('an hour back prolongs no session beyond its absolute end', async () => {
+    const browser = await signIn(service, await settledUser())
+    const end = (await browser.get('/v1/auth/me')).headers.get('session-expires')
+    service.advance(-hour)
+    const answer = await browser.get('/v1/auth/me')
+    assert.equal(answer.status, 200)
+    assert.equal(answer.headers.get('session-expires'), end)
+  })
+
+  it('an hour back does not bring back a session id whose time was over', async () => {
+    const browser = await signIn(service, await settledUser())
+    const former = service.client()
+    for (const [name, value] of browser.cookies) former.cookies.set(name, value)
+    assert.equal(await statusOf(browser.post('/v1/auth/session/refresh')), 200)
+    assert.equal(await statusOf(former.get('/v1/auth/me')), 200)
+    service.advance(31 * second)
+    assertProblem(await former.get('/v1/auth/me'), 401, 'authentication-required')
+    service.advance(-hour)
+    assertProblem(await former.get('/v1/auth/me'), 401, 'authentication-required')
+    assert.equal(await statusOf(browser.get('/v1/auth/me')), 200)
+  })
+
+  it('an hour back takes a permission away as soon as ever', async (t) => {
+    const role = 'Operator'
+    const bearer = await withToken(await settledUser([role]))
+    assert.equal(await statusOf(bearer.post('/v1/orders', { customer: 'A', total: 1 })), 201)
+    const permissions = ['Orders.Create' as const]
+    await service.db.write('denyPermissions', { role, permissions })
+    t.after(() => service.db.write('allowPermissions', { role, permissions }))
+    service.advance(-hour)
+    const now = await withToken(await settledUser([role]))
+    assertProblem(await now.post('/v1/orders', { customer: 'A', total: 1 }), 403, 'permission-denied')
+  })
+
+  it('an hour back makes nobody wait an hour after failed sign-ins', async () => {
+    const user = await settledUser()
+    const exchange = (password: string) =>
+      service.client().post('/v1/auth/token', { email: user.email, password })
+    const answers = await Promise.all(Array.from({ length: 6 }, () => exchange('wrong')))
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [401, 401, 401, 401, 401, 429])
+    service.advance(-hour)
+    assert.equal(await statusOf(exchange(user.password)), 200)
+  })
+
+  it('a quarter of an hour back leaves a wait of at most a quarter of an hour', async () => {
+    const user = await settledUser()
+    const exchange = () => service.client().post('/v1/auth/token', { email: user.email, password: 'wrong' })
+    await Promise.all(Array.from({ length: 6 }, exchange))
+    service.advance(-14 * minute)
+    const answer = await exchange()
+    assertProblem(answer, 429, 'too-many-attempts')
+    assert.ok(Number(answer.headers.get('retry-after')) <= 15 * 60)
+  })
+})
