@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { Client } from '../support/client.ts'
+import { createTestDatabase, type TestDatabase, withRawDatabase } from '../support/database.ts'
+import { faultSeed, isLong, randomOf } from '../support/faults.ts'
+import { assertSound } from '../support/history.ts'
+import { OrderLoad, ordersAt } from '../support/order-load.ts'
+import { type RunningServer, startServer } from '../support/process.ts'
+import { bearerOf, type Production, prepareProduction } from '../support/production.ts'
+import { startService } from '../support/service.ts'
+
+const rounds = isLong ? 20 : 2
+const stallMilliseconds = 1_000
+
+describe('held up for a second', () => {
+  it('the event loop, with writes and lists under way: all of them are answered', async (t) => {
+    const service = await startService({ orders: true })
+    t.after(() => service.close())
+    const admin = await service.bearer('admin')
+    const session = await service.session('operator')
+    const calls = Array.from({ length: 20 }, (_, index) => [
+      admin.post('/v1/orders', { customer: `stalled ${index}`, total: 1 }),
+      session.post('/v1/orders', { customer: `stalled ${index}`, total: 1 }),
+      admin.get('/v1/orders?filter=stalled'),
+    ]).flat()
+    // The requests are on their way, and the writer's answers come while nobody takes them.
+    await wait(5)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, stallMilliseconds)
+    const statuses = (await Promise.all(calls)).map(({ status }) => status)
+    assert.deepEqual(new Set(statuses), new Set([200, 201]))
+    assert.equal((await admin.get('/v1/orders?filter=stalled')).body.totalCount, 40)
+    assert.equal((await service.client().get('/health/ready')).status, 200)
+    await withRawDatabase(service.databaseUrl, assertSound)
+  })
+
+  describe('the whole process, under a load of writes', () => {
+    let database: TestDatabase
+    let production: Production
+    let server: RunningServer
+    before(async () => {
+      database = await createTestDatabase()
+      production = await prepareProduction(database.databaseUrl)
+      server = await startServer([], production.env)
+    })
+    after(async () => {
+      await server?.stop()
+      await production?.remove()
+      await database?.drop()
+    })
+
+    it(`${rounds} times: every write is answered, and there as it was answered`, async (t: TestContext) => {
+      const random = randomOf('stalled')
+      const caller = await bearerOf(server.baseUrl, 'admin')
+      const load = new OrderLoad(caller)
+      for (let round = 0; round < rounds; round += 1) {
+        await load.settles(10)
+        await wait(50 * random())
+        server.process.kill('SIGSTOP')
+        await wait(stallMilliseconds)
+        server.process.kill('SIGCONT')
+        assert.equal((await new Client(server.baseUrl).get('/health/ready')).status, 200)
+      }
+      await load.settles(10)
+      await load.end()
+      const { settled } = load.acknowledged()
+      const found = (await ordersAt(caller, settled.keys())) as { status: number; etag: string }[]
+      assert.deepEqual(
+        found.map(({ etag }) => etag),
+        [...settled.values()],
+      )
+      await withRawDatabase(database.databaseUrl, assertSound)
+      t.diagnostic(`seed ${faultSeed}: ${rounds} stalls, ${settled.size} orders`)
+    })
+  })
+})
