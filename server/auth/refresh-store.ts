@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import { prepared, preparedWrite, unseen } from '../db/prepared.ts'
 import type { Database } from '../db/tables.ts'
 import { rolesOf } from './account-store.ts'
@@ -30,46 +30,46 @@ export async function createRefreshFamily(
   input: CreateRefreshFamilyInput,
 ): Promise<TokenGrant | undefined> {
   if (!(await confirmCredentials(trx, input))) return undefined
-  await trx
-    .insertInto('refresh_families')
-    .values({
-      id: input.familyId,
-      principal_id: input.principalId,
-      created_at: input.nowMilliseconds,
-      expires_at: input.familyExpiresAt,
-      revoked_at: null,
-    })
-    .execute()
+  await insertFamily(trx, input)
   await insertToken(
     trx,
     input.tokenHash,
     input.familyId,
     Math.min(input.tokenExpiresAt, input.familyExpiresAt),
   )
-  await endSurplusFamilies(trx, input.principalId)
+  await endSurplusFamilies(trx, input)
   return readGrant(trx, input.principalId)
 }
+
+const insertFamily = preparedWrite((trx, family: CreateRefreshFamilyInput) =>
+  trx.insertInto('refresh_families').values({
+    id: family.familyId,
+    principal_id: family.principalId,
+    created_at: family.nowMilliseconds,
+    expires_at: family.familyExpiresAt,
+    revoked_at: null,
+  }),
+)
 
 /** Families that a user can have at a time; a new one ends the oldest. */
 export const familiesLimit = 100
 /** Ended at one login. Only a database that had more before holds so many. */
 const surplusAtOnce = 10
 
-async function endSurplusFamilies(trx: Transaction<Database>, principalId: number): Promise<void> {
-  await trx
+const endSurplusFamilies = preparedWrite((trx, user: { principalId: number }) =>
+  trx
     .deleteFrom('refresh_families')
     .where('id', 'in', (eb) =>
       eb
         .selectFrom('refresh_families')
         .select('id')
-        .where('principal_id', '=', principalId)
+        .where('principal_id', '=', user.principalId)
         .orderBy('created_at', 'desc')
         .orderBy('id')
-        .limit(surplusAtOnce)
-        .offset(familiesLimit),
-    )
-    .execute()
-}
+        .limit(sql.lit(surplusAtOnce))
+        .offset(sql.lit(familiesLimit)),
+    ),
+)
 
 export interface RotateRefreshTokenInput {
   tokenHash: string

@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
-import { prepared, unseen } from '../db/prepared.ts'
+import { prepared, preparedWrite, unseen } from '../db/prepared.ts'
 import type { Database } from '../db/tables.ts'
 import { rolesOf } from './account-store.ts'
 
@@ -121,9 +121,19 @@ async function endSurplusSessions(trx: Transaction<Database>, principalId: numbe
  */
 export async function confirmCredentials(
   trx: Transaction<Database>,
-  expected: { principalId: number; credentialsChangedAt: number; passwordHash: string },
+  expected: CheckedCredentials,
 ): Promise<boolean> {
-  const principal = await trx
+  return (await lockCredentials(trx, expected)) === 1
+}
+
+interface CheckedCredentials {
+  principalId: number
+  credentialsChangedAt: number
+  passwordHash: string
+}
+
+const lockCredentials = preparedWrite((trx, expected: CheckedCredentials) =>
+  trx
     .updateTable('principals')
     .set('enabled', 1)
     .where('id', '=', expected.principalId)
@@ -137,10 +147,8 @@ export async function confirmCredentials(
           .where('principal_id', '=', expected.principalId)
           .where('password_hash', '=', expected.passwordHash),
       ),
-    )
-    .executeTakeFirst()
-  return principal.numUpdatedRows === 1n
-}
+    ),
+)
 
 async function insertSessionId(trx: Transaction<Database>, sessionId: string, idHash: string): Promise<void> {
   await trx

@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import { clockDifferenceMilliseconds } from '../clock.ts'
+import { prepared, preparedWrite } from '../db/prepared.ts'
 import type { Database } from '../db/tables.ts'
 import { Problem, retryAfter } from '../http/problems.ts'
 
@@ -36,35 +37,45 @@ async function reserve(
   freeTries: number,
   waitLimitMilliseconds: number,
 ): Promise<void> {
-  const forgotten = sql<boolean>`login_failures.updated_at <= ${now - forgottenAfterMilliseconds}`
   // No wait is that long: the clock was set back since.
   const endlessAfter = now + waitLimitMilliseconds + clockDifferenceMilliseconds
-  const failures = sql<number>`case when ${forgotten} then 1 else login_failures.failures + 1 end`
-  const reserved = await trx
-    .insertInto('login_failures')
-    .values({ key_hash: keyHash, failures: 1, blocked_until: 0, updated_at: now })
-    .onConflict((conflict) =>
-      conflict
-        .column('key_hash')
-        .doUpdateSet({ failures, updated_at: now })
-        .where((eb) =>
-          eb.or([
-            eb('login_failures.blocked_until', '<=', now),
-            eb('login_failures.blocked_until', '>', endlessAfter),
-            forgotten,
-          ]),
-        ),
-    )
-    .returning('failures')
-    .executeTakeFirst()
+  const [reserved] = await countTry(trx, keyHash, now, now - forgottenAfterMilliseconds, endlessAfter)
   if (reserved === undefined) throw await tooManyAttempts(trx, keyHash, now)
   const waitMilliseconds = waitAfter(reserved.failures, freeTries, waitLimitMilliseconds)
-  await trx
-    .updateTable('login_failures')
-    .set('blocked_until', waitMilliseconds === 0 ? 0 : now + waitMilliseconds)
-    .where('key_hash', '=', keyHash)
-    .execute()
+  const blockedUntil = waitMilliseconds === 0 ? 0 : now + waitMilliseconds
+  if (blockedUntil !== reserved.blocked_until) await block(trx, { keyHash, blockedUntil })
 }
+
+/** One more try, or the first after long; no row while a wait runs. */
+const countTry = prepared(
+  (trx, keyHash: string, now: number, forgottenBefore: number, endlessAfter: number) => {
+    const forgotten = sql<boolean>`login_failures.updated_at <= ${forgottenBefore}`
+    const failures = sql<number>`case when ${forgotten} then 1 else login_failures.failures + 1 end`
+    return trx
+      .insertInto('login_failures')
+      .values({ key_hash: keyHash, failures: 1, blocked_until: 0, updated_at: now })
+      .onConflict((conflict) =>
+        conflict
+          .column('key_hash')
+          .doUpdateSet({ failures, updated_at: now })
+          .where((eb) =>
+            eb.or([
+              eb('login_failures.blocked_until', '<=', now),
+              eb('login_failures.blocked_until', '>', endlessAfter),
+              forgotten,
+            ]),
+          ),
+      )
+      .returning(['failures', 'blocked_until'])
+  },
+)
+
+const block = preparedWrite((trx, wait: { keyHash: string; blockedUntil: number }) =>
+  trx
+    .updateTable('login_failures')
+    .set('blocked_until', wait.blockedUntil)
+    .where('key_hash', '=', wait.keyHash),
+)
 
 /** None while tries are free, then one second, doubling up to the limit. */
 function waitAfter(failures: number, freeTries: number, limitMilliseconds: number): number {
@@ -92,17 +103,24 @@ export async function returnLoginTry(
   // The account first, as when reserving: two transactions must not take the rows in opposite orders.
   await takeOff(trx, input.accountKey)
   if (input.succeeded) {
-    await trx.deleteFrom('login_failures').where('key_hash', '=', input.pairKey).execute()
+    await forget(trx, { keyHash: input.pairKey })
   } else {
     await takeOff(trx, input.pairKey)
   }
 }
 
-async function takeOff(trx: Transaction<Database>, keyHash: string): Promise<void> {
-  await trx
+const forget = preparedWrite((trx, key: { keyHash: string }) =>
+  trx.deleteFrom('login_failures').where('key_hash', '=', key.keyHash),
+)
+
+const takeOffKey = preparedWrite((trx, key: { keyHash: string }) =>
+  trx
     .updateTable('login_failures')
     .set((eb) => ({ failures: eb('failures', '-', 1), blocked_until: 0 }))
-    .where('key_hash', '=', keyHash)
-    .where('failures', '>', 0)
-    .execute()
+    .where('key_hash', '=', key.keyHash)
+    .where('failures', '>', 0),
+)
+
+async function takeOff(trx: Transaction<Database>, keyHash: string): Promise<void> {
+  await takeOffKey(trx, { keyHash })
 }
