@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { Transaction } from 'kysely'
+import type { CompiledQuery, Transaction } from 'kysely'
 import { rotateRefreshToken } from '../../server/auth/refresh-store.ts'
 import type { Database } from '../../server/db/tables.ts'
 import { newSecret, sha256 } from '../../server/ids.ts'
@@ -33,7 +33,7 @@ describe('a rotation during which the password changes', {
     }
     const now = service.now()
     const rotation = await withRawDatabase(service.databaseUrl, (db) =>
-      rotateRefreshToken(interrupted(db as Transaction<Database>, 'selectFrom', changePassword), {
+      rotateRefreshToken(interrupted(db as Transaction<Database>, changePassword), {
         tokenHash: sha256(refreshToken),
         newTokenHash: sha256(newSecret()),
         nowMilliseconds: now,
@@ -44,35 +44,21 @@ describe('a rotation during which the password changes', {
   })
 })
 
-/** The transaction, in which `happening` is committed elsewhere before the first query that begins with `method`. */
-function interrupted(
-  trx: Transaction<Database>,
-  method: 'selectFrom',
-  happening: () => Promise<void>,
-): Transaction<Database> {
+/** The transaction, in which `happening` is committed elsewhere before its first SELECT. */
+function interrupted(trx: Transaction<Database>, happening: () => Promise<void>): Transaction<Database> {
   let isOver = false
-  const wrapped = (query: object): object =>
-    new Proxy(query, {
-      get(target, name) {
-        const value = Reflect.get(target, name)
-        if (typeof value !== 'function') return value
-        if (!String(name).startsWith('execute'))
-          return (...args: unknown[]) => wrapped(value.apply(target, args))
-        return async (...args: unknown[]) => {
-          if (!isOver) {
-            isOver = true
-            await happening()
-          }
-          return value.apply(target, args)
-        }
-      },
-    })
   return new Proxy(trx, {
     get(target, name) {
       const value = Reflect.get(target, name)
       if (typeof value !== 'function') return value
-      if (name !== method) return value.bind(target)
-      return (...args: unknown[]) => wrapped(value.apply(target, args))
+      if (name !== 'executeQuery') return value.bind(target)
+      return async (query: CompiledQuery) => {
+        if (!isOver && query.sql.startsWith('select')) {
+          isOver = true
+          await happening()
+        }
+        return target.executeQuery(query)
+      }
     },
   })
 }
