@@ -85,9 +85,9 @@ describe('a caller that takes its time', { concurrency: 6 }, () => {
     }
   }
 
-  function assertEnded(milliseconds: number, limit: number): void {
+  function assertEnded(milliseconds: number, limit: number, latest = limit): void {
     assert.ok(milliseconds >= limit - 100, `after ${milliseconds} ms already`)
-    assert.ok(milliseconds < limit + slackMilliseconds, `after ${milliseconds} ms only`)
+    assert.ok(milliseconds < latest + slackMilliseconds, `after ${milliseconds} ms only`)
   }
 
   it('to say anything at all is let go', async () => {
@@ -135,7 +135,8 @@ describe('a caller that takes its time', { concurrency: 6 }, () => {
     // More than the buffers of both ends hold.
     socket.write(`${head('/v1/orders?paginated=false')}\r\n`.repeat(60))
     await once(served, 'close')
-    assertEnded(performance.now() - begun, given.silence)
+    // The first time that it looks, Node finds that something was sent since.
+    assertEnded(performance.now() - begun, given.silence, 2 * given.silence)
     socket.destroy()
   })
 })
@@ -179,9 +180,11 @@ describe(`${connections} connections that ask for nothing`, () => {
       sockets.every((socket) => !socket.closed),
       'some were let go before the last answer',
     )
-    const slowest = Math.max(...milliseconds)
-    t.diagnostic(`slowest of ${milliseconds.length} answers of /health: ${slowest.toFixed(1)} ms`)
-    if (isLong) assert.ok(slowest < 100, `${slowest} ms`)
+    const [fastest = 0, ...others] = milliseconds.toSorted((a, b) => a - b)
+    const [usual = 0, slowest = 0] = [others[Math.floor(others.length / 2)], others.at(-1)]
+    const figures = [fastest, usual, slowest].map((figure) => figure.toFixed(1)).join(', ')
+    t.diagnostic(`/health in ms, fastest, median and slowest of ${milliseconds.length}: ${figures}`)
+    assert.ok(usual < 100, `${usual} ms`)
     for (const ending of await ended) {
       assert.ok(ending.milliseconds < limits.headers + 2 * slackMilliseconds, `${ending.milliseconds} ms`)
     }

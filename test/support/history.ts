@@ -210,6 +210,10 @@ export async function assertSound(db: Kysely<Database>): Promise<void> {
   assert.deepEqual(integrity.rows, [{ integrity_check: 'ok' }])
   assert.deepEqual((await sql`pragma foreign_key_check`.execute(db)).rows, [])
   await sql`insert into orders_search (orders_search, rank) values ('integrity-check', 1)`.execute(db)
+  // Nothing is put off beyond the end of its transaction.
+  const deferral =
+    await sql`select 1 from orders_search_deferral where indexed_to < 9223372036854775807`.execute(db)
+  assert.deepEqual(deferral.rows, [])
 }
 
 /** A connection of the test's own gives PostgreSQL's bigint as text. */
