@@ -11,12 +11,10 @@ import { buildWebIfStale } from '../web/build.ts'
  * PostgreSQL from npm (or on the server of TEST_DATABASE_URL). Arguments name test files instead of all.
  */
 const root = fileURLToPath(new URL('..', import.meta.url))
-/** `--faults` runs the long form of test/faults/ alone, one file after the other: some of it measures. */
-const asked = process.argv.slice(2).filter((argument) => argument !== '--faults')
-const isLong = process.argv.includes('--faults')
-const concurrency = `--test-concurrency=${isLong ? 1 : 3}`
-/** A test that hangs fails, instead of holding up everything; long forms are given more time. */
-const timeout = `--test-timeout=${process.env.TEST_TIMEOUT_MILLISECONDS ?? (isLong ? 1_800_000 : 300_000)}`
+/** Long forms are given more time, and one file after the other where they measure. */
+const concurrency = `--test-concurrency=${process.env.TEST_CONCURRENCY ?? 3}`
+/** A test that hangs fails, instead of holding up everything. */
+const timeout = `--test-timeout=${process.env.TEST_TIMEOUT_MILLISECONDS ?? 300_000}`
 /** What test/faults/ chooses at random follows from it. */
 const faultSeed = process.env.FAULT_SEED ?? randomBytes(4).toString('hex')
 
@@ -65,8 +63,8 @@ const postgresOnly = [
 /** Among what runs once by its folder, what meets a database of either engine. */
 const runsTwice = ['test/cli/seed-orders']
 
-const chosen = isLong ? 'test/faults/*.test.ts' : 'test/**/*.test.ts'
-const files = asked.length > 0 ? asked : globSync(chosen, { cwd: root }).sort()
+const asked = process.argv.slice(2)
+const files = asked.length > 0 ? asked : globSync('test/**/*.test.ts', { cwd: root }).sort()
 const startsWithAny = (prefixes: string[]) => (file: string) =>
   prefixes.some((prefix) => file.startsWith(prefix))
 const onSqlite = files.filter((file) => !startsWithAny(postgresOnly)(file))
@@ -76,7 +74,7 @@ const onPostgres = files.filter(
 
 await buildWebIfStale()
 const { TEST_DATABASE_URL: given, ...inherited } = process.env
-const environment = { ...inherited, FAULT_SEED: faultSeed, ...(isLong && { FAULTS: 'long' }) }
+const environment = { ...inherited, FAULT_SEED: faultSeed }
 process.stdout.write(`\n# FAULT_SEED=${faultSeed}\n`)
 let status = await run('embedded SQLite', onSqlite, environment)
 if (onPostgres.length > 0) status = (await runOnPostgres()) || status
@@ -91,10 +89,10 @@ async function runOnPostgres(): Promise<number> {
   }
 }
 
-async function run(engine: string, some: string[], env: NodeJS.ProcessEnv): Promise<number> {
-  if (some.length === 0) return 0
-  process.stdout.write(`\n# ${some.length} files on ${engine}\n\n`)
-  const child = spawn(process.execPath, ['--test', concurrency, timeout, ...some], {
+async function run(engine: string, chosen: string[], env: NodeJS.ProcessEnv): Promise<number> {
+  if (chosen.length === 0) return 0
+  process.stdout.write(`\n# ${chosen.length} files on ${engine}\n\n`)
+  const child = spawn(process.execPath, ['--test', concurrency, timeout, ...chosen], {
     cwd: root,
     env,
     stdio: 'inherit',
