@@ -38,6 +38,8 @@ export interface OrderSql {
    * PostgreSQL does, and chooses.
    */
   along(index: OrderIndex | undefined): RawBuilder<unknown>
+  /** LIMIT and OFFSET. PostgreSQL plans by them; SQLite would plan anew for each pair of them. */
+  limited(take: number, skip: number): RawBuilder<unknown>
   /**
    * The orders whose folded customer contains the text, by the index of trigrams: exactly those, and at a cost by their
    * number. Undefined for a text that the index cannot find, which has less than three characters.
@@ -80,6 +82,7 @@ const sqlite: OrderSql = {
     return match === undefined ? undefined : selectLastContaining(db, match, from, limit)
   },
   withinTime: sql`(orders.seq & 255 <> 0 or within_time() = 1)`,
+  limited: (take, skip) => sql`limit ${unseen(take)} offset ${unseen(skip)}`,
   along: (index) => (index === undefined ? sql`orders` : sql`orders indexed by ${sql.ref(index)}`),
   containing(text) {
     const match = phrase(text)
@@ -100,6 +103,7 @@ const postgres: OrderSql = {
   sequence: undefined,
   lastContaining: () => undefined,
   withinTime: sql`within_time() = 1`,
+  limited: (take, skip) => sql`limit ${take} offset ${skip}`,
   along: () => sql`orders`,
   // LIKE finds its way in the index by itself.
   containing: () => undefined,

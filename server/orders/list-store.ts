@@ -105,10 +105,14 @@ export function isPlain({ sortKey }: Ordering, status: OrderStatus | undefined):
   return status === undefined || sortKey === 'createdAtUtc' || sortKey === 'id' || sortKey === 'status'
 }
 
+/** So many rows are rather passed over than found again by their ids. */
+const nearSteps = 20
+
 /** Its cost is that of `skip` entries of an index and of `take` rows. `isPlain` must hold. */
 export async function findPlainPage(db: Db, page: PlainPage): Promise<OrderSummary[]> {
-  const { sortKey, direction, isReversed, status, from } = page
-  const shape = [sortKey, direction, isReversed, status === undefined, from === undefined].join()
+  const { sortKey, direction, isReversed, status, from, skip } = page
+  const isNear = skip <= nearSteps
+  const shape = [sortKey, direction, isReversed, status === undefined, from === undefined, isNear].join()
   let find = plainPages.get(shape)
   if (find === undefined) {
     find = preparePlainPage(page)
@@ -121,14 +125,15 @@ function preparePlainPage(page: PlainPage) {
   const terms = orderTerms(page, page.isReversed)
   const isAscending = (page.direction === 'asc') !== page.isReversed
   return prepared((db, take: number, skip: number, status: number, from: number) => {
-    const orders = orderSqlOf(db).along(plainIndex(page))
+    const { along, limited } = orderSqlOf(db)
+    const orders = along(plainIndex(page))
     const hasStatus = page.status === undefined ? sql`1 = 1` : sql`status = ${status}`
     const isAfter = isAscending ? sql`created_at >= ${from}` : sql`created_at <= ${from}`
     const condition = page.from === undefined ? hasStatus : sql`${hasStatus} and ${isAfter}`
-    // Ids by the index alone, then their rows: PostgreSQL looks up every row that OFFSET passes over.
-    return sql<Row>`select ${selected} from orders where id in (
-      select id from orders as ${orders} where ${condition} order by ${terms} limit ${take} offset ${skip}
-    ) order by ${terms}`
+    const listed = sql`from orders as ${orders} where ${condition} order by ${terms} ${limited(take, skip)}`
+    if (page.skip <= nearSteps) return sql<Row>`select ${selected} ${listed}`
+    // Ids by the index alone, then their rows: each row that OFFSET passes over would be looked up.
+    return sql<Row>`select ${selected} from orders where id in (select id ${listed}) order by ${terms}`
   })
 }
 
@@ -187,13 +192,13 @@ export async function sortMatches(
   ordering: Ordering,
   { isReversed, skip, take }: Window,
 ): Promise<OrderSummary[]> {
-  const { withinTime } = orderSqlOf(db)
+  const { withinTime, limited } = orderSqlOf(db)
   const { rows } = await sql<Row>`with matches as materialized (
       select ${selected}, ${sorts[ordering.sortKey].column} as sort_key from orders
       where ${withinTime} and ${conditionOf(db, filter, true)}
     )
     select ${selected} from matches order by ${orderTerms(ordering, isReversed, sql.ref('sort_key'))}
-    limit ${take} offset ${skip}`.execute(db)
+    ${limited(take, skip)}`.execute(db)
   return toSummaries(rows, isReversed)
 }
 
@@ -208,10 +213,10 @@ export async function walkToMatches(
   { isReversed, skip, take }: Window,
   isFinding: boolean,
 ): Promise<OrderSummary[]> {
-  const { withinTime, along } = orderSqlOf(db)
+  const { withinTime, along, limited } = orderSqlOf(db)
   const { rows } = await sql<Row>`select ${selected} from orders as ${along(sorts[ordering.sortKey].index)}
     where ${withinTime} and ${conditionOf(db, filter, isFinding)}
-    order by ${orderTerms(ordering, isReversed)} limit ${take} offset ${skip}`.execute(db)
+    order by ${orderTerms(ordering, isReversed)} ${limited(take, skip)}`.execute(db)
   return toSummaries(rows, isReversed)
 }
 
