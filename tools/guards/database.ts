@@ -1,0 +1,103 @@
+import { type Guard, inFile } from './guard.ts'
+
+const writer = inFile('server/db/sqlite-writer.ts')
+const files = inFile('server/db/sqlite-files.ts')
+const search = inFile('server/db/sqlite-search.ts')
+
+const writes = ['test/db/sqlite-writer.test.ts']
+const searches = ['test/db/sqlite-search.test.ts']
+const place = ['test/faults/sqlite-disk.test.ts']
+
+/** What is acknowledged is stored, and nothing else is. `synchronous=FULL` shows only when the power fails: left out. */
+export const databaseGuards: Guard[] = [
+  writer(
+    'writer-needs-savepoint',
+    'what an operation wrote before it threw is committed with its group',
+    writes,
+    'throw new NeedsSavepoint()',
+    'void NeedsSavepoint',
+  ),
+  writer(
+    'writer-savepoint',
+    'an operation that throws in a group keeps what it wrote',
+    writes,
+    `rollback: ['rollback to operation', 'release operation']`,
+    `rollback: ['release operation']`,
+  ),
+  writer(
+    'writer-ended-transaction',
+    'operations of a transaction that has ended are acknowledged',
+    writes,
+    'if (!this.#connection.inTransaction)\n        throw',
+    'if (false)\n        throw',
+  ),
+  writer(
+    'writer-in-place',
+    'writes go on into a file that is no longer the database',
+    place,
+    '        this.#assertInPlace()\n        return results',
+    '        return results',
+  ),
+  files(
+    'file-gone',
+    'nobody sees that the file is gone',
+    place,
+    'if (found === undefined) throw',
+    'if (found === undefined) return\n    if (false) throw',
+  ),
+  files(
+    'file-replaced',
+    'nobody sees that another file is in its place',
+    place,
+    'if (found.ino !== opened.ino || found.dev !== opened.dev) {',
+    'if (false) {',
+  ),
+  files(
+    'file-mode',
+    'everybody on the machine may read the password hashes',
+    ['test/http/hostile.test.ts'],
+    `openSync(file, 'a', 0o600)`,
+    `openSync(file, 'a', 0o644)`,
+  ),
+  files(
+    'foreign-keys',
+    'a session goes and its ids stay',
+    ['test/contract/tables.test.ts', 'test/auth/logoutSession.test.ts'],
+    'foreign_keys = ON',
+    'foreign_keys = OFF',
+  ),
+  // Opened for reading only, and told to query only: either keeps a reader from writing.
+  files(
+    'reader-read-only',
+    'a read can write',
+    writes,
+    `open(file, { readonly: true }, cache)\n  connection.pragma('query_only = ON')`,
+    'open(file, { readonly: false }, cache)',
+  ),
+  search(
+    'search-index-added',
+    'a group of new orders is found by no text',
+    searches,
+    '    this.#index.run()\n',
+  ),
+  search('search-resume', 'no order is found by text any more', searches, '    this.#resume.run()\n'),
+  inFile('server/db/sqlite.ts')(
+    'read-after-write',
+    'whoever was told of a write does not find it',
+    ['test/orders/order-races.test.ts'],
+    '    beforeResults: () => snapshot.end(),\n',
+  ),
+  inFile('server/db/sqlite-reader.ts')(
+    'read-time-limit',
+    'one read runs for as long as it likes',
+    ['test/db/sqlite-readers.test.ts'],
+    'if (performance.now() > deadline) throw',
+    'if (false) throw',
+  ),
+  inFile('server/db/sqlite-lanes.ts')(
+    'reads-of-one-caller',
+    'one caller fills the queue of all',
+    ['test/db/sqlite-readers.test.ts'],
+    ' || queue.length >= this.#waitingLimitOfCaller',
+  ),
+]
