@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -18,7 +19,7 @@ const chosen = guards.filter(({ id }) => asked.length === 0 || asked.some((part)
 const copies = 2
 const testLimitMilliseconds = 120_000
 
-type Verdict = 'noticed' | 'NOT noticed' | 'no test ran'
+type Verdict = 'noticed' | 'NOT noticed'
 
 interface Outcome {
   guard: Guard
@@ -45,12 +46,11 @@ process.exitCode = await main()
 
 async function main(): Promise<number> {
   const trees = Array.from({ length: copies }, (_, index) => copyTree(join(folder, `copy-${index}`)))
-  const red = await inLanes(trees, testFilesOf(chosen), async (tree, [engine, file]) =>
-    (await runTests(tree, [file], engine)).isGreen ? undefined : file,
+  const red = await inLanes(trees, testFilesOf(chosen), async (tree, { tests, engine }) =>
+    (await runTests(tree, tests, engine)).isGreen ? [] : tests,
   )
-  const alreadyRed = red.filter((file) => file !== undefined)
-  if (alreadyRed.length > 0) {
-    process.stdout.write(`These fail though nothing is broken:\n${alreadyRed.join('\n')}\n`)
+  if (red.flat().length > 0) {
+    process.stdout.write(`These fail though nothing is broken:\n${red.flat().join('\n')}\n`)
     return 1
   }
   process.stdout.write(
@@ -81,15 +81,9 @@ function copyTree(target: string): string {
 }
 
 /** Each file of tests once for each engine that a guard wants it on. */
-function testFilesOf(some: Guard[]): [engine: Guard['engine'], file: string][] {
-  const named = some.flatMap(({ engine, tests }) =>
-    tests.map((file) => [`${engine} ${file}`, engine, file] as const),
-  )
-  return [
-    ...new Map(
-      named.map(([key, engine, file]) => [key, [engine, file] as [Guard['engine'], string]]),
-    ).values(),
-  ]
+function testFilesOf(some: Guard[]): Pick<Guard, 'engine' | 'tests'>[] {
+  const single = some.flatMap(({ engine, tests }) => tests.map((file) => ({ engine, tests: [file] })))
+  return [...new Map(single.map((one) => [JSON.stringify(one), one])).values()]
 }
 
 /** As many at a time as there are trees, each in the first that is free. */
@@ -114,16 +108,21 @@ async function breakOne(tree: string, guard: Guard): Promise<Outcome> {
   try {
     for (const edit of guard.edits) apply(tree, edit)
     const run = await runTests(tree, guard.tests, guard.engine)
-    return { guard, ...verdictOf(run), seconds: (performance.now() - started) / 1000 }
+    if (run.passed === 0) await assertLoads(tree, guard)
+    const verdict: Verdict = run.isGreen ? 'NOT noticed' : 'noticed'
+    return { guard, verdict, failed: run.failed, seconds: (performance.now() - started) / 1000 }
   } finally {
     for (const [file, text] of kept) writeFileSync(join(tree, file), text)
   }
 }
 
-/** A mutant that cannot even be loaded shows nothing: some other test has to have passed. */
-function verdictOf({ passed, failed, isGreen }: Run): { verdict: Verdict; failed: number } {
-  if (isGreen) return { verdict: 'NOT noticed', failed }
-  return { verdict: passed === 0 ? 'no test ran' : 'noticed', failed }
+/** A mutant that cannot even be loaded fails every test, and shows nothing. */
+async function assertLoads(tree: string, { id, edits }: Guard): Promise<void> {
+  for (const { file } of edits) {
+    const child = spawn(process.execPath, ['--eval', `import('./${file}')`], { cwd: tree, stdio: 'inherit' })
+    const [code] = await once(child, 'close')
+    if (code !== 0) throw new Error(`${id}: ${file} cannot be loaded when it is broken so`)
+  }
 }
 
 function apply(tree: string, { file, from, to }: Edit): void {
@@ -144,14 +143,15 @@ async function runTests(tree: string, files: string[], engine: Guard['engine']):
     stdio: ['ignore', 'pipe', 'ignore'],
   })
   running.add(child)
-  const exit = new Promise<number | null>((resolve) => child.once('close', resolve))
-  void exit.then(() => running.delete(child))
+  const exit = once(child, 'close')
   const chunks: Buffer[] = []
   for await (const chunk of child.stdout) chunks.push(chunk)
+  const [code] = await exit
+  running.delete(child)
   const output = Buffer.concat(chunks).toString()
   const count = (what: string) =>
     [...output.matchAll(new RegExp(`^\\S+ ${what} (\\d+)$`, 'gm'))].reduce((sum, [, n]) => sum + Number(n), 0)
-  return { passed: count('pass'), failed: count('fail') + count('cancelled'), isGreen: (await exit) === 0 }
+  return { passed: count('pass'), failed: count('fail') + count('cancelled'), isGreen: code === 0 }
 }
 
 function rowOf({ guard, verdict, failed, seconds }: Outcome): string {

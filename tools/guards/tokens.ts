@@ -156,6 +156,6 @@ export const tokenGuards: Guard[] = [
     'families-limit',
     'a user has any number of families',
     ['test/auth/surplus.test.ts'],
-    '  await endSurplusFamilies(trx, input.principalId)\n',
+    '  await endSurplusFamilies(trx, input)\n',
   ),
 ]
