@@ -13,6 +13,7 @@ import {
   tokenPair,
 } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
+import { withRawDatabase } from '../support/database.ts'
 import { assertProblem } from '../support/problem.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -126,6 +127,18 @@ describe('revocation', () => {
       assertProblem(await me(unused), 401, 'authentication-required')
     })
   }
+
+  it('the mark of a disabled account counts by itself, also where nothing else has ended its credentials', async () => {
+    const user = await newUser(service)
+    const { browser, bearer, refreshToken } = await everyCredential(user)
+    await withRawDatabase(service.databaseUrl, (db) =>
+      db.updateTable('principals').set('enabled', 0).where('id', '=', user.id).execute(),
+    )
+    assertProblem(await refresh(refreshToken), 401, 'invalid-refresh-token')
+    service.advance(5 * minute)
+    assertProblem(await me(browser), 401, 'authentication-required')
+    assertProblem(await me(bearer), 401, 'authentication-required')
+  })
 
   describe('after it', () => {
     it('a new password signs in at once, the old one no longer', async () => {

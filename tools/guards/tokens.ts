@@ -8,11 +8,7 @@ const access = ['test/auth/access-token.test.ts']
 const rotations = ['test/auth/refreshToken.test.ts']
 const revocations = ['test/auth/revocation.test.ts']
 
-/**
- * Access and refresh tokens. Left out, for something else refuses the same: an empty `sub` (no account has it), a family
- * that has been revoked while its token is marked used (read again before the next is given), and a disabled account
- * that refreshes (disabling has revoked its families).
- */
+/** Access and refresh tokens. Left out is an empty `sub`: no account has it, so nothing else comes of it. */
 export const tokenGuards: Guard[] = [
   tokens('token-typ', 'any token of our key is an access token', access, '\n        typ: tokenType,'),
   tokens('token-iss', 'a token of another issuer serves', access, '\n        issuer: this.#issuer(),'),
@@ -82,13 +78,12 @@ export const tokenGuards: Guard[] = [
     'isEnabled(state) && token.issuedAtSeconds * 1000 >= state.credentialsChangedAt',
     'isEnabled(state)',
   ),
-  // Disabling also moves the date of the credentials, and ends all sessions.
   who(
     'disabled-account',
-    'the tokens of a disabled account serve',
+    'the mark of a disabled account counts for nothing',
     revocations,
-    'isEnabled(state) && token.issuedAtSeconds * 1000 >= state.credentialsChangedAt',
-    'state !== undefined',
+    'return state?.enabled === true',
+    'return state !== undefined',
   ),
   inFile('server/auth/directory.ts')(
     'directory-age',
@@ -123,7 +118,8 @@ export const tokenGuards: Guard[] = [
     'a bad bearer falls back to the cookie',
     ['test/auth/getCurrentUser.test.ts'],
     `return this.#bearer(fields.length > 1 ? '' : bearerToken(authorization))`,
-    'return this.#bearer(bearerToken(authorization)).then((found) => (found.outcome === `valid` ? found : this.session(request)))',
+    'return this.#bearer(bearerToken(authorization)).then((found) =>\n' +
+      '      found.outcome === `valid` ? found : this.session(request))',
   ),
   refresh('refresh-once', 'a refresh token works twice', rotations, `    .where('used_at', 'is', null)\n`),
   refresh(
@@ -131,6 +127,30 @@ export const tokenGuards: Guard[] = [
     'a refresh token works until its family ends',
     rotations,
     `    .where('expires_at', '>', nowMilliseconds)\n`,
+  ),
+  refresh(
+    'refresh-revoked',
+    'a family that was revoked goes on',
+    rotations,
+    `          .where('refresh_families.revoked_at', 'is', null)\n`,
+    '',
+    {
+      file: 'server/auth/refresh-store.ts',
+      from: `\n    .where('refresh_families.revoked_at', 'is', null)\n`,
+      to: '\n',
+    },
+  ),
+  refresh(
+    'refresh-disabled',
+    'a disabled account refreshes',
+    revocations,
+    `          .where('principals.enabled', '=', 1),\n`,
+    '',
+    {
+      file: 'server/auth/refresh-store.ts',
+      from: `\n    .where('principals.enabled', '=', 1),\n`,
+      to: ',\n',
+    },
   ),
   refresh(
     'refresh-reuse',
