@@ -82,6 +82,11 @@ describe('filtered lists by creation', () => {
     await check()
   })
 
+  it('are exact where a page ends among many of one millisecond, whatever their ids', async () => {
+    await store(Array.from({ length: 60 }, () => 50))
+    await check()
+  })
+
   it('are exact where a clock was set back, and beyond', async () => {
     await store(Array.from({ length: 40 }, (_, index) => 10 + Math.floor(index / 4)))
     await check()
