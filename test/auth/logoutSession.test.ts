@@ -57,6 +57,18 @@ describe('logoutSession', () => {
       assert.deepEqual(await Promise.all(ids.map(isSignedIn)), [false, false, false])
     })
 
+    it('leaving none of its ids in the database', async () => {
+      await browser.post('/v1/auth/session/refresh')
+      await browser.post(path)
+      const sessions = service.db.read.selectFrom('sessions').select('id')
+      const left = await service.db.read
+        .selectFrom('session_ids')
+        .selectAll()
+        .where('session_id', 'not in', sessions)
+        .execute()
+      assert.deepEqual(left, [])
+    })
+
     it('leaving other sessions and the token families of the user alone', async () => {
       const elsewhere = await signIn(service, user)
       await service.client().post('/v1/auth/token', user.credentials)
