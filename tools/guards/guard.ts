@@ -15,7 +15,7 @@ export interface Guard {
   /** At least one test of these files has to fail. */
   tests: string[]
   /** Where the guard is in what PostgreSQL alone runs; otherwise the tests run on SQLite. */
-  engine?: 'postgres'
+  engine?: 'postgres' | undefined
 }
 
 /** Writes a list of guards of one file after the other. */
