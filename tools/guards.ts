@@ -18,6 +18,8 @@ const chosen = guards.filter(({ id }) => asked.length === 0 || asked.some((part)
 /** Copies, and so guards broken at the same time. */
 const copies = 2
 const testLimitMilliseconds = 120_000
+/** Of all tests of a guard: one that waits for a refusal which never comes asks for ever, and no limit of a test ends it. */
+const runLimitMilliseconds = 300_000
 
 type Verdict = 'noticed' | 'NOT noticed'
 
@@ -38,7 +40,7 @@ await buildWebIfStale()
 const folder = mkdtempSync(join(tmpdir(), 'countersign-guards-'))
 const running = new Set<ChildProcess>()
 process.on('exit', () => {
-  for (const child of running) child.kill()
+  for (const child of running) end(child)
   rmSync(folder, { recursive: true, force: true })
 })
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
@@ -141,17 +143,29 @@ async function runTests(tree: string, files: string[], engine: Guard['engine']):
     cwd: tree,
     env,
     stdio: ['ignore', 'pipe', 'ignore'],
+    // A group of its own: the processes that it starts end with it.
+    detached: true,
   })
   running.add(child)
   const exit = once(child, 'close')
+  const timer = setTimeout(() => end(child), runLimitMilliseconds)
   const chunks: Buffer[] = []
   for await (const chunk of child.stdout) chunks.push(chunk)
   const [code] = await exit
+  clearTimeout(timer)
   running.delete(child)
   const output = Buffer.concat(chunks).toString()
   const count = (what: string) =>
     [...output.matchAll(new RegExp(`^\\S+ ${what} (\\d+)$`, 'gm'))].reduce((sum, [, n]) => sum + Number(n), 0)
   return { passed: count('pass'), failed: count('fail') + count('cancelled'), isGreen: code === 0 }
+}
+
+function end({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL')
+  } catch {
+    // It has ended by itself.
+  }
 }
 
 function rowOf({ guard, verdict, failed, seconds }: Outcome): string {
