@@ -117,8 +117,9 @@ describe('the overview', () => {
     await page.goto('/problems')
     await page.getByRole('link', { name: 'Countersign' }).click()
     await figure(page, 'Last 30 days').waitFor()
-    await page.getByRole('radio', { name: '30 days' }).focus()
-    await page.keyboard.press('ArrowRight')
+    // A new view takes the focus to its heading first.
+    await page.locator('h1:focus').waitFor()
+    await page.getByRole('radio', { name: '30 days' }).press('ArrowRight')
     await figure(page, 'Last 90 days').waitFor()
     await waitForAddress(person, '/?days=90')
     assert.deepEqual(await valuesOf(page, 'Last 90 days'), [13])
