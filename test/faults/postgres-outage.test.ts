@@ -373,9 +373,16 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     await assertResumes()
     const name = new URL(databaseUrl).pathname.slice(1)
     await runSql(postgres.url, `alter database ${name} connection limit 0`)
-    await terminateAll()
-    await setTimeout(100)
-    await runSql(postgres.url, `alter database ${name} rename to elsewhere`)
+    // It waits for others to leave, and the service comes back as often as it is sent away.
+    let isRenamed = false
+    const renaming = runSql(postgres.url, `alter database ${name} rename to elsewhere`).finally(() => {
+      isRenamed = true
+    })
+    while (!isRenamed) {
+      await terminateAll()
+      await setTimeout(50)
+    }
+    await renaming
     await assertOutage(promptMilliseconds)
     await runSql(postgres.url, `alter database elsewhere rename to ${name}`)
     await runSql(postgres.url, `alter database ${name} connection limit -1`)
