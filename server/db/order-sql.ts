@@ -18,12 +18,51 @@ export type NumberedOrder = Pick<OrdersTable, 'id' | 'customer' | 'total_e4' | '
   seq: number
 }
 
-const selectLastContaining = prepared(
-  (_db, match: string, from: number, limit: number) => sql<NumberedOrder>`
-    select id, customer, total_e4, status, created_at, seq
-    from (select rowid from orders_search where orders_search match ${match} and rowid >= ${unseen(from)}
-      order by rowid desc limit ${unseen(limit)}) as found cross join orders on orders.seq = found.rowid
-    order by seq desc`,
+function prepareEndContaining(isNewestFirst: boolean) {
+  const way = sql.raw(isNewestFirst ? 'desc' : 'asc')
+  return prepared(
+    (_db, match: string, from: number, limit: number) => sql<NumberedOrder>`
+      select id, customer, total_e4, status, created_at, seq
+      from (select rowid from orders_search where orders_search match ${match} and rowid >= ${unseen(from)}
+        order by rowid ${way} limit ${unseen(limit)}) as found cross join orders on orders.seq = found.rowid
+      order by seq ${way}`,
+  )
+}
+
+/** Each trigram of the phrase costs as much as reading ten orders: a few of them find little more than all do. */
+function prepareEndLikely(isNewestFirst: boolean) {
+  const way = sql.raw(isNewestFirst ? 'desc' : 'asc')
+  return prepared(
+    (_db, match: string, from: number, text: string, limit: number) => sql<NumberedOrder>`
+      select id, customer, total_e4, status, created_at, seq
+      from orders_search as found cross join orders on orders.seq = found.rowid
+      where orders_search match ${match} and found.rowid >= ${unseen(from)} and ${sqliteWithinTime}
+        and instr(orders.customer_folded, ${text}) > 0
+      order by found.rowid ${way} limit ${unseen(limit)}`,
+  )
+}
+
+const sqliteWithinTime = sql<SqlBool>`(orders.seq & 255 <> 0 or within_time() = 1)`
+const selectEnd = {
+  containing: { first: prepareEndContaining(false), last: prepareEndContaining(true) },
+  likely: { first: prepareEndLikely(false), last: prepareEndLikely(true) },
+}
+
+/** Numbers of orders. */
+interface Sequence {
+  first: number
+  last: number
+  /** From this number on each order was created no earlier than all before it. */
+  inOrderFrom: number
+}
+
+const selectSequence = prepared(
+  () => sql<Sequence>`select coalesce((select min(seq) from orders), 0) as first,
+    coalesce((select max(seq) from orders), 0) as last, in_order_from as "inOrderFrom" from order_sequence`,
+)
+
+const selectVersion = prepared(
+  () => sql<{ version: number }>`select data_version as version from pragma_data_version`,
 )
 
 /** The parts of a query for orders that the two engines write differently. */
@@ -47,23 +86,22 @@ export interface OrderSql {
   containing(text: string): RawBuilder<SqlBool> | undefined
   /** How many there are of those; undefined where counting the orders that match is as quick. */
   countContaining(text: string): RawBuilder<{ count: number }> | undefined
+  /** Undefined where orders have no numbers. */
+  sequence: ((db: Kysely<Database>) => Promise<Sequence | undefined>) | undefined
   /**
-   * The number of the last order, and from which number on each was created no earlier than all before it. Undefined
-   * where orders have no numbers.
+   * Of those that `containing` finds, from the number `from` on, the last `limit`, the last first; or the first ones.
+   * `isCommon` says that there are many among those near that end.
    */
-  sequence: RawBuilder<{ last: number; inOrderFrom: number }> | undefined
-  /** The `limit` of those that `containing` finds which have the greatest numbers, from `from` on, the greatest first. */
-  lastContaining(
+  endContaining(
     db: Kysely<Database>,
     text: string,
-    from: number,
-    limit: number,
+    which: { from: number; limit: number; isNewestFirst: boolean; isCommon: boolean },
   ): Promise<NumberedOrder[]> | undefined
   /**
    * A number that is the same for two snapshots of one connection only if nothing was written between them. Undefined
    * where there is none.
    */
-  version: RawBuilder<{ version: number }> | undefined
+  version: ((db: Kysely<Database>) => Promise<number | undefined>) | undefined
 }
 
 const trigramCharacters = 3
@@ -73,15 +111,27 @@ function phrase(text: string): string | undefined {
   return [...text].length < trigramCharacters ? undefined : `"${text.replaceAll('"', '""')}"`
 }
 
+/** What contains the text has all of these: the first two beside one another, and the last. */
+function someTrigrams(text: string): string {
+  const characters = [...text]
+  const last = characters.length - trigramCharacters
+  const starts = new Set([0, Math.min(trigramCharacters, last), last])
+  return [...starts]
+    .map((start) => phrase(characters.slice(start, start + trigramCharacters).join('')))
+    .join(' AND ')
+}
+
 const sqlite: OrderSql = {
-  version: sql`select data_version as version from pragma_data_version`,
-  sequence: sql`select coalesce((select max(seq) from orders), 0) as last, in_order_from as "inOrderFrom"
-    from order_sequence`,
-  lastContaining(db, text, from, limit) {
+  version: async (db) => (await selectVersion(db))[0]?.version,
+  sequence: async (db) => (await selectSequence(db))[0],
+  endContaining(db, text, { from, limit, isNewestFirst, isCommon }) {
     const match = phrase(text)
-    return match === undefined ? undefined : selectLastContaining(db, match, from, limit)
+    if (match === undefined) return undefined
+    const end = isNewestFirst ? 'last' : 'first'
+    if (isCommon) return selectEnd.likely[end](db, someTrigrams(text), from, text, limit)
+    return selectEnd.containing[end](db, match, from, limit)
   },
-  withinTime: sql`(orders.seq & 255 <> 0 or within_time() = 1)`,
+  withinTime: sqliteWithinTime,
   limited: (take, skip) => sql`limit ${unseen(take)} offset ${unseen(skip)}`,
   along: (index) => (index === undefined ? sql`orders` : sql`orders indexed by ${sql.ref(index)}`),
   containing(text) {
@@ -101,7 +151,7 @@ const sqlite: OrderSql = {
 const postgres: OrderSql = {
   version: undefined,
   sequence: undefined,
-  lastContaining: () => undefined,
+  endContaining: () => undefined,
   withinTime: sql`within_time() = 1`,
   limited: (take, skip) => sql`limit ${take} offset ${skip}`,
   along: () => sql`orders`,

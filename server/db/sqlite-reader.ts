@@ -2,7 +2,8 @@ import type { MessagePort } from 'node:worker_threads'
 import { Kysely } from 'kysely'
 import { DatabaseUnavailable, QueryTooSlow } from './errors.ts'
 import type { ReadOperations } from './port.ts'
-import { sqliteDialect, translateErrors } from './sqlite-driver.ts'
+import { runDirectly } from './prepared.ts'
+import { CachingConnection, sqliteDialect, translateErrors } from './sqlite-driver.ts'
 import { openReadOnly } from './sqlite-files.ts'
 import {
   type FromThread,
@@ -35,6 +36,11 @@ export function runSqliteReader(
   })
   const transaction = { begin: 'begin', commit: 'commit', rollback: ['rollback'] }
   const db = new Kysely<Database>({ dialect: sqliteDialect(connection, transaction) })
+  const direct = new CachingConnection(connection)
+  runDirectly(db, {
+    read: async (text, parameters) => direct.read(text, parameters),
+    write: async (text, parameters) => direct.write(text, parameters),
+  })
   let last: Promise<void> = Promise.resolve()
 
   async function answer(request: ThreadRequest): Promise<void> {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 import { Kysely, sql } from 'kysely'
-import { DatabaseRefused, DatabaseUnavailable } from './errors.ts'
+import { DatabaseRefused, DatabaseUnavailable, QueryTooSlow } from './errors.ts'
 import { migrate } from './migrate.ts'
 import type { DatabasePort, ReadOperations, WriteOperations } from './port.ts'
 import { readDirectly } from './prepared.ts'
@@ -13,6 +13,9 @@ import type { Database } from './tables.ts'
 
 /** Writes that may wait for the writer thread; one more is refused at once instead of piling up. */
 const waitingWritesLimit = 10_000
+
+/** What a read that promised to be quick may take in the main thread. */
+const quickMilliseconds = 3
 
 const plainTransaction = { begin: 'begin', commit: 'commit', rollback: ['rollback'] }
 
@@ -84,6 +87,7 @@ export async function openSqlite<Operations extends WriteOperations, Reads exten
   const read = new Kysely<Database>({ dialect: sqliteDialect(connection, plainTransaction) })
   const direct = new CachingConnection(connection)
   const snapshot = new TurnSnapshot(connection)
+  const quickly = new QuickReads(connection)
   readDirectly(read, async (text, parameters) => {
     snapshot.begin()
     return direct.read(text, parameters)
@@ -108,7 +112,7 @@ export async function openSqlite<Operations extends WriteOperations, Reads exten
     async query(name, input, { limitMilliseconds, caller }) {
       const quick = reads[name]?.quick
       snapshot.begin()
-      const answer = await quick?.(read, input)
+      const answer = quick && (await quickly.run(() => quick(read, input)))
       // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
       return (answer ?? lanes.run(name, input, limitMilliseconds, caller)) as Promise<any>
     },
@@ -127,6 +131,30 @@ export async function openSqlite<Operations extends WriteOperations, Reads exten
       await Promise.all([writer.close(), lanes.close()])
       connection.close()
     },
+  }
+}
+
+/** Ends a quick read that takes longer than it should after all; it then begins again in a thread. */
+class QuickReads {
+  #deadline = Number.POSITIVE_INFINITY
+
+  constructor(connection: Sqlite.Database) {
+    connection.function('within_time', () => {
+      if (performance.now() > this.#deadline) throw new QueryTooSlow('the query is not quick')
+      return 1
+    })
+  }
+
+  async run<Output>(work: () => Promise<Output>): Promise<Output | undefined> {
+    this.#deadline = performance.now() + quickMilliseconds
+    try {
+      return await work()
+    } catch (error) {
+      if (error instanceof QueryTooSlow) return undefined
+      throw error
+    } finally {
+      this.#deadline = Number.POSITIVE_INFINITY
+    }
   }
 }
 

@@ -1,10 +1,10 @@
 import type { Kysely } from 'kysely'
 import { orderSqlOf } from '../db/order-sql.ts'
-import { allDays, type Database } from '../db/tables.ts'
+import type { Database } from '../db/tables.ts'
 import type { Filter } from './filter/parser.ts'
-import { countCreated, countMatches } from './list-store.ts'
+import { countBetween, countMatches } from './list-store.ts'
 import type { OrderStatus } from './order.ts'
-import { countByDay, countByStatus } from './tally-store.ts'
+import { countByStatus, countInDays } from './tally-store.ts'
 
 type Db = Kysely<Database>
 
@@ -44,21 +44,44 @@ export function tallyFilterOf(filter: Filter | null): TallyFilter | undefined {
     if (operator === '=') return { ...everything, hasStatus: isInRange }
     return operator === '!=' ? { ...everything, hasStatus: (status) => !isInRange(status) } : undefined
   }
-  if (filter.field !== 'createdAtUtc') return undefined
+  const interval = filter.field === 'createdAtUtc' ? intervalOf(filter) : undefined
+  return interval && { ...everything, ...interval }
+}
+
+/** Whole numbers from `from` up to, not including, `to`. */
+export interface Interval {
+  from: number
+  to: number
+}
+
+/** Undefined for what is no single interval. */
+function intervalOf({ operator, range }: Extract<Filter, { kind: 'number' }>): Interval | undefined {
+  const [lowest, highest] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
   switch (operator) {
     case '=':
-      return { ...everything, from: range.low, to: range.high }
+      return { from: range.low, to: range.high }
     case '<':
-      return { ...everything, to: range.low }
+      return { from: lowest, to: range.low }
     case '<=':
-      return { ...everything, to: range.high }
+      return { from: lowest, to: range.high }
     case '>':
-      return { ...everything, from: range.high }
+      return { from: range.high, to: highest }
     case '>=':
-      return { ...everything, from: range.low }
+      return { from: range.low, to: highest }
     case '!=':
       return undefined
   }
+}
+
+/** The totals that a filter means which looks at nothing else; undefined for any other. */
+export function totalsOf(filter: Filter): Interval | undefined {
+  if (filter.kind === 'number') return filter.field === 'total' ? intervalOf(filter) : undefined
+  if (filter.kind !== 'and') return undefined
+  return filter.operands
+    .map(totalsOf)
+    .reduce(
+      (both, one) => both && one && { from: Math.max(both.from, one.from), to: Math.min(both.to, one.to) },
+    )
 }
 
 function intersection(a: TallyFilter, b: TallyFilter): TallyFilter {
@@ -82,7 +105,7 @@ interface Totals {
 }
 
 /** By the adapter of a connection, which its transactions share. */
-const totalsOf = new WeakMap<object, Totals>()
+const keptBy = new WeakMap<object, Totals>()
 
 /**
  * Exactly how many orders match. What the tally knows, or its contrary, is not looked at, and neither is what was
@@ -92,52 +115,67 @@ export async function countOrders(db: Db, filter: Filter | null): Promise<number
   const tallied = tallyFilterOf(filter)
   if (tallied !== undefined) return countTallied(db, tallied)
   if (filter?.kind === 'not') return (await countOrders(db, null)) - (await countOrders(db, filter.operand))
-  if (filter === null) return 0
+  return filter === null ? 0 : countOnce(db, JSON.stringify(filter), () => countMatches(db, filter))
+}
+
+/** What was counted before on this connection, unless anything was written since; else what `count` says, if finite. */
+export async function countOnce(db: Db, key: string, count: () => Promise<number>): Promise<number> {
   const totals = await currentTotals(db)
-  const key = JSON.stringify(filter)
   const known = totals?.get(key)
   if (known !== undefined) return known
-  const count = await countMatches(db, filter)
-  if (totals !== undefined && totals.size < keptTotals) totals.set(key, count)
-  return count
+  const counted = await count()
+  if (totals !== undefined && totals.size < keptTotals && Number.isFinite(counted)) totals.set(key, counted)
+  return counted
 }
 
 /** Those of this snapshot; undefined where snapshots cannot be told apart. */
 async function currentTotals(db: Db): Promise<Map<string, number> | undefined> {
-  const { version } = orderSqlOf(db)
-  if (version === undefined) return undefined
-  const { rows } = await version.execute(db)
-  const current = rows[0]?.version ?? 0
+  const current = await orderSqlOf(db).version?.(db)
+  if (current === undefined) return undefined
   const { adapter } = db.getExecutor()
-  const before = totalsOf.get(adapter)
+  const before = keptBy.get(adapter)
   if (before?.version === current) return before.byFilter
   const byFilter = new Map<string, number>()
-  totalsOf.set(adapter, { version: current, byFilter })
+  keptBy.set(adapter, { version: current, byFilter })
   return byFilter
 }
 
-async function countTallied(db: Db, filter: TallyFilter): Promise<number> {
-  if (hasAllTimes(filter)) {
-    const counts = await countByStatus(db)
-    return sumOf([...counts].filter(([status]) => filter.hasStatus(status)).map(([, count]) => count))
-  }
-  if (filter.from >= filter.to) return 0
-  // Before 1970 the tally knows no days.
-  const firstDay = Math.max(0, Math.ceil(filter.from / dayMilliseconds))
-  const endDay = Math.min(afterAllDays, Math.floor(filter.to / dayMilliseconds))
-  const days = await countByDay(db, firstDay, endDay - 1)
-  const statuses = [...new Set(days.map(({ status }) => status))].filter(filter.hasStatus)
-  const edge = (from: number, to: number) => countCreated(db, { from, to, statuses })
-  if (firstDay >= endDay) return edge(earliest(filter.from), filter.to)
-  const whole = days.filter(({ day, status }) => day !== allDays && filter.hasStatus(status))
-  const before = await edge(earliest(filter.from), firstDay * dayMilliseconds)
-  const after = endDay === afterAllDays ? 0 : await edge(endDay * dayMilliseconds, filter.to)
-  return sumOf(whole.map(({ orders }) => orders)) + before + after
+/** Infinitely many where a part of a day holds more than `limit`. */
+export async function countTallied(
+  db: Db,
+  filter: TallyFilter,
+  limit = Number.POSITIVE_INFINITY,
+): Promise<number> {
+  const counts = await countByStatus(db)
+  const wanted = [...counts.keys()].filter(filter.hasStatus)
+  const { from, to } = filter
+  if (hasAllTimes(filter)) return sumOf(wanted.map((status) => counts.get(status) ?? 0))
+  if (from >= to) return 0
+  const isOfAll = wanted.length === counts.size
+  return countOnce(db, [from, to, ...wanted].join(), async () => {
+    // Before 1970 the tally knows no days.
+    const firstDay = Math.max(0, Math.ceil(from / dayMilliseconds))
+    const endDay = Math.min(afterAllDays, Math.floor(to / dayMilliseconds))
+    const statuses = isOfAll ? undefined : wanted
+    const edge = (start: number, end: number) => countEdge(db, { from: start, to: end }, statuses, limit)
+    if (firstDay >= endDay) return edge(from, to)
+    const whole = await countInDays(db, firstDay, endDay - 1)
+    const before = await edge(from, firstDay * dayMilliseconds)
+    const after = endDay === afterAllDays ? 0 : await edge(endDay * dayMilliseconds, to)
+    return sumOf(wanted.map((status) => whole.get(status) ?? 0)) + before + after
+  })
 }
 
-/** An integer that both engines take in place of infinity. */
-function earliest(from: number): number {
-  return Math.max(from, Number.MIN_SAFE_INTEGER)
+/** Of all statuses without `statuses`. */
+async function countEdge(
+  db: Db,
+  interval: Interval,
+  statuses: OrderStatus[] | undefined,
+  limit: number,
+): Promise<number> {
+  const between = { ...interval, column: 'created_at', limit } as const
+  if (statuses === undefined) return countBetween(db, { ...between, status: undefined })
+  return sumOf(await Promise.all(statuses.map((status) => countBetween(db, { ...between, status }))))
 }
 
 function sumOf(numbers: number[]): number {

@@ -91,11 +91,18 @@ export function toSummaries(rows: Row[], isReversed: boolean): OrderSummary[] {
   return isReversed ? summaries.reverse() : summaries
 }
 
+/** Of a whole number of an order those from `from` up to, not including, `to`, either of which may be infinite. */
+export interface Between {
+  column: 'created_at' | 'total_e4'
+  from: number
+  to: number
+}
+
 /** A page of all orders, or of those of one status, which an index holds in the order of the page. */
 export interface PlainPage extends Ordering, Window {
   status: OrderStatus | undefined
-  /** Only what was created from then on, in the direction of the walk: so many are not passed over one by one. */
-  from?: number
+  /** Of the column of the sort, so that what lies outside is not passed over one by one. */
+  between?: Between | undefined
 }
 
 const plainPages = new Map<string, ReturnType<typeof preparePlainPage>>()
@@ -110,27 +117,29 @@ const nearSteps = 20
 
 /** Its cost is that of `skip` entries of an index and of `take` rows. `isPlain` must hold. */
 export async function findPlainPage(db: Db, page: PlainPage): Promise<OrderSummary[]> {
-  const { sortKey, direction, isReversed, status, from, skip } = page
+  const { sortKey, direction, isReversed, status, between, skip } = page
   const isNear = skip <= nearSteps
-  const shape = [sortKey, direction, isReversed, status === undefined, from === undefined, isNear].join()
+  const shape = [sortKey, direction, isReversed, status === undefined, between?.column, isNear].join()
   let find = plainPages.get(shape)
   if (find === undefined) {
     find = preparePlainPage(page)
     plainPages.set(shape, find)
   }
-  return toSummaries(await find(db, page.take, page.skip, status ?? 0, from ?? 0), isReversed)
+  const { from, to } = finite(between)
+  return toSummaries(await find(db, page.take, page.skip, status ?? 0, from, to), isReversed)
 }
 
 function preparePlainPage(page: PlainPage) {
   const terms = orderTerms(page, page.isReversed)
-  const isAscending = (page.direction === 'asc') !== page.isReversed
-  return prepared((db, take: number, skip: number, status: number, from: number) => {
+  return prepared((db, take: number, skip: number, status: number, from: number, to: number) => {
     const { along, limited } = orderSqlOf(db)
     const orders = along(plainIndex(page))
     const hasStatus = page.status === undefined ? sql`1 = 1` : sql`status = ${status}`
-    const isAfter = isAscending ? sql`created_at >= ${from}` : sql`created_at <= ${from}`
-    const condition = page.from === undefined ? hasStatus : sql`${hasStatus} and ${isAfter}`
-    const listed = sql`from orders as ${orders} where ${condition} order by ${terms} ${limited(take, skip)}`
+    const column = sql.ref(page.between?.column ?? 'id')
+    const isBetween =
+      page.between === undefined ? sql`1 = 1` : sql`${column} >= ${from} and ${column} < ${to}`
+    const listed = sql`from orders as ${orders} where ${hasStatus} and ${isBetween}
+      order by ${terms} ${limited(take, skip)}`
     if (page.skip <= nearSteps) return sql<Row>`select ${selected} ${listed}`
     // Ids by the index alone, then their rows: each row that OFFSET passes over would be looked up.
     return sql<Row>`select ${selected} from orders where id in (select id ${listed}) order by ${terms}`
@@ -140,6 +149,47 @@ function preparePlainPage(page: PlainPage) {
 function plainIndex({ sortKey, status }: PlainPage): OrderIndex {
   if (status === undefined) return sorts[sortKey].index
   return sortKey === 'createdAtUtc' ? 'orders_by_status_and_created_at' : 'orders_by_status'
+}
+
+/** Integers that both engines take in place of infinity, beyond all that an order has. */
+function finite(between: Between | undefined): { from: number; to: number } {
+  return {
+    from: Math.max(between?.from ?? 0, Number.MIN_SAFE_INTEGER),
+    to: Math.min(between?.to ?? 0, Number.MAX_SAFE_INTEGER),
+  }
+}
+
+const counts = new Map<string, ReturnType<typeof prepareCount>>()
+
+/** How many there are, by entries of an index alone; infinitely many for more than `limit`. */
+export async function countBetween(
+  db: Db,
+  { status, limit, ...between }: Between & { status: OrderStatus | undefined; limit: number },
+): Promise<number> {
+  if (between.from >= between.to) return 0
+  const shape = [between.column, status === undefined].join()
+  let count = counts.get(shape)
+  if (count === undefined) {
+    count = prepareCount(between.column, status === undefined)
+    counts.set(shape, count)
+  }
+  const { from, to } = finite(between)
+  const [row] = await count(db, from, to, status ?? 0, Math.min(limit, Number.MAX_SAFE_INTEGER - 1) + 1)
+  const counted = Number(row?.count)
+  return counted > limit ? Number.POSITIVE_INFINITY : counted
+}
+
+function prepareCount(column: Between['column'], isOfAll: boolean) {
+  return prepared((db, from: number, to: number, status: number, limit: number) => {
+    const { withinTime, along } = orderSqlOf(db)
+    const ofStatus = isOfAll ? 'orders_by_created_at' : 'orders_by_status_and_created_at'
+    const orders = along(column === 'total_e4' ? 'orders_by_total' : ofStatus)
+    const hasStatus = isOfAll ? sql`1 = 1` : sql`status = ${status}`
+    return sql<{ count: number }>`select count(*) as count from (
+      select 1 from orders as ${orders} where ${withinTime} and ${hasStatus}
+        and ${sql.ref(column)} >= ${from} and ${sql.ref(column)} < ${to} limit ${limit}
+    ) as counted`
+  })
 }
 
 /** How many orders match, by looking at those that an index finds, or at all. */
@@ -169,20 +219,6 @@ export function containedText(filter: Filter): string | undefined {
   }
   const isContained = filter.kind === 'text' && filter.field === 'customer' && filter.operator === ':'
   return isContained ? foldText(filter.pattern.text) : undefined
-}
-
-/** How many were created from `from` up to, not including, `to`; by an index of those. */
-export async function countCreated(
-  db: Db,
-  { from, to, statuses }: { from: number; to: number; statuses: readonly OrderStatus[] },
-): Promise<number> {
-  if (from >= to || statuses.length === 0) return 0
-  const { withinTime } = orderSqlOf(db)
-  const { rows } = await sql<{ count: number }>`select count(*) as count from orders
-    where ${withinTime} and status in (${sql.join(statuses)}) and created_at >= ${from} and created_at < ${to}`.execute(
-    db,
-  )
-  return Number(rows[0]?.count)
 }
 
 /** All matches are found first, by whatever index the filter has, and then sorted: at a cost by their number. */

@@ -9,11 +9,14 @@ import { type Filter, parseFilter } from './filter/parser.ts'
 import { countOrders, everything, hasAllTimes, tallyFilterOf } from './list-count.ts'
 import { findNearPage } from './list-near.ts'
 import { findNewest } from './list-newest.ts'
+import { findOrdersQuickly, quickSteps } from './list-quick.ts'
 import {
+  containedText,
   findPlainPage,
   isPlain,
   type Ordering,
   type OrderSummary,
+  type PlainPage,
   type SortKey,
   sortMatches,
   type Window,
@@ -83,6 +86,8 @@ export interface FoundOrders {
   totalCount: number
 }
 
+type Db = Kysely<Database>
+
 /** A page of the orders that match, and how many match, of one snapshot. */
 export const findOrders = {
   single: findNearPage,
@@ -111,31 +116,6 @@ export const findOrdersAsJson = {
 
 /** They take about half a millisecond. */
 const itemsAtOnce = 500
-
-/** Entries of an index that the main thread passes over, and rows that it reads, without holding others up. */
-const quickSteps = 1_000
-const quickRows = 100
-
-type Db = Kysely<Database>
-
-/** All orders, or those of one status, near either end of the list. */
-async function findOrdersQuickly(
-  db: Db,
-  { ordering, filter, page }: FindOrdersInput,
-): Promise<FoundOrders | undefined> {
-  const tallied = tallyFilterOf(filter)
-  if (tallied === undefined || !hasAllTimes(tallied)) return undefined
-  const counts = [...(await countByStatus(db))].filter(([, count]) => count > 0)
-  const wanted = counts.filter(([status]) => tallied.hasStatus(status))
-  const totalCount = wanted.reduce((sum, [, count]) => sum + count, 0)
-  const window = windowOf(totalCount, page ?? { offset: 0, limit: unpagedLimit })
-  if (window.take === 0) return { items: [], totalCount }
-  const status = wanted.length < counts.length ? wanted[0]?.[0] : undefined
-  const isOneList = wanted.length === counts.length || wanted.length === 1
-  const isQuick = window.skip <= quickSteps && window.take <= quickRows
-  if (!isOneList || !isQuick || !isPlain(ordering, status)) return undefined
-  return { items: await findPlainPage(db, { ...ordering, ...window, status }), totalCount }
-}
 
 async function findAnyOrders(db: Db, { ordering, filter, page }: FindOrdersInput): Promise<FoundOrders> {
   const totalCount = await countOrders(db, filter)
@@ -172,9 +152,15 @@ async function findItems(
   const walked = (window.skip + window.take) * (all / matches)
   const newest = await findNewest(db, filter, ordering, window, { matches, walked })
   if (newest !== undefined) return newest
-  const isSorted = matches <= sortedLimit && matches <= walked
+  const isSorted = matches <= sortedLimit && (matches <= walked || liesTogether(filter, ordering))
   if (isSorted) return sortMatches(db, filter, ordering, window)
   return walkToMatches(db, filter, ordering, window, walked > matches / findingGain)
+}
+
+/** Customers whose names contain a text stand beside one another among the names: a walk passes all others first. */
+function liesTogether(filter: Filter, ordering: Ordering): boolean {
+  if (filter.kind === 'and') return filter.operands.some((operand) => liesTogether(operand, ordering))
+  return ordering.sortKey === 'customer' && containedText(filter) !== undefined
 }
 
 const dayMilliseconds = 86_400_000
@@ -188,7 +174,7 @@ interface Walk extends Ordering, Window {
  * By creation the tally tells how many orders the days before the page hold, so the walk begins on its own day. Days
  * before 1970 it does not tell apart: those are walked through.
  */
-async function startingNear(db: Db, walk: Walk): Promise<Walk & { from?: number }> {
+async function startingNear(db: Db, walk: Walk): Promise<PlainPage> {
   if (walk.sortKey !== 'createdAtUtc' || walk.skip <= quickSteps) return walk
   const counts = (await countByDay(db, 0, lastDay)).filter(
     ({ status }) => walk.status === undefined || status === walk.status,
@@ -210,8 +196,9 @@ async function startingNear(db: Db, walk: Walk): Promise<Walk & { from?: number 
     passed += orders
   }
   if (start === undefined || passed > walk.skip) return walk
-  const from = isAscending ? start * dayMilliseconds : (start + 1) * dayMilliseconds - 1
-  return { ...walk, skip: walk.skip - passed, from }
+  const from = isAscending ? start * dayMilliseconds : Number.NEGATIVE_INFINITY
+  const to = isAscending ? Number.POSITIVE_INFINITY : (start + 1) * dayMilliseconds
+  return { ...walk, skip: walk.skip - passed, between: { column: 'created_at', from, to } }
 }
 
 function tooLarge(totalCount: number): Problem {

@@ -132,3 +132,24 @@ const selectDays = prepared(
 export function countByDay(db: Kysely<Database>, firstDay: number, lastDay: number): Promise<DayCount[]> {
   return selectDays(db, Math.max(0, firstDay), lastDay)
 }
+
+const selectInDays = prepared(
+  (_db, firstDay: number, lastDay: number) => sql<{ status: number; orders: number }>`
+    select status, cast(sum(orders) as bigint) as orders
+    from (
+      select status, orders from order_tally where day >= ${firstDay} and day <= ${lastDay}
+      union all
+      select status, orders from order_tally_changes where day >= ${firstDay} and day <= ${lastDay}
+    ) as tally
+    group by status`,
+)
+
+/** How many orders of each status were created from `firstDay` to `lastDay`, from day 0 (1970) on. */
+export async function countInDays(
+  db: Kysely<Database>,
+  firstDay: number,
+  lastDay: number,
+): Promise<Map<OrderStatus, number>> {
+  const rows = await selectInDays(db, firstDay, lastDay)
+  return new Map(rows.map(({ status, orders }) => [status as OrderStatus, orders]))
+}

@@ -75,6 +75,12 @@ describe('the SQLite readers', () => {
     assert.equal(await port.query('quickWhenSmall', 100, within(1_000)), 'thorough')
   })
 
+  it('are asked for what proves not to be quick, before the event loop is held for long', async () => {
+    const begun = performance.now()
+    assert.equal(await port.query('quickInVain', null, within(1_000)), 'thorough')
+    assert.ok(performance.now() - begun < 1_000)
+  })
+
   it('hold neither the event loop nor quick lists while a list runs on', async () => {
     let isOver = false
     const long = port.query('endless', null, within(1_500, 'mallory')).catch(() => {

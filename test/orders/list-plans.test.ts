@@ -178,7 +178,7 @@ describe('the plans of lists', () => {
       findOrders.run(db, page({ sortKey: 'createdAtUtc', direction: 'asc' }, 9_000)),
     )
     const last = statements.at(-1)
-    assert.match(last?.sql ?? '', /created_at >= /)
+    assert.match(last?.sql ?? '', /"created_at" >= /)
     assert.ok(last?.parameters.includes(7 * dayMilliseconds), String(last?.parameters))
     assert.ok((await accessesOf(statements)).includes('orders_by_created_at'))
   })
@@ -210,6 +210,25 @@ describe('the plans of lists', () => {
       )
     })
   }
+
+  it('of the newest with a text are the same by all of its trigrams, which are rare, and by some', async () => {
+    const zirkons = Array.from({ length: orderCount / 500 }, (_, index) => `Zirkon ${index * 500}`)
+    for (const limit of [20, 30]) {
+      for (const direction of ['asc', 'desc'] as const) {
+        const input = {
+          ...page({ sortKey: 'createdAtUtc', direction }, 0, 'zirkon'),
+          page: { offset: 0, limit },
+        }
+        const options = { limitMilliseconds: 2_000, caller: 'ada' }
+        const { items } = await service.db.query('findOrders', input, options)
+        const wanted = direction === 'asc' ? zirkons : zirkons.toReversed()
+        assert.deepEqual(
+          items.map(({ customer }) => customer),
+          wanted.slice(0, limit),
+        )
+      }
+    }
+  })
 
   it('are seen to walk all orders where they do', async () => {
     const accesses = await accessesOf(

@@ -27,10 +27,12 @@ describe('filtered lists by creation', () => {
   })
   after(() => service.close())
 
+  const pick = (names: string[]) => names[Math.floor(random() * names.length)] ?? ''
+
   async function store(instants: number[]): Promise<void> {
     const rows = instants.map((instant) =>
       orderRow({
-        customer: random() < 0.3 ? 'Zirkon Werke' : 'Other Works',
+        customer: random() < 0.3 ? 'Zirkon Werke' : pick(['Other Works', 'Zirbel Kontor', 'Werft Parke']),
         total_e4: random() < 0.4 ? 70_000 : 90_000,
         created_at: start + instant,
       }),
@@ -43,6 +45,7 @@ describe('filtered lists by creation', () => {
   const filters: [string, (row: OrderRow) => boolean][] = [
     ['customer:zirkon', ({ customer }) => customer.startsWith('Zirkon')],
     ['werke', ({ customer }) => customer.endsWith('Werke')],
+    ['"n wer"', ({ customer }) => customer.endsWith('Werke')],
     ['total=7', ({ total_e4 }) => total_e4 === 70_000],
     ['total=7 customer:zirkon', (row) => row.total_e4 === 70_000 && row.customer.startsWith('Zirkon')],
   ]

@@ -51,6 +51,11 @@ export const testReads = {
     quick: async (_db: Db, size: number) => (size < 10 ? 'quick' : undefined),
     run: async (_db: Db, _size: number) => 'thorough',
   },
+  /** Is not quick after all. */
+  quickInVain: {
+    quick: async (db: Db, _input: null): Promise<string> => endless.execute(db).then(() => 'quick'),
+    run: async (_db: Db, _input: null) => 'thorough',
+  },
 }
 
 export type TestReads = typeof testReads
