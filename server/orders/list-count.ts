@@ -118,13 +118,13 @@ export async function countOrders(db: Db, filter: Filter | null): Promise<number
   return filter === null ? 0 : countOnce(db, JSON.stringify(filter), () => countMatches(db, filter))
 }
 
-/** What was counted before on this connection, unless anything was written since; else what `count` says, if finite. */
+/** What was counted before on this connection, unless anything was written since; else what `count` says. */
 export async function countOnce(db: Db, key: string, count: () => Promise<number>): Promise<number> {
   const totals = await currentTotals(db)
   const known = totals?.get(key)
   if (known !== undefined) return known
   const counted = await count()
-  if (totals !== undefined && totals.size < keptTotals && Number.isFinite(counted)) totals.set(key, counted)
+  if (totals !== undefined && totals.size < keptTotals) totals.set(key, counted)
   return counted
 }
 
@@ -152,7 +152,7 @@ export async function countTallied(
   if (hasAllTimes(filter)) return sumOf(wanted.map((status) => counts.get(status) ?? 0))
   if (from >= to) return 0
   const isOfAll = wanted.length === counts.size
-  return countOnce(db, [from, to, ...wanted].join(), async () => {
+  return countOnce(db, [from, to, limit, ...wanted].join(), async () => {
     // Before 1970 the tally knows no days.
     const firstDay = Math.max(0, Math.ceil(from / dayMilliseconds))
     const endDay = Math.min(afterAllDays, Math.floor(to / dayMilliseconds))

@@ -85,7 +85,7 @@ async function findOfTotals(
   if (orderSqlOf(db).sequence === undefined) return undefined
   if (ordering.sortKey !== 'total' && ordering.sortKey !== 'createdAtUtc') return undefined
   const between = { ...totals, column: 'total_e4' } as const
-  const totalCount = await countOnce(db, JSON.stringify(filter), () =>
+  const totalCount = await countOnce(db, `${quickCount} ${JSON.stringify(filter)}`, () =>
     countBetween(db, { ...between, status: undefined, limit: quickCount }),
   )
   if (!Number.isFinite(totalCount)) return undefined
