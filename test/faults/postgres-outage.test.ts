@@ -143,7 +143,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
 
   const terminateAll = () =>
     runSql(
-      databaseUrl,
+      postgres.url,
       "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'countersign'",
     )
 
