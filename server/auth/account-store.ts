@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { prepared } from '../db/prepared.ts'
+import { prepared, unseen } from '../db/prepared.ts'
 import type { Database } from '../db/tables.ts'
 
 /** Names of a principal's roles, sorted. */
@@ -8,7 +8,11 @@ export async function rolesOf(db: Kysely<Database>, principalId: number): Promis
 }
 
 const selectRoles = prepared((db, principalId: number) =>
-  db.selectFrom('principal_roles').select('role').where('principal_id', '=', principalId).orderBy('role'),
+  db
+    .selectFrom('principal_roles')
+    .select('role')
+    .where('principal_id', '=', unseen(principalId))
+    .orderBy('role'),
 )
 
 /** A user with what a login checks. */

@@ -123,8 +123,8 @@ const markUsed = prepared((trx, tokenHash: string, nowMilliseconds: number) =>
           .select('refresh_families.id')
           .whereRef('refresh_families.id', '=', 'refresh_tokens.family_id')
           .where('refresh_families.revoked_at', 'is', null)
-          .where('refresh_families.expires_at', '>', nowMilliseconds)
-          .where('principals.enabled', '=', 1),
+          .where('refresh_families.expires_at', '>', unseen(nowMilliseconds))
+          .where('principals.enabled', '=', sql.lit(1)),
       ),
     )
     .returning('family_id'),
@@ -147,7 +147,7 @@ const selectLiveFamily = prepared((trx, familyId: string) =>
     ])
     .where('refresh_families.id', '=', unseen(familyId))
     .where('refresh_families.revoked_at', 'is', null)
-    .where('principals.enabled', '=', 1),
+    .where('principals.enabled', '=', sql.lit(1)),
 )
 
 async function nameRefusal(trx: Transaction<Database>, input: RotateRefreshTokenInput): Promise<Rotation> {

@@ -102,7 +102,8 @@ function bound<Row>({ query, argumentOf }: Prepared<Row>, values: object): Compi
 
 /**
  * A bound value that the planner does not look at. SQLite plans a statement anew, at several times the cost of a small
- * read, whenever a value is bound that its planner has looked at: in a join it looks at nearly all.
+ * read, whenever a value is bound that its planner has looked at: in a join, or beside an ORDER BY, it looks at nearly
+ * all. Constants of such a query stand in its text, by `sql.lit`, for they are bound each time as well.
  */
 export function unseen<Value>(value: Value): RawBuilder<Value> {
   return sql<Value>`(select ${value})`
