@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { prepared, unseen } from '../db/prepared.ts'
+import { prepared, unseenNumber } from '../db/prepared.ts'
 import type { Database } from '../db/tables.ts'
 
 /** Names of a principal's roles, sorted. */
@@ -11,7 +11,7 @@ const selectRoles = prepared((db, principalId: number) =>
   db
     .selectFrom('principal_roles')
     .select('role')
-    .where('principal_id', '=', unseen(principalId))
+    .where('principal_id', '=', unseenNumber(principalId))
     .orderBy('role'),
 )
 

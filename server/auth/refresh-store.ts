@@ -1,5 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { prepared, preparedWrite, unseen } from '../db/prepared.ts'
+import { prepared, preparedWrite, unseen, unseenNumber } from '../db/prepared.ts'
 import type { Database } from '../db/tables.ts'
 import { rolesOf } from './account-store.ts'
 import { confirmCredentials } from './session-store.ts'
@@ -123,7 +123,7 @@ const markUsed = prepared((trx, tokenHash: string, nowMilliseconds: number) =>
           .select('refresh_families.id')
           .whereRef('refresh_families.id', '=', 'refresh_tokens.family_id')
           .where('refresh_families.revoked_at', 'is', null)
-          .where('refresh_families.expires_at', '>', unseen(nowMilliseconds))
+          .where('refresh_families.expires_at', '>', unseenNumber(nowMilliseconds))
           .where('principals.enabled', '=', sql.lit(1)),
       ),
     )

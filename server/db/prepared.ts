@@ -108,3 +108,8 @@ function bound<Row>({ query, argumentOf }: Prepared<Row>, values: object): Compi
 export function unseen<Value>(value: Value): RawBuilder<Value> {
   return sql<Value>`(select ${value})`
 }
+
+/** The same of a whole number, of which PostgreSQL wants to be told that it is one. */
+export function unseenNumber(value: number): RawBuilder<number> {
+  return sql<number>`(select cast(${value} as bigint))`
+}
