@@ -1,8 +1,14 @@
 import { DatabaseUnavailable, QueryTooSlow, TooManyWaiting } from './errors.ts'
 import { DatabaseThread, type ThreadOptions } from './sqlite-thread.ts'
 
-/** What runs longer in the first lane goes on to the second, where it holds up nothing but its like. */
-const quickMilliseconds = 50
+/** Milliseconds in the first lane. What runs longer goes on to the second, where it holds up nothing but its like. */
+export interface FirstLaneLimits {
+  usual: number
+  /** Of a caller with something in the second lane: what else he asks then is likely to be of the same kind. */
+  besideLong: number
+}
+
+const firstLaneLimits: FirstLaneLimits = { usual: 25, besideLong: 5 }
 /** Requests handed to a thread before it has answered: the next one begins without waiting for this thread. */
 const sentAhead = { quick: 3, slow: 1 }
 /** A caller's last read begins at worst some seconds after it came in the first lane, and half a minute in the second. */
@@ -10,6 +16,7 @@ const waitingLimits = { quick: { all: 512, caller: 128 }, slow: { all: 128, call
 
 /** A read that waits for its turn. */
 interface Queued {
+  caller: string
   operation: string
   input: unknown
   limitMilliseconds: number
@@ -18,30 +25,41 @@ interface Queued {
 }
 
 /**
- * Two threads for reads that may take long, each begun when first needed. Every read has `quickMilliseconds` in the
+ * Two threads for reads that may take long, each begun when first needed. Every read has some milliseconds in the
  * first; one that needs more begins again in the second with its whole limit, so that the expensive lists of one
  * client never stand before the cheap ones of another. In both lanes the callers take turns.
  */
 export class ReadLanes {
   readonly #quick: Lane
   readonly #slow: Lane
+  readonly #limits: FirstLaneLimits
+  /** How many reads of each caller are in the second lane. */
+  readonly #long = new Map<string, number>()
 
-  constructor(options: Omit<ThreadOptions, 'name' | 'waitingLimit'>) {
+  constructor(options: Omit<ThreadOptions, 'name' | 'waitingLimit'>, limits = firstLaneLimits) {
     const { quick, slow } = waitingLimits
     const ofQuick = { ...options, name: 'the reader', waitingLimit: quick.all }
     const ofSlow = { ...options, name: 'the reader of long lists', waitingLimit: slow.all }
-    this.#quick = new Lane(ofQuick, sentAhead.quick, quick.caller)
+    this.#limits = limits
+    this.#quick = new Lane(ofQuick, sentAhead.quick, quick.caller, (caller) =>
+      this.#long.has(caller) ? limits.besideLong : limits.usual,
+    )
     this.#slow = new Lane(ofSlow, sentAhead.slow, slow.caller)
   }
 
   async run(operation: string, input: unknown, limitMilliseconds: number, caller: string): Promise<unknown> {
-    const isQuick = limitMilliseconds <= quickMilliseconds
-    const firstLimit = isQuick ? limitMilliseconds : quickMilliseconds
     try {
-      return await this.#quick.run(operation, input, firstLimit, caller)
+      return await this.#quick.run(operation, input, limitMilliseconds, caller)
     } catch (error) {
-      if (isQuick || !(error instanceof QueryTooSlow)) throw error
-      return this.#slow.run(operation, input, limitMilliseconds, caller)
+      if (!(error instanceof QueryTooSlow) || limitMilliseconds <= this.#limits.besideLong) throw error
+    }
+    this.#long.set(caller, (this.#long.get(caller) ?? 0) + 1)
+    try {
+      return await this.#slow.run(operation, input, limitMilliseconds, caller)
+    } finally {
+      const left = (this.#long.get(caller) ?? 0) - 1
+      if (left > 0) this.#long.set(caller, left)
+      else this.#long.delete(caller)
     }
   }
 
@@ -54,6 +72,7 @@ class Lane {
   readonly #options: ThreadOptions
   readonly #sentAhead: number
   readonly #waitingLimitOfCaller: number
+  readonly #timeOf: (caller: string) => number
   #thread: Promise<DatabaseThread> | undefined
   /** Of each caller with something waiting, in the order of their turns. */
   readonly #queues = new Map<string, Queued[]>()
@@ -61,10 +80,17 @@ class Lane {
   #running = 0
   #isClosed = false
 
-  constructor(options: ThreadOptions, ahead: number, waitingLimitOfCaller: number) {
+  /** `timeOf`: milliseconds that a read of a caller may take here, if that is less than its own limit. */
+  constructor(
+    options: ThreadOptions,
+    ahead: number,
+    waitingLimitOfCaller: number,
+    timeOf: (caller: string) => number = () => Number.POSITIVE_INFINITY,
+  ) {
     this.#options = options
     this.#sentAhead = ahead
     this.#waitingLimitOfCaller = waitingLimitOfCaller
+    this.#timeOf = timeOf
   }
 
   run(operation: string, input: unknown, limitMilliseconds: number, caller: string): Promise<unknown> {
@@ -74,7 +100,7 @@ class Lane {
       return Promise.reject(new TooManyWaiting('too many lists are waiting'))
     }
     return new Promise((resolve, reject) => {
-      queue.push({ operation, input, limitMilliseconds, resolve, reject })
+      queue.push({ caller, operation, input, limitMilliseconds, resolve, reject })
       this.#queues.set(caller, queue)
       this.#waiting += 1
       this.#sendNext()
@@ -101,10 +127,10 @@ class Lane {
     }
   }
 
-  async #send({ operation, input, limitMilliseconds }: Queued): Promise<unknown> {
+  async #send({ caller, operation, input, limitMilliseconds }: Queued): Promise<unknown> {
     try {
       const thread = await this.#started()
-      return await thread.run(operation, input, limitMilliseconds)
+      return await thread.run(operation, input, Math.min(limitMilliseconds, this.#timeOf(caller)))
     } finally {
       this.#running -= 1
       this.#sendNext()

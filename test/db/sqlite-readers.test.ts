@@ -7,6 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { DatabaseUnavailable, QueryTooSlow, TooManyWaiting } from '../../server/db/errors.ts'
 import { openDatabase } from '../../server/db/open.ts'
 import type { DatabasePort } from '../../server/db/port.ts'
+import { ReadLanes } from '../../server/db/sqlite-lanes.ts'
 import { Problem, problemCodec } from '../../server/http/problems.ts'
 import { type TestOperations, testOperations } from '../support/test-operations.ts'
 import { type TestReads, testReads } from '../support/test-reads.ts'
@@ -91,6 +92,27 @@ describe('the SQLite readers', () => {
     for (let time = 0; time < 20; time += 1) await count()
     assert.equal(isOver, false)
     await long
+  })
+
+  it('give a caller with a long list under way less time beside it, and no other caller', async () => {
+    const file = join(folder, `${files}.db`)
+    const entry = new URL('../support/test-reader.ts', import.meta.url)
+    const lanes = new ReadLanes({ entry, file, refusals: problemCodec }, { usual: 500, besideLong: 5 })
+    const order: string[] = []
+    const run = async (operation: string, input: unknown, caller: string, name: string) => {
+      await lanes.run(operation, input, 2_500, caller).catch(() => undefined)
+      order.push(name)
+    }
+    const long = run('endless', null, 'mallory', 'long')
+    await wait(1_500)
+    await Promise.all([
+      long,
+      run('lasting', 50, 'mallory', 'like it'),
+      run('lasting', 1, 'mallory', 'short'),
+      run('lasting', 50, 'ada', 'other'),
+    ])
+    await lanes.close()
+    assert.deepEqual(order, ['short', 'other', 'long', 'like it'])
   })
 
   it('let callers take turns', async () => {

@@ -20,6 +20,14 @@ export const testReads = {
   endless: {
     run: async (db: Db, _input: null): Promise<void> => void (await endless.execute(db)),
   },
+  /** Runs for so many milliseconds, or until it is stopped. */
+  lasting: {
+    async run(db: Db, milliseconds: number): Promise<string> {
+      const end = performance.now() + milliseconds
+      while (performance.now() < end) await sql`select within_time()`.execute(db)
+      return 'done'
+    },
+  },
   /** Takes no notice of being stopped, and asks again. */
   stubborn: {
     async run(db: Db, _input: null): Promise<void> {
