@@ -34,6 +34,8 @@ interface Run {
   passed: number
   failed: number
   isGreen: boolean
+  /** Why tests failed, in the words of the runner. */
+  failures: string
 }
 
 await buildWebIfStale()
@@ -48,9 +50,10 @@ process.exitCode = await main()
 
 async function main(): Promise<number> {
   const trees = Array.from({ length: copies }, (_, index) => copyTree(join(folder, `copy-${index}`)))
-  const red = await inLanes(trees, testFilesOf(chosen), async (tree, { tests, engine }) =>
-    (await runTests(tree, tests, engine)).isGreen ? [] : tests,
-  )
+  const red = await inLanes(trees, testFilesOf(chosen), async (tree, { tests, engine }) => {
+    const { isGreen, failures } = await runTests(tree, tests, engine)
+    return isGreen ? [] : [`${tests.join(', ')}\n${failures}`]
+  })
   if (red.flat().length > 0) {
     process.stdout.write(`These fail though nothing is broken:\n${red.flat().join('\n')}\n`)
     return 1
@@ -157,7 +160,8 @@ async function runTests(tree: string, files: string[], engine: Guard['engine']):
   const output = Buffer.concat(chunks).toString()
   const count = (what: string) =>
     [...output.matchAll(new RegExp(`^\\S+ ${what} (\\d+)$`, 'gm'))].reduce((sum, [, n]) => sum + Number(n), 0)
-  return { passed: count('pass'), failed: count('fail') + count('cancelled'), isGreen: code === 0 }
+  const [, failures = output] = output.split(/^\S+ failing tests:$/m)
+  return { passed: count('pass'), failed: count('fail') + count('cancelled'), isGreen: code === 0, failures }
 }
 
 function end({ pid }: ChildProcess): void {
