@@ -124,6 +124,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
           : passwordOf(account)
       const path = account === 'demo-service' ? '/v1/auth/clients/token' : '/v1/auth/token'
       const answer = await client().post(path, body)
+      if (answer.status !== 200) throw new Error(`${account} got no token: ${answer.status} ${answer.text}`)
       return client().withBearer(answer.body.accessToken)
     },
     async session(account) {
