@@ -144,11 +144,11 @@ export const tokenGuards: Guard[] = [
     'refresh-disabled',
     'a disabled account refreshes',
     revocations,
-    `          .where('principals.enabled', '=', 1),\n`,
+    `          .where('principals.enabled', '=', sql.lit(1)),\n`,
     '',
     {
       file: 'server/auth/refresh-store.ts',
-      from: `\n    .where('principals.enabled', '=', 1),\n`,
+      from: `\n    .where('principals.enabled', '=', sql.lit(1)),\n`,
       to: ',\n',
     },
   ),
