@@ -18,6 +18,8 @@ export interface ServerOptions {
   readyPath: string
   /** Without, the process is exactly what an operator starts. */
   probe?: boolean
+  /** A program that runs Node, and its arguments. */
+  launcher?: string[]
 }
 
 /** A server in a process of its own, on a free port of loopback, whose log goes to a file. */
@@ -33,7 +35,8 @@ export class MeasuredServer {
     const log = openSync(`${options.folder}/server-${port}.log`, 'a', 0o600)
     const probe = options.probe === false ? [] : ['--import', new URL('./probe.mjs', import.meta.url).href]
     const startedAt = performance.now()
-    const child = spawn(process.execPath, [...probe, ...options.args], {
+    const [program = '', ...args] = [...(options.launcher ?? []), process.execPath, ...probe, ...options.args]
+    const child = spawn(program, args, {
       cwd: options.folder,
       env: { PATH: process.env.PATH, ...options.env, PORT: String(port) },
       stdio: ['ignore', log, 'inherit', 'ipc'],

@@ -76,11 +76,15 @@ async function makeSite(
 /** The service as an operator starts it, in production mode. */
 export async function startService(
   { folder, env }: Site,
-  { probe = true, workers = 1 } = {},
+  {
+    probe = true,
+    workers = 1,
+    launcher = [],
+  }: { probe?: boolean; workers?: number; launcher?: string[] } = {},
 ): Promise<MeasuredServer> {
   await buildServerIfStale()
   const args = [main, 'serve', ...(workers === 1 ? [] : ['--workers', String(workers)])]
-  return MeasuredServer.start({ args, env, folder, readyPath: '/health/ready', probe })
+  return MeasuredServer.start({ args, env, folder, readyPath: '/health/ready', probe, launcher })
 }
 
 export function startBaseline({ folder, env }: Site, name: 'by-hand' | 'static'): Promise<MeasuredServer> {
