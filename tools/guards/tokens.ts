@@ -164,7 +164,7 @@ export const tokenGuards: Guard[] = [
     'refresh-family-end',
     'a family lives for as long as it is used',
     rotations,
-    `          .where('refresh_families.expires_at', '>', nowMilliseconds)\n`,
+    `          .where('refresh_families.expires_at', '>', unseenNumber(nowMilliseconds))\n`,
     '',
     {
       file: 'server/auth/refresh-store.ts',
