@@ -22,6 +22,7 @@ import { registerJwks } from './http/jwks.ts'
 import { registerNotFound } from './http/not-found.ts'
 import { collectRoutes } from './http/openapi.ts'
 import { RequestLimits } from './http/rate-limit.ts'
+import { RefusalLog } from './http/refusal-log.ts'
 import {
   parserHeaderLimitBytes,
   registerRequestContext,
@@ -91,7 +92,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
 }
 
 function createServer({ config, log }: AppParts, publicUrl: () => string): App {
-  const apiHeaders = securityHeaders(config)
+  const bareAnswers = { publicUrl, apiHeaders: securityHeaders(config), refusals: new RefusalLog(log) }
   const app = fastify({
     loggerInstance: log as FastifyBaseLogger,
     // One line per request is ours (http/request-log.ts).
@@ -122,11 +123,9 @@ function createServer({ config, log }: AppParts, publicUrl: () => string): App {
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: true,
-    clientErrorHandler: (error, socket) => answerParserError(error, socket, publicUrl(), apiHeaders),
+    clientErrorHandler: (error, socket) => answerParserError(error, socket, bareAnswers),
   }).withTypeProvider<FieldsTypeProvider>()
-  app.server.on('checkExpectation', (_request, response) =>
-    answerExpectation(response, publicUrl(), apiHeaders),
-  )
+  app.server.on('checkExpectation', (request, response) => answerExpectation(request, response, bareAnswers))
   app.setValidatorCompiler(compileReader)
   return app
 }

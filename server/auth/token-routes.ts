@@ -98,9 +98,18 @@ function registerTokenRefresh(app: App, parts: AuthParts): void {
         limits.consume('anonymous', request.clientAddress, reply)
         throw refusedRotation(request, rotation)
       }
+      logRefresh(request, rotation.grant.principalId, familyId)
       return signPair(parts, rotation.grant, next, now)
     },
   })
+}
+
+/** Says whose tokens were renewed, in which family and from where (ASVS 5.0 16.3.1). */
+function logRefresh(request: FastifyRequest, principalId: number, familyId: string): void {
+  request.log.info(
+    { event: 'token-refreshed', principalId, familyId, address: request.clientAddress },
+    'token refreshed',
+  )
 }
 
 /** Reuse of a refresh token is a sign of theft (RFC 9700 §4.14.2): logged as a security event, told to nobody. */

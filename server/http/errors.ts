@@ -1,9 +1,11 @@
-import { type ServerResponse, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { DatabaseUnavailable, QueryTooSlow, TooManyWaiting } from '../db/errors.ts'
 import { newOpaqueId } from '../ids.ts'
 import { catalogue, Problem, type ProblemCode, retryAfter } from './problems.ts'
+import { limitKey } from './rate-limit.ts'
+import type { RefusalLog } from './refusal-log.ts'
 import { urlLimitBytes } from './request-context.ts'
 import type { App } from './route.ts'
 
@@ -96,43 +98,51 @@ const parserCodes: Record<string, ProblemCode> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request-timeout',
 }
 
+/** What an answer that is written by hand needs. */
+export interface BareAnswers {
+  publicUrl: () => string
+  apiHeaders: Record<string, string>
+  refusals: RefusalLog
+}
+
 /** What the HTTP parser refuses never becomes a request: the answer is written to the socket by hand. */
-export function answerParserError(
-  error: NodeJS.ErrnoException,
-  socket: Socket,
-  publicUrl: string,
-  apiHeaders: Record<string, string>,
-): void {
+export function answerParserError(error: NodeJS.ErrnoException, socket: Socket, parts: BareAnswers): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
+  const refusal = { reason: error.code, address: limitKey(socket.remoteAddress ?? '') }
   // A fault in what follows a whole request is not its answer: that one leaves first, and the connection ends.
   const running = (socket as Socket & { _httpMessage?: ServerResponse })._httpMessage
   if (running?.req.complete) {
     running.once('close', () => socket.destroy())
+    parts.refusals.note(refusal)
     return
   }
-  const code = startsWithLongUrl(error) ? 'uri-too-long' : (parserCodes[error.code ?? ''] ?? 'bad-request')
-  const { status, headers, body } = bareAnswer(code, publicUrl, apiHeaders)
+  const problem = startsWithLongUrl(error) ? 'uri-too-long' : (parserCodes[error.code ?? ''] ?? 'bad-request')
+  const { requestId, status, headers, body } = bareAnswer(problem, parts)
   const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fields.join('\r\n')}\r\n\r\n${body}`)
+  parts.refusals.note({ requestId, problem, ...refusal })
 }
 
 /** For Node's `checkExpectation` event: any Expect but 100-continue, which never becomes a request either. */
 export function answerExpectation(
+  request: IncomingMessage,
   response: ServerResponse,
-  publicUrl: string,
-  apiHeaders: Record<string, string>,
+  parts: BareAnswers,
 ): void {
-  const { status, headers, body } = bareAnswer('expectation-failed', publicUrl, apiHeaders)
+  const problem = 'expectation-failed'
+  const { requestId, status, headers, body } = bareAnswer(problem, parts)
   response.writeHead(status, headers).end(body)
+  const address = limitKey(request.socket.remoteAddress ?? '')
+  parts.refusals.note({ requestId, problem, reason: undefined, address })
 }
 
-function bareAnswer(code: ProblemCode, publicUrl: string, apiHeaders: Record<string, string>) {
+function bareAnswer(code: ProblemCode, { publicUrl, apiHeaders }: BareAnswers) {
   const problem = new Problem(code)
   const requestId = newOpaqueId()
-  const body = JSON.stringify(problemBody(problem, publicUrl, '/', requestId))
+  const body = JSON.stringify(problemBody(problem, publicUrl(), '/', requestId))
   const headers = {
     ...apiHeaders,
     'x-request-id': requestId,
@@ -140,7 +150,7 @@ function bareAnswer(code: ProblemCode, publicUrl: string, apiHeaders: Record<str
     'content-length': String(Buffer.byteLength(body)),
     connection: 'close',
   }
-  return { status: problem.status, headers, body }
+  return { requestId, status: problem.status, headers, body }
 }
 
 /** True when the parser gave up inside the request line, as far as the last packet shows it. */

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import { newClient, newUser, type TestUser } from '../support/accounts.ts'
+import { exchange, request } from '../support/raw.ts'
 import { type Service, startService } from '../support/service.ts'
 
 const address = '127.0.0.1'
@@ -49,6 +51,38 @@ describe('security events in the log', () => {
       service.client().post('/v1/auth/clients/token', client.credentials, headers),
     )
     assert.deepEqual(logged, { ...event, principalId: client.id, flow: 'client' })
+  })
+
+  it('a refresh: whose tokens, which family, from where, and neither token', async () => {
+    const signedIn = await service.client().post('/v1/auth/token', user.credentials)
+    const { refreshToken } = signedIn.body
+    const event = {
+      level: 30,
+      event: 'token-refreshed',
+      principalId: user.id,
+      address,
+      msg: 'token refreshed',
+    }
+    let next = refreshToken
+    const first = await eventOf(async (headers) => {
+      const answer = await service.client().post('/v1/auth/token/refresh', { refreshToken }, headers)
+      next = answer.body.refreshToken
+    })
+    const familyId = first?.familyId
+    assert.match(String(familyId), /^[\w-]{20,}$/)
+    assert.deepEqual(first, { ...event, familyId })
+    const again = (headers: Record<string, string>) =>
+      service.client().post('/v1/auth/token/refresh', { refreshToken: next }, headers)
+    assert.deepEqual(await eventOf(again), { ...event, familyId })
+    assert.deepEqual(await eventOf(again), {
+      level: 40,
+      event: 'refresh-token-reused',
+      familyId,
+      principalId: user.id,
+      address,
+      msg: 'a used refresh token came back; its family has been revoked',
+    })
+    assert.ok(![refreshToken, next].some((token) => JSON.stringify(service.logLines).includes(token)))
   })
 
   it('a failed sign-in: the account if there is one, from where, and nothing that was typed', async () => {
@@ -114,4 +148,50 @@ describe('security events in the log', () => {
       'msg',
     ])
   })
+
+  it('what is no request: why and from where, none of its bytes, and one line a second for any number', async () => {
+    const unreadable = () => service.logLines.filter((line) => line.event === 'request-unreadable')
+    const line = (values: object) => ({ level: 30, event: 'request-unreadable', address, ...values })
+    const about = (logged: Record<string, unknown> | undefined) => {
+      const { time, pid, hostname, msg, ...rest } = logged ?? {}
+      return rest
+    }
+    const bytes = 'NONSENSE of-a-stranger\r\n\r\n'
+    const answer = await exchange(service.baseUrl, bytes)
+    const requestId = answer.headers.get('x-request-id')
+    assert.deepEqual(unreadable().map(about), [
+      line({ requestId, problem: 'bad-request', reason: 'HPE_INVALID_METHOD' }),
+    ])
+
+    const flood = 30
+    for (let sent = 1; sent < flood; sent += 1) await exchange(service.baseUrl, bytes)
+    const long = `X-Long: ${'a-stranger '.repeat(4_000)}`
+    const last = await exchange(service.baseUrl, request('GET', '/health', [long]))
+    assert.equal(last.status, 431)
+    const told = () => unreadable().reduce((sum, { leftOut }) => sum + 1 + Number(leftOut ?? 0), 0)
+    await until(() => told() > flood)
+    assert.equal(told(), flood + 1)
+    const { leftOut, ...rest } = about(unreadable().at(-1))
+    assert.ok(Number(leftOut) > 0)
+    assert.deepEqual(
+      rest,
+      line({
+        requestId: last.headers.get('x-request-id'),
+        problem: 'headers-too-large',
+        reason: 'HPE_HEADER_OVERFLOW',
+      }),
+    )
+    const times = unreadable().map(({ time }) => Number(time))
+    for (const [index, time] of times.slice(1).entries()) assert.ok(time - Number(times[index]) >= 990)
+
+    await exchange(service.baseUrl, request('GET', '/health', ['Expect: a-stranger']))
+    await until(() => unreadable().at(-1)?.problem === 'expectation-failed')
+    assert.doesNotMatch(JSON.stringify(service.logLines), /NONSENSE|stranger/)
+  })
 })
+
+async function until(condition: () => boolean): Promise<void> {
+  const endsAt = performance.now() + 5_000
+  while (!condition() && performance.now() < endsAt) await wait(20)
+  assert.ok(condition())
+}
