@@ -9,6 +9,8 @@ import {
   rotateClientSecret,
   setAccountEnabled,
   setPassword,
+  signOutUser,
+  signOutUsers,
 } from './auth/accounts.ts'
 import { createRefreshFamily, rotateRefreshToken } from './auth/refresh-store.ts'
 import { createSession, endSession, refreshSession, touchSession } from './auth/session-store.ts'
@@ -37,6 +39,8 @@ export const operations = {
   addUser,
   setPassword,
   setAccountEnabled,
+  signOutUser,
+  signOutUsers,
   grantRoles,
   revokeRoles,
   addClient,

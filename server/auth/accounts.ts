@@ -85,7 +85,7 @@ export async function setPassword(
 ): Promise<{ name: string } | Refusal> {
   const account = await findAccount(trx, input.account)
   if (account === undefined) return noSuchAccount(input.account)
-  await revokeCredentials(trx, account.id, input.nowMilliseconds)
+  await revokeCredentials(trx, [account.id], input.nowMilliseconds)
   await trx.updateTable('principals').set('demo', 0).where('id', '=', account.id).execute()
   await trx
     .updateTable('users')
@@ -109,8 +109,40 @@ export async function setAccountEnabled(
     .where('enabled', '=', input.enabled ? 0 : 1)
     .executeTakeFirst()
   const changed = updated.numUpdatedRows === 1n
-  if (changed && !input.enabled) await revokeCredentials(trx, account.id, input.nowMilliseconds)
+  if (changed && !input.enabled) await revokeCredentials(trx, [account.id], input.nowMilliseconds)
   return { name: account.name, changed }
+}
+
+/** Ends every credential of the user, who may sign in again. */
+export async function signOutUser(
+  trx: Transaction<Database>,
+  input: { account: UserReference; nowMilliseconds: number },
+): Promise<{ name: string } | Refusal> {
+  const account = await findAccount(trx, input.account)
+  if (account === undefined) return noSuchAccount(input.account)
+  await revokeCredentials(trx, [account.id], input.nowMilliseconds)
+  return { name: account.name }
+}
+
+/**
+ * Ends every credential of the next `limit` users after the number `afterId`; `lastId` is undefined when there are no
+ * more. In portions, so that no transaction runs long, however many users there are.
+ */
+export async function signOutUsers(
+  trx: Transaction<Database>,
+  input: { afterId: number; limit: number; nowMilliseconds: number },
+): Promise<{ users: number; lastId: number | undefined }> {
+  const rows = await trx
+    .selectFrom('principals')
+    .select('id')
+    .where('kind', '=', 'user')
+    .where('id', '>', input.afterId)
+    .orderBy('id')
+    .limit(input.limit)
+    .execute()
+  const ids = rows.map(({ id }) => id)
+  if (ids.length > 0) await revokeCredentials(trx, ids, input.nowMilliseconds)
+  return { users: ids.length, lastId: ids.at(-1) }
 }
 
 export interface ChangeRolesInput {
@@ -147,7 +179,7 @@ export async function revokeRoles(
     .where('role', 'in', input.roles)
     .returning('role')
     .execute()
-  if (removed.length > 0) await revokeCredentials(trx, account.id, input.nowMilliseconds)
+  if (removed.length > 0) await revokeCredentials(trx, [account.id], input.nowMilliseconds)
   const changed = removed.map((row) => row.role).sort()
   return { name: account.name, changed, roles: await rolesOf(trx, account.id) }
 }
@@ -260,7 +292,7 @@ export function noSuchAccount(reference: AccountReference): Refusal {
  */
 async function revokeCredentials(
   trx: Transaction<Database>,
-  principalId: number,
+  principalIds: number[],
   nowMilliseconds: number,
 ): Promise<void> {
   const moment = nowMilliseconds % 1000 === 0 ? nowMilliseconds + 1 : nowMilliseconds
@@ -271,13 +303,13 @@ async function revokeCredentials(
       credentials_changed_at: sql<number>`case when ${latestIssue} >= ${moment}
         then ${latestIssue} + 1 else ${moment} end`,
     })
-    .where('id', '=', principalId)
+    .where('id', 'in', principalIds)
     .execute()
-  await trx.deleteFrom('sessions').where('principal_id', '=', principalId).execute()
+  await trx.deleteFrom('sessions').where('principal_id', 'in', principalIds).execute()
   await trx
     .updateTable('refresh_families')
     .set('revoked_at', nowMilliseconds)
-    .where('principal_id', '=', principalId)
+    .where('principal_id', 'in', principalIds)
     .where('revoked_at', 'is', null)
     .execute()
 }
@@ -353,7 +385,7 @@ async function dropSecrets(
         .limit(kept),
     )
     .executeTakeFirst()
-  if (deleted.numDeletedRows > 0n) await revokeCredentials(trx, principalId, nowMilliseconds)
+  if (deleted.numDeletedRows > 0n) await revokeCredentials(trx, [principalId], nowMilliseconds)
   return Number(deleted.numDeletedRows)
 }
 

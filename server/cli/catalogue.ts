@@ -64,6 +64,15 @@ const userCommands: Record<string, CommandSpec> = {
     examples: ['user enable jo@example.com'],
     load: async () => (await import('./users.ts')).runEnableUser,
   },
+  'user sign-out': {
+    argumentsText: '<email or user name> | --all',
+    maximumArguments: 1,
+    summary: 'end all sessions and tokens of a user, or of all users',
+    options: { ...userOptions, all: { description: 'every user; services keep theirs' } },
+    notes: [revocationNote, 'Whoever has the password can sign in again at once.'],
+    examples: ['user sign-out jo@example.com', 'user sign-out --all'],
+    load: async () => (await import('./users.ts')).runSignOut,
+  },
   'user set-password': {
     ...oneUser,
     summary: 'give a user a new password',

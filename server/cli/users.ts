@@ -123,6 +123,41 @@ export async function runSetPassword(invocation: Invocation): Promise<Outcome> {
   })
 }
 
+/** Users of one transaction of `--all`. */
+const portion = 500
+
+export async function runSignOut(invocation: Invocation): Promise<Outcome> {
+  if (invocation.switches.has('all')) return signOutEverybody(invocation)
+  const { account } = namedUser(invocation)
+  const answer = await withDatabase(invocation, (db) =>
+    db.write('signOutUser', { account, nowMilliseconds: systemClock() }),
+  )
+  const { name } = accepted(answer, describe(account))
+  return { value: { userName: name }, text: `${name} is signed out everywhere.` }
+}
+
+async function signOutEverybody(invocation: Invocation): Promise<Outcome> {
+  const { email, 'user-name': userName } = invocation.texts
+  if (invocation.positionals.length > 0 || email !== undefined || userName !== undefined) {
+    throw new UsageError('--all means every user: name none')
+  }
+  const users = await withDatabase(invocation, async (db) => {
+    let count = 0
+    let afterId: number | undefined = 0
+    while (afterId !== undefined) {
+      const input = { afterId, limit: portion, nowMilliseconds: systemClock() }
+      const ended: { users: number; lastId: number | undefined } = await db.write('signOutUsers', input)
+      count += ended.users
+      afterId = ended.lastId
+    }
+    return count
+  })
+  return {
+    value: { users },
+    text: `${users} ${users === 1 ? 'user is' : 'users are'} signed out everywhere.`,
+  }
+}
+
 export function runDisableUser(invocation: Invocation): Promise<Outcome> {
   const { account } = namedUser(invocation)
   return changeEnabled(invocation, account, describe(account), false)

@@ -41,6 +41,8 @@ describe('revocation', () => {
     service.db.write('revokeRoles', { account, roles: [role], nowMilliseconds: service.now() })
   const grant = ({ account }: TestUser | TestClient, role: string) =>
     service.db.write('grantRoles', { account, roles: [role], nowMilliseconds: service.now() })
+  const signOut = ({ account }: TestUser) =>
+    service.db.write('signOutUser', { account, nowMilliseconds: service.now() })
   const refresh = (refreshToken: string) => service.client().post('/v1/auth/token/refresh', { refreshToken })
   const me = (caller: Client) => caller.get('/v1/auth/me')
 
@@ -58,6 +60,7 @@ describe('revocation', () => {
     ['a new password', (user) => setPassword(user, 'another harbour lantern at dawn')],
     ['the same password set again', (user) => setPassword(user, user.password)],
     ['removing a role', (user) => revoke(user, 'Viewer')],
+    ['signing out everywhere', signOut],
   ]
   for (const [what, change] of userChanges) {
     describe(`${what} (a user)`, () => {
@@ -104,6 +107,44 @@ describe('revocation', () => {
       })
     })
   }
+
+  it('signing out all users ends every credential of each, in portions, and of no service', async () => {
+    const users = [await newUser(service), await newUser(service), await newUser(service)]
+    const held = await Promise.all(users.map(everyCredential))
+    const client = await newClient(service)
+    const ofService = service.client().withBearer(await serviceToken(service, client))
+    const portions: number[] = []
+    for (let afterId: number | undefined = 0; afterId !== undefined && portions.length < 1_000; ) {
+      const input = { afterId, limit: 2, nowMilliseconds: service.now() }
+      const ended: { users: number; lastId: number | undefined } = await service.db.write(
+        'signOutUsers',
+        input,
+      )
+      portions.push(ended.users)
+      afterId = ended.lastId
+    }
+    const all = await withRawDatabase(service.databaseUrl, (db) =>
+      db.selectFrom('users').select('principal_id').execute(),
+    )
+    assert.equal(
+      portions.reduce((sum, users) => sum + users, 0),
+      all.length,
+    )
+    assert.ok(portions.every((users) => users <= 2))
+    for (const user of users) {
+      assert.deepEqual(await liveCredentials(service, user), { sessions: 0, families: 0 })
+    }
+    service.advance(5 * minute)
+    for (const { browser, bearer, refreshToken } of held) {
+      assertProblem(await me(browser), 401, 'authentication-required')
+      assertProblem(await me(bearer), 401, 'authentication-required')
+      assertProblem(await refresh(refreshToken), 401, 'invalid-refresh-token')
+    }
+    assert.equal((await me(ofService)).status, 200)
+    const [user] = users
+    assert.ok(user)
+    assert.equal((await me(await signIn(service, user))).status, 200)
+  })
 
   const clientChanges: [what: string, change: (client: TestClient) => Promise<unknown>][] = [
     ['disabling', disable],

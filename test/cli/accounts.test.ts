@@ -69,6 +69,12 @@ describe('what ends the credentials of an account at once, and of no other', () 
     assert.deepEqual([credentials(1), credentials(2), credentials(3)], [revoked, untouched, revoked])
   })
 
+  it('signing out a user', async (t) => {
+    const { db, credentials } = await accounts(t)
+    await db.write('signOutUser', { account: jo, nowMilliseconds: changedAt })
+    assert.deepEqual([credentials(1), credentials(2), credentials(3)], [revoked, untouched, untouched])
+  })
+
   it('a secret that is dropped, not one that is added', async (t) => {
     const { db, credentials } = await accounts(t)
     const rotation = { clientId: 'billing', dropOld: false, nowMilliseconds: changedAt }

@@ -86,6 +86,8 @@ describe('a wrong command line', { concurrency: 4 }, () => {
       ['user add --email a@b.c --email d@e.f', "user add: option '--email' is given twice", 'user add '],
       ['user add a@b.c --role --time-zone UTC', `user add: ${roleOption}`, 'user add '],
       ['user disable', 'user disable: the user is missing: give an email or a user name', 'user disable '],
+      ['user sign-out', 'user sign-out: the user is missing: give an email or a user name', 'user sign-out '],
+      ['user sign-out jo --all', 'user sign-out: --all means every user: name none', 'user sign-out '],
       ['user grant jo', 'user grant: a role is missing', 'user grant '],
       ['client add', 'client add: the client id is missing', 'client add '],
       ['role allow Viewer', 'role allow: a permission is missing', 'role allow '],

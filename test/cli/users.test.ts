@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { verify } from '@node-rs/argon2'
-import { commandLine, goodPassword, refusal } from './command-line.ts'
+import { commandLine, goodPassword, insertCredentials, readCredentials, refusal } from './command-line.ts'
 
 const passwordHashOf = 'select password_hash from users where email = ?'
 
@@ -193,5 +193,34 @@ describe('user set-password, disable, enable, grant and revoke', { concurrency: 
       refusal('there is no user billing'),
       { status: 1, stdout: '', stderr: `${JSON.stringify(json)}\n` },
     ])
+  })
+})
+
+describe('user sign-out', { concurrency: 4 }, () => {
+  it('ends the credentials of one user, or with --all of all users', async (t) => {
+    const cli = commandLine(t)
+    await cli.run('user add jo@example.com --role Viewer', goodPassword)
+    await cli.run('user add al@example.com --role Viewer', goodPassword)
+    await cli.run('client add billing --role Viewer')
+    cli.sql((database) => {
+      for (const id of [1, 2, 3]) insertCredentials(database, id)
+    })
+    const sessions = () =>
+      cli.sql((database) => [1, 2, 3].map((id) => readCredentials(database, id).sessions))
+    assert.deepEqual(await cli.json('user sign-out JO@example.com'), { userName: 'jo' })
+    assert.deepEqual(sessions(), [0, 1, 1])
+    assert.deepEqual(await cli.run('user sign-out --all'), {
+      status: 0,
+      stdout: '2 users are signed out everywhere.\n',
+      stderr: '',
+    })
+    assert.deepEqual(sessions(), [0, 0, 1])
+    assert.deepEqual(await cli.json('user sign-out --all'), { users: 2 })
+  })
+
+  it('refuses who is no user', async (t) => {
+    const cli = commandLine(t)
+    await cli.run('client add billing --role Viewer')
+    assert.deepEqual(await cli.run('user sign-out billing'), refusal('there is no user billing'))
   })
 })
