@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { passwordFault } from '../../server/auth/account-rules.ts'
-import { commonPasswords } from '../../server/auth/common-passwords.ts'
+import { commonPasswords, commonWords } from '../../server/auth/common-passwords.ts'
 import { demoAccounts, demoClient } from '../../server/seed.ts'
 
 const names = ['jane.smith', 'jane.smith@acme-trading.example']
@@ -50,6 +50,8 @@ describe('a new password', () => {
     assert.deepEqual(faults(few), all(few, 'has fewer than 5 different characters'))
     const repeated = ['Xk9#qXk9#qXk9#q', 'tuba-tuba-tuba-tuba-', 'S3c!qS3c!qS3c!qS']
     assert.deepEqual(faults(repeated), all(repeated, 'repeats a short piece'))
+    const longer = ['ocelot-ocelot-ocelot', 'k7#Qz9!mW2k7#Qz9!mW2']
+    assert.deepEqual(faults(longer), all(longer, 'repeats a short piece'))
     const sequence = [
       '123456789012345',
       'abcdefghijklmnop',
@@ -82,6 +84,47 @@ describe('a new password', () => {
     assert.deepEqual(faults(poor), all(poor, 'is nothing but names and common words'))
   })
 
+  it('is more than a common word or two, a year and a sequence', () => {
+    const little = [
+      'password1234567',
+      'Passw0rd!Passw0rd!?',
+      'P@ssword-2024!!!',
+      'michael123456789',
+      'Summer2024Winter2025',
+      'my football 1987 !!',
+      'zaq1@WSXcde3$RFV',
+      'thisismypassword1',
+      'qazwsxedcrfv123',
+      'ilovemymom12345',
+      'jane.smith12345678',
+      'jennifer & jessica',
+      'lantrn123456789',
+    ]
+    assert.deepEqual(faults(little), all(little, 'is little more than common words, years and sequences'))
+    const more = [
+      'tiger rainbow guitar',
+      'password xk7vq2',
+      'michael 84930275839',
+      'my 1987 lantern ocelot',
+      'sunflower over the old harbour',
+      'aardvark buttress1234',
+    ]
+    assert.deepEqual(faults(more), all(more, undefined))
+  })
+
+  it('made at random is good', () => {
+    let state = 42
+    const next = (below: number) => {
+      state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
+      return Math.floor((state / 2_147_483_648) * below)
+    }
+    const alphabet = 'abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789'
+    const made = Array.from({ length: 2_000 }, () =>
+      Array.from({ length: 15 }, () => alphabet[next(alphabet.length)]).join(''),
+    )
+    assert.deepEqual(faults(made), all(made, undefined))
+  })
+
   it('is never one of the published ones', () => {
     const published = [...demoAccounts.map(({ password }) => password), demoClient.clientSecret]
     assert.deepEqual(faults(published), all(published, 'is on the list of common passwords'))
@@ -93,6 +136,12 @@ describe('the list of common passwords', () => {
     assert.equal(commonPasswords.size > 200, true)
     assert.deepEqual(
       [...commonPasswords].filter((entry) => !/^[a-z0-9]{8,}$/.test(entry)),
+      [],
+    )
+    assert.equal(commonWords.length > 800, true)
+    assert.equal(new Set(commonWords).size, commonWords.length)
+    assert.deepEqual(
+      commonWords.filter((entry) => !/^[a-z]{2,}$/.test(entry)),
       [],
     )
   })
