@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 import { Kysely, sql } from 'kysely'
-import { DatabaseRefused, DatabaseUnavailable, QueryTooSlow } from './errors.ts'
+import { DatabaseRefused, DatabaseUnavailable } from './errors.ts'
 import { migrate } from './migrate.ts'
 import type { DatabasePort, ReadOperations, WriteOperations } from './port.ts'
 import { readDirectly } from './prepared.ts'
@@ -9,13 +9,11 @@ import { CachingConnection, sqliteDialect, translateErrors } from './sqlite-driv
 import { openReadOnly, openWritable, prepareFile, watchPlace } from './sqlite-files.ts'
 import { ReadLanes } from './sqlite-lanes.ts'
 import { DatabaseThread, type RefusalCodec } from './sqlite-thread.ts'
+import { QuickReads, TurnSnapshot } from './sqlite-turn.ts'
 import type { Database } from './tables.ts'
 
 /** Writes that may wait for the writer thread; one more is refused at once instead of piling up. */
 const waitingWritesLimit = 10_000
-
-/** What a read that promised to be quick may take in the main thread. */
-const quickMilliseconds = 3
 
 const plainTransaction = { begin: 'begin', commit: 'commit', rollback: ['rollback'] }
 
@@ -131,62 +129,5 @@ export async function openSqlite<Operations extends WriteOperations, Reads exten
       await Promise.all([writer.close(), lanes.close()])
       connection.close()
     },
-  }
-}
-
-/** Ends a quick read that takes longer than it should after all; it then begins again in a thread. */
-class QuickReads {
-  #deadline = Number.POSITIVE_INFINITY
-
-  constructor(connection: Sqlite.Database) {
-    connection.function('within_time', () => {
-      if (performance.now() > this.#deadline) throw new QueryTooSlow('the query is not quick')
-      return 1
-    })
-  }
-
-  async run<Output>(work: () => Promise<Output>): Promise<Output | undefined> {
-    this.#deadline = performance.now() + quickMilliseconds
-    try {
-      return await work()
-    } catch (error) {
-      if (error instanceof QueryTooSlow) return undefined
-      throw error
-    } finally {
-      this.#deadline = Number.POSITIVE_INFINITY
-    }
-  }
-}
-
-/**
- * One read transaction for all small reads of a turn of the event loop: to begin and end one for each costs a third of a
- * read. They wait for nothing but this connection, which answers at once, so none outlives the turn. It ends before
- * writes of this process are acknowledged, so that whoever has seen an answer finds what it says.
- */
-class TurnSnapshot {
-  readonly #connection: Sqlite.Database
-  readonly #begin: Sqlite.Statement
-  readonly #commit: Sqlite.Statement
-  readonly #end = () => this.end()
-  #open = false
-
-  constructor(connection: Sqlite.Database) {
-    this.#connection = connection
-    this.#begin = connection.prepare('begin')
-    this.#commit = connection.prepare('commit')
-  }
-
-  begin(): void {
-    if (this.#open) return
-    translateErrors(() => this.#begin.run())
-    this.#open = true
-    setImmediate(this.#end)
-  }
-
-  /** An error may have ended the transaction, and the connection may have been closed. */
-  end(): void {
-    if (!this.#open) return
-    this.#open = false
-    if (this.#connection.inTransaction) this.#commit.run()
   }
 }

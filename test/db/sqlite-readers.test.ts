@@ -82,6 +82,13 @@ describe('the SQLite readers', () => {
     assert.ok(performance.now() - begun < 1_000)
   })
 
+  it('are asked for what is not quick, whatever else is quick at the same time', async () => {
+    const quick = () => port.query('quickWhenSmall', 1, within(1_000))
+    const slow = () => port.query('quickForLong', null, within(1_000))
+    assert.deepEqual(await Promise.all([quick(), slow(), quick()]), ['quick', 'thorough', 'quick'])
+    assert.deepEqual(await Promise.all([slow(), quick(), slow()]), ['thorough', 'quick', 'thorough'])
+  })
+
   it('hold neither the event loop nor quick lists while a list runs on', async () => {
     let isOver = false
     const long = port.query('endless', null, within(1_500, 'mallory')).catch(() => {

@@ -8,6 +8,10 @@ type Db = Kysely<Database>
 const endless = sql`with recursive n(i) as (select 1 union all select i + 1 from n where within_time() = 1)
   select count(*) from n`
 
+/** Far more than 3 ms of work, and far less than a minute. */
+const long = sql`with recursive n(i) as (select 1 union all select i + 1 from n where i < 200000 and within_time() = 1)
+  select count(*) from n`
+
 /** Read operations for tests of the database port. */
 export const testReads = {
   countTwice: {
@@ -62,6 +66,11 @@ export const testReads = {
   /** Is not quick after all. */
   quickInVain: {
     quick: async (db: Db, _input: null): Promise<string> => endless.execute(db).then(() => 'quick'),
+    run: async (_db: Db, _input: null) => 'thorough',
+  },
+  /** Is not quick either, and ends by itself if nobody stops it. */
+  quickForLong: {
+    quick: async (db: Db, _input: null): Promise<string> => long.execute(db).then(() => 'quick'),
     run: async (_db: Db, _input: null) => 'thorough',
   },
 }

@@ -76,6 +76,13 @@ export const databaseGuards: Guard[] = [
   ),
   search('search-resume', 'no order is found by text any more', searches, '    this.#resume.run()\n'),
   // That the snapshot of a turn ends before a write is acknowledged shows by chance of the event loop alone: left out.
+  inFile('server/db/sqlite-turn.ts')(
+    'quick-reads-time-limit',
+    'one quick read lifts the limit of another',
+    ['test/db/sqlite-readers.test.ts'],
+    'if (this.#running === 0) this.#deadline = Number.POSITIVE_INFINITY',
+    'this.#deadline = Number.POSITIVE_INFINITY',
+  ),
   inFile('server/db/sqlite-reader.ts')(
     'read-time-limit',
     'one read runs for as long as it likes',

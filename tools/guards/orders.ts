@@ -150,7 +150,7 @@ export const orderGuards: Guard[] = [
     '> 0\n      order by found.rowid',
     '>= 0\n      order by found.rowid',
   ),
-  inFile('server/db/sqlite.ts')(
+  inFile('server/db/sqlite-turn.ts')(
     'quick-reads-again',
     'a list that is not quick after all is refused instead of begun again in a thread',
     ['test/db/sqlite-readers.test.ts'],
