@@ -39,7 +39,7 @@ export class QuickReads {
 /**
  * One read transaction for all small reads of a turn of the event loop: to begin and end one for each costs a third of a
  * read. They wait for nothing but this connection, which answers at once, so none outlives the turn. It ends before
- * writes of this process are acknowledged, so that whoever has seen an answer finds what it says.
+ * a thread's results are told, so that whoever has seen an answer, to a write or from a reader, finds what it says.
  */
 export class TurnSnapshot {
   readonly #connection: Sqlite.Database

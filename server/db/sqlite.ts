@@ -90,14 +90,15 @@ export async function openSqlite<Operations extends WriteOperations, Reads exten
     snapshot.begin()
     return direct.read(text, parameters)
   })
-  const lanes = new ReadLanes({ entry: readerEntry, file, refusals })
+  const beforeResults = () => snapshot.end()
+  const lanes = new ReadLanes({ entry: readerEntry, file, refusals, beforeResults })
   const writer = new DatabaseThread({
     name: 'the writer',
     entry: writerEntry,
     file,
     refusals,
     waitingLimit: waitingWritesLimit,
-    beforeResults: () => snapshot.end(),
+    beforeResults,
   })
   await writer.start().catch((error: unknown) => {
     connection.close()

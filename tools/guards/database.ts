@@ -75,7 +75,13 @@ export const databaseGuards: Guard[] = [
     '    this.#index.run()\n',
   ),
   search('search-resume', 'no order is found by text any more', searches, '    this.#resume.run()\n'),
-  // That the snapshot of a turn ends before a write is acknowledged shows by chance of the event loop alone: left out.
+  inFile('server/db/sqlite.ts')(
+    'turn-snapshot',
+    'whoever has an answer does not find what it says',
+    ['test/db/sqlite-turn.test.ts'],
+    'const beforeResults = () => snapshot.end()',
+    'const beforeResults = () => undefined',
+  ),
   inFile('server/db/sqlite-turn.ts')(
     'quick-reads-time-limit',
     'one quick read lifts the limit of another',
