@@ -62,7 +62,7 @@ const postgresOnly = [
   'test/faults/rotation-race',
 ]
 /** Among what runs once by its folder, what meets a database of either engine. */
-const runsTwice = ['test/cli/seed-orders']
+const runsTwice = ['test/cli/seed-orders', 'test/db/close']
 
 const asked = process.argv.slice(2)
 const files = asked.length > 0 ? asked : globSync('test/**/*.test.ts', { cwd: root }).sort()

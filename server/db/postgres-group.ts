@@ -43,7 +43,7 @@ export class WriteGroup {
     })
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when nobody waits and no group is under way; what runs alone then runs already. */
   async idle(): Promise<void> {
     if (this.#running === 0 && this.#waiting.length === 0) return
     await new Promise<void>((resolve) => {

@@ -2,19 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Kysely, sql } from 'kysely'
 import pg from 'pg'
 import { DatabaseRefused, DatabaseUnavailable, QueryTooSlow, StatementTimeout } from './errors.ts'
-import type {
-  DatabasePort,
-  GroupedOperation,
-  GroupedOperations,
-  ReadOperations,
-  WriteOperation,
-  WriteOperations,
-} from './port.ts'
+import type { DatabasePort, GroupedOperations, ReadOperations, WriteOperations } from './port.ts'
 import { directReader, postgresDialect, silenceTimeoutMilliseconds } from './postgres-driver.ts'
-import { isConflict } from './postgres-errors.ts'
-import { WriteGroup } from './postgres-group.ts'
 import { PipelinedConnection } from './postgres-pipeline.ts'
 import { ConnectionLosses, PooledConnections } from './postgres-pool.ts'
+import { Writes } from './postgres-writes.ts'
 import { readDirectly } from './prepared.ts'
 import type { Database } from './tables.ts'
 
@@ -36,17 +28,14 @@ const groupLockTimeoutMilliseconds = 200
 const idleInTransactionTimeoutMilliseconds = 5_000
 /** Each statement may be answered in time and all of them together still take too long for whoever waits. */
 const transactionLimitMilliseconds = 4_000
-/** A connection that was lost sooner than this costs the caller nothing if the transaction is run again. */
-const promptLossMilliseconds = 1_000
 /** A server that needs longer for nothing is not one to send callers to. */
 const pingLimitMilliseconds = 1_500
-const conflictTries = 5
 
 /** Both engines give the same values: int8 as a number (all of ours are below 2^53). */
 export const types = new pg.TypeOverrides()
 types.setTypeParser(pg.types.builtins.INT8, Number)
 
-/** Opens a migrated database. Operations run in this process, in READ COMMITTED: the conditional UPDATE decides. */
+/** Opens a migrated database: one connection for single reads, a pool for writes and for reads of several statements. */
 export function openPostgres<Operations extends WriteOperations, Reads extends ReadOperations>(
   options: PostgresOptions,
   operations: Operations,
@@ -64,14 +53,13 @@ export function openPostgres<Operations extends WriteOperations, Reads extends R
   })
   const read = new Kysely<Database>({ dialect: postgresDialect(pipeline, { namedStatements }) })
   readDirectly(read, directReader(pipeline, { namedStatements, types }))
-  const transactions = new Kysely<Database>({
-    dialect: postgresDialect(pool, { namedStatements, transactionLimitMilliseconds }),
-  })
-  const groups = groupsOf(
-    groupedOperations,
+  const writes = new Writes({
     operations,
-    transactions,
-    new Kysely<Database>({
+    groupedOperations,
+    transactions: new Kysely<Database>({
+      dialect: postgresDialect(pool, { namedStatements, transactionLimitMilliseconds }),
+    }),
+    groupTransactions: new Kysely<Database>({
       dialect: postgresDialect(pool, {
         namedStatements,
         namePrefix: 'g',
@@ -79,19 +67,8 @@ export function openPostgres<Operations extends WriteOperations, Reads extends R
         lockLimitMilliseconds: groupLockTimeoutMilliseconds,
       }),
     }),
-  )
-  /** The limit is a matter of the connection's transactions, and the same for all lists. */
-  const snapshotsByLimit = new Map<number, Kysely<Database>>()
-  const snapshotsWithin = (statementsLimitMilliseconds: number) => {
-    const known = snapshotsByLimit.get(statementsLimitMilliseconds)
-    if (known !== undefined) return known
-    const namePrefix = `w${statementsLimitMilliseconds}_`
-    const limits = { transactionLimitMilliseconds, statementsLimitMilliseconds }
-    const dialect = postgresDialect(pool, { namedStatements, namePrefix, ...limits })
-    const made = new Kysely<Database>({ dialect })
-    snapshotsByLimit.set(statementsLimitMilliseconds, made)
-    return made
-  }
+  })
+  const snapshotsWithin = snapshotsBy(pool, namedStatements)
 
   return {
     defersTally: true,
@@ -101,30 +78,46 @@ export function openPostgres<Operations extends WriteOperations, Reads extends R
       (await reads[name]?.single?.(read, input)) ??
       runRead(snapshotsWithin(limitMilliseconds), reads, name, input),
     // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
-    write: (name, input): Promise<any> =>
-      groups.get(name)?.write(input) ?? runWrite(transactions, operationOf(operations, name), input),
-    async ping() {
-      const answer = sql`select 1 from roles limit 1`.execute(read)
-      const timer = new AbortController()
-      const late = delay(pingLimitMilliseconds, 'late', { signal: timer.signal }).catch(() => undefined)
-      try {
-        if ((await Promise.race([answer, late])) !== 'late') return
-      } finally {
-        timer.abort()
-      }
-      answer.catch(() => undefined)
-      throw new DatabaseUnavailable(`no answer within ${pingLimitMilliseconds} ms`)
-    },
+    write: (name, input): Promise<any> => writes.write(name, input),
+    ping: () => pingWithin(read, pingLimitMilliseconds),
     async backup() {
       throw new DatabaseRefused(
         'DATABASE_URL: PostgreSQL has its own tools for this (pg_dump, pg_basebackup)',
       )
     },
     async close() {
-      await Promise.all([...groups.values()].map((group) => group.idle()))
+      await writes.close()
       await Promise.all([pool.close(), pipeline.close()])
     },
   }
+}
+
+/** The limit is a matter of the connection's transactions, and the same for all lists. */
+function snapshotsBy(pool: PooledConnections, namedStatements: boolean) {
+  const byLimit = new Map<number, Kysely<Database>>()
+  return (statementsLimitMilliseconds: number): Kysely<Database> => {
+    const known = byLimit.get(statementsLimitMilliseconds)
+    if (known !== undefined) return known
+    const namePrefix = `w${statementsLimitMilliseconds}_`
+    const limits = { transactionLimitMilliseconds, statementsLimitMilliseconds }
+    const dialect = postgresDialect(pool, { namedStatements, namePrefix, ...limits })
+    const made = new Kysely<Database>({ dialect })
+    byLimit.set(statementsLimitMilliseconds, made)
+    return made
+  }
+}
+
+async function pingWithin(read: Kysely<Database>, milliseconds: number): Promise<void> {
+  const answer = sql`select 1 from roles limit 1`.execute(read)
+  const timer = new AbortController()
+  const late = delay(milliseconds, 'late', { signal: timer.signal }).catch(() => undefined)
+  try {
+    if ((await Promise.race([answer, late])) !== 'late') return
+  } finally {
+    timer.abort()
+  }
+  answer.catch(() => undefined)
+  throw new DatabaseUnavailable(`no answer within ${milliseconds} ms`)
 }
 
 /** The server stops each statement after what is left of the limit for all of them. */
@@ -148,74 +141,6 @@ async function runRead(
     if (!(error instanceof StatementTimeout)) throw error
     throw new QueryTooSlow('the query ran longer than its limit', { cause: error })
   }
-}
-
-function operationOf(operations: WriteOperations, name: string): WriteOperation {
-  const operation = operations[name]
-  if (operation === undefined) throw new Error(`no operation ${name}`)
-  return operation
-}
-
-function groupsOf(
-  grouped: GroupedOperations,
-  operations: WriteOperations,
-  transactions: Kysely<Database>,
-  groupTransactions: Kysely<Database>,
-): Map<string, WriteGroup> {
-  return new Map(
-    Object.entries(grouped).map(([name, runGroup]) => [
-      name,
-      new WriteGroup({
-        together: (inputs) => runWrite(groupTransactions, runGroup, inputs) as Promise<unknown[]>,
-        alone: (input) => runWrite(transactions, operationOf(operations, name), input),
-      }),
-    ]),
-  )
-}
-
-/**
- * Runs the operation again on a conflict, for then nothing was written, and once on a connection that was lost before
- * the commit was sent. A connection lost during the commit leaves the outcome unknown: that is passed on.
- */
-async function runWrite(
-  transactions: Kysely<Database>,
-  run: WriteOperation | GroupedOperation,
-  // biome-ignore lint/suspicious/noExplicitAny: of the operation
-  input: any,
-): Promise<unknown> {
-  const startedAt = performance.now()
-  let isRetriedAfterLoss = false
-  for (let attempt = 1; ; attempt += 1) {
-    let isCommitting = false
-    try {
-      return await transactions
-        .transaction()
-        .setIsolationLevel('read committed')
-        .execute(async (trx) => {
-          const result = await run(trx, input)
-          isCommitting = true
-          return result
-        })
-    } catch (error) {
-      if (isConflict(error) && attempt < conflictTries) {
-        await delay(5 * attempt)
-      } else if (isLostConnection(error) && !isCommitting && !isRetriedAfterLoss && isPrompt(startedAt)) {
-        isRetriedAfterLoss = true
-      } else {
-        throw isConflict(error) ? new DatabaseUnavailable('too many conflicts', { cause: error }) : error
-      }
-    }
-  }
-}
-
-/** After a long silence the caller has waited enough. */
-function isPrompt(startedAt: number): boolean {
-  return performance.now() - startedAt < promptLossMilliseconds
-}
-
-/** `LockTimeout` is a `DatabaseUnavailable` too, as is `StatementTimeout`, but waiting again would only wait longer. */
-function isLostConnection(error: unknown): boolean {
-  return error instanceof DatabaseUnavailable && error.name === 'DatabaseUnavailable'
 }
 
 function clientConfig(

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { DatabaseUnavailable } from '../../server/db/errors.ts'
+import { openDatabase } from '../../server/db/open.ts'
+import type { GroupedOperations } from '../../server/db/port.ts'
+import { problemCodec } from '../../server/http/problems.ts'
+import { createTestDatabase, withRawDatabase } from '../support/database.ts'
+import { type TestOperations, testOperations } from '../support/test-operations.ts'
+import { type TestReads, testReads } from '../support/test-reads.ts'
+
+/** More than there are connections. */
+const writes = 40
+
+/** Does nothing for any of them, so that each is run alone. */
+const declining: GroupedOperations = { add: async (_trx, inputs) => inputs.map(() => undefined) }
+
+describe('the database port, when it is closed', () => {
+  for (const [name, groupedOperations] of Object.entries({
+    alone: {},
+    'in a group that declines': declining,
+  })) {
+    it(`waits for the writes under way, those that wait for their turn included, ${name}`, async (t) => {
+      const database = await createTestDatabase()
+      t.after(() => database.drop())
+      const port = await openDatabase<TestOperations, TestReads>({
+        databaseUrl: database.databaseUrl,
+        operations: testOperations,
+        groupedOperations,
+        reads: testReads,
+        writerEntry: new URL('../support/test-writer.ts', import.meta.url),
+        readerEntry: new URL('../support/test-reader.ts', import.meta.url),
+        refusals: problemCodec,
+      })
+      const names = Array.from({ length: writes }, (_, index) => `name ${index}`)
+      const written = Promise.allSettled(names.map((each) => port.write('add', { name: each })))
+      await port.close()
+      assert.deepEqual(
+        await written,
+        names.map((value) => ({ status: 'fulfilled', value })),
+      )
+      await assert.rejects(port.write('add', { name: 'too late' }), DatabaseUnavailable)
+      const stored = await withRawDatabase(database.databaseUrl, (db) =>
+        db.selectFrom('roles').select('name').where('name', 'like', 'name %').execute(),
+      )
+      assert.equal(stored.length, writes)
+    })
+  }
+})
