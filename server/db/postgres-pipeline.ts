@@ -79,7 +79,7 @@ export class PipelinedConnection implements ConnectionSource {
     const client = new pg.Client({ ...this.#config, pipeline: true })
     const connecting = client.connect().then(async () => {
       this.#losses.made(client)
-      if (this.#plansOnce) await client.query('set plan_cache_mode = force_generic_plan')
+      if (this.#plansOnce) await planOnce(client)
       this.#connected = client
       return client
     })
@@ -92,5 +92,15 @@ export class PipelinedConnection implements ConnectionSource {
     client.on('end', forget)
     connecting.catch(forget)
     return connecting
+  }
+}
+
+/** A connection of which nobody would know is not left behind. */
+async function planOnce(client: pg.Client): Promise<void> {
+  try {
+    await client.query('set plan_cache_mode = force_generic_plan')
+  } catch (error) {
+    void endConnection(client)
+    throw error
   }
 }
