@@ -31,8 +31,8 @@ interface OverviewRow {
 
 /**
  * One statement, so one snapshot, whose cost depends on the number of days and of changes that are not folded yet,
- * never on that of orders. The state stands in it as a constant: PostgreSQL would not use the index on pending orders
- * for a bound one. The orders come first, for PostgreSQL takes the type of a column from the first parts of a union.
+ * never on that of orders. The orders come first, for PostgreSQL takes the type of a column from the first parts of a
+ * union.
  */
 const selectOverview = prepared(
   (_db, firstDay: number, lastDay: number) => sql<OverviewRow>`
