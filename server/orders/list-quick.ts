@@ -2,7 +2,6 @@ import type { Kysely } from 'kysely'
 import { orderSqlOf } from '../db/order-sql.ts'
 import type { Database } from '../db/tables.ts'
 import type { Filter } from './filter/parser.ts'
-import type { FindOrdersInput, FoundOrders } from './list.ts'
 import {
   countOnce,
   countTallied,
@@ -12,6 +11,7 @@ import {
   tallyFilterOf,
   totalsOf,
 } from './list-count.ts'
+import type { FindOrdersInput, FoundOrders } from './list-find.ts'
 import { findNewest, patience } from './list-newest.ts'
 import {
   countBetween,

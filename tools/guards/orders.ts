@@ -163,7 +163,7 @@ export const orderGuards: Guard[] = [
     'when new.created_at < (select max(created_at) from orders) or new.seq',
     'when new.seq',
   ),
-  inFile('server/orders/list.ts')(
+  inFile('server/orders/list-find.ts')(
     'result-too-large',
     'a list without paging has no end',
     ['test/orders/listOrders.test.ts'],
