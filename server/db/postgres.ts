@@ -9,6 +9,7 @@ import { ConnectionLosses, PooledConnections } from './postgres-pool.ts'
 import { Writes } from './postgres-writes.ts'
 import { readDirectly } from './prepared.ts'
 import type { Database } from './tables.ts'
+import { type TurnLimits, Turns } from './turns.ts'
 
 export interface PostgresOptions {
   url: string
@@ -69,14 +70,15 @@ export function openPostgres<Operations extends WriteOperations, Reads extends R
     }),
   })
   const snapshotsWithin = snapshotsBy(pool, namedStatements)
+  const turns = new Turns(turnsOf(options.poolSize))
 
   return {
     defersTally: true,
     read,
     // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
-    query: async (name, input, { limitMilliseconds }): Promise<any> =>
+    query: async (name, input, { limitMilliseconds, caller }): Promise<any> =>
       (await reads[name]?.single?.(read, input)) ??
-      runRead(snapshotsWithin(limitMilliseconds), reads, name, input),
+      turns.run(caller, () => runRead(snapshotsWithin(limitMilliseconds), reads, name, input)),
     // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
     write: (name, input): Promise<any> => writes.write(name, input),
     ping: () => pingWithin(read, pingLimitMilliseconds),
@@ -86,9 +88,23 @@ export function openPostgres<Operations extends WriteOperations, Reads extends R
       )
     },
     async close() {
+      turns.close()
       await writes.close()
       await Promise.all([pool.close(), pipeline.close()])
     },
+  }
+}
+
+/** Lists that may take long leave connections to writes, and those of one caller leave some to the lists of others. */
+function turnsOf(poolSize: number): TurnLimits {
+  const atOnce = Math.max(1, Math.floor(poolSize * 0.7))
+  return {
+    atOnce,
+    atOnceOfCaller: Math.ceil(atOnce / 2),
+    waiting: 512,
+    waitingOfCaller: 128,
+    // As for a connection.
+    patienceMilliseconds: connectTimeoutMilliseconds,
   }
 }
 

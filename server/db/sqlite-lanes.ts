@@ -1,5 +1,6 @@
-import { DatabaseUnavailable, QueryTooSlow, TooManyWaiting } from './errors.ts'
+import { DatabaseUnavailable, QueryTooSlow } from './errors.ts'
 import { DatabaseThread, type ThreadOptions } from './sqlite-thread.ts'
+import { Turns } from './turns.ts'
 
 /** Milliseconds in the first lane. What runs longer goes on to the second, where it holds up nothing but its like. */
 export interface FirstLaneLimits {
@@ -13,16 +14,6 @@ const firstLaneLimits: FirstLaneLimits = { usual: 25, besideLong: 5 }
 const sentAhead = { quick: 3, slow: 1 }
 /** A caller's last read begins at worst some seconds after it came in the first lane, and half a minute in the second. */
 const waitingLimits = { quick: { all: 512, caller: 128 }, slow: { all: 128, caller: 16 } }
-
-/** A read that waits for its turn. */
-interface Queued {
-  caller: string
-  operation: string
-  input: unknown
-  limitMilliseconds: number
-  resolve(value: unknown): void
-  reject(error: unknown): void
-}
 
 /**
  * Two threads for reads that may take long, each begun when first needed. Every read has some milliseconds in the
@@ -70,84 +61,34 @@ export class ReadLanes {
 
 class Lane {
   readonly #options: ThreadOptions
-  readonly #sentAhead: number
-  readonly #waitingLimitOfCaller: number
+  readonly #turns: Turns
   readonly #timeOf: (caller: string) => number
   #thread: Promise<DatabaseThread> | undefined
-  /** Of each caller with something waiting, in the order of their turns. */
-  readonly #queues = new Map<string, Queued[]>()
-  #waiting = 0
-  #running = 0
-  #isClosed = false
 
   /** `timeOf`: milliseconds that a read of a caller may take here, if that is less than its own limit. */
   constructor(
     options: ThreadOptions,
-    ahead: number,
-    waitingLimitOfCaller: number,
+    atOnce: number,
+    waitingOfCaller: number,
     timeOf: (caller: string) => number = () => Number.POSITIVE_INFINITY,
   ) {
     this.#options = options
-    this.#sentAhead = ahead
-    this.#waitingLimitOfCaller = waitingLimitOfCaller
     this.#timeOf = timeOf
+    this.#turns = new Turns({ atOnce, waiting: options.waitingLimit, waitingOfCaller })
   }
 
   run(operation: string, input: unknown, limitMilliseconds: number, caller: string): Promise<unknown> {
-    const queue = this.#queues.get(caller) ?? []
-    if (this.#isClosed) return Promise.reject(new DatabaseUnavailable('the database has been closed'))
-    if (this.#waiting >= this.#options.waitingLimit || queue.length >= this.#waitingLimitOfCaller) {
-      return Promise.reject(new TooManyWaiting('too many lists are waiting'))
-    }
-    return new Promise((resolve, reject) => {
-      queue.push({ caller, operation, input, limitMilliseconds, resolve, reject })
-      this.#queues.set(caller, queue)
-      this.#waiting += 1
-      this.#sendNext()
+    return this.#turns.run(caller, async () => {
+      const thread = await this.#started()
+      return thread.run(operation, input, Math.min(limitMilliseconds, this.#timeOf(caller)))
     })
   }
 
   /** Lets what is under way finish. */
   async close(): Promise<void> {
-    this.#isClosed = true
-    for (const queued of [...this.#queues.values()].flat()) {
-      queued.reject(new DatabaseUnavailable('the database has been closed'))
-    }
-    this.#queues.clear()
+    this.#turns.close()
     const thread = await this.#thread?.catch(() => undefined)
     await thread?.close()
-  }
-
-  #sendNext(): void {
-    while (this.#running < this.#sentAhead) {
-      const next = this.#takeTurn()
-      if (next === undefined) return
-      this.#running += 1
-      this.#send(next).then(next.resolve, next.reject)
-    }
-  }
-
-  async #send({ caller, operation, input, limitMilliseconds }: Queued): Promise<unknown> {
-    try {
-      const thread = await this.#started()
-      return await thread.run(operation, input, Math.min(limitMilliseconds, this.#timeOf(caller)))
-    } finally {
-      this.#running -= 1
-      this.#sendNext()
-    }
-  }
-
-  /** The next of the caller whose turn it is, who then comes last. */
-  #takeTurn(): Queued | undefined {
-    for (const [caller, queue] of this.#queues) {
-      this.#queues.delete(caller)
-      const next = queue.shift()
-      if (queue.length > 0) this.#queues.set(caller, queue)
-      if (next === undefined) continue
-      this.#waiting -= 1
-      return next
-    }
-    return undefined
   }
 
   /** A start that failed is tried again by the next read. */

@@ -3,6 +3,7 @@ import { type Guard, inFile } from './guard.ts'
 const writer = inFile('server/db/sqlite-writer.ts')
 const files = inFile('server/db/sqlite-files.ts')
 const search = inFile('server/db/sqlite-search.ts')
+const turns = inFile('server/db/turns.ts')
 
 const writes = ['test/db/sqlite-writer.test.ts']
 const searches = ['test/db/sqlite-search.test.ts']
@@ -96,10 +97,28 @@ export const databaseGuards: Guard[] = [
     'performance.now() > deadline)',
     'performance.now() > deadline + 6_000)',
   ),
-  inFile('server/db/sqlite-lanes.ts')(
+  turns(
     'reads-of-one-caller',
     'one caller fills the queue of all',
     ['test/db/sqlite-readers.test.ts'],
-    ' || queue.length >= this.#waitingLimitOfCaller',
+    ' || queue.length >= waitingOfCaller',
   ),
+  turns(
+    'reads-at-once-of-one-caller',
+    'the long lists of one caller take every turn',
+    ['test/db/turns.test.ts'],
+    '>= atOnceOfCaller) continue',
+    '> 1_000_000) continue',
+  ),
+  {
+    ...inFile('server/db/postgres.ts')(
+      'lists-leave-connections',
+      'long lists take all connections, and writes get none',
+      ['test/faults/postgres-lists.test.ts'],
+      'turns.run(caller, () => runRead(snapshotsWithin(limitMilliseconds), reads, name, input))',
+      'runRead(snapshotsWithin(limitMilliseconds), reads, name, input)',
+      { file: 'server/db/postgres.ts', from: 'limitMilliseconds, caller })', to: 'limitMilliseconds })' },
+    ),
+    engine: 'postgres',
+  },
 ]

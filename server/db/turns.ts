@@ -1,0 +1,124 @@
+import { DatabaseUnavailable, TooManyWaiting } from './errors.ts'
+
+export interface TurnLimits {
+  /** Pieces of work that run at the same time. */
+  atOnce: number
+  /** Of one caller, if less. */
+  atOnceOfCaller?: number
+  /** Pieces that may wait; one more is refused at once instead of piling up. */
+  waiting: number
+  waitingOfCaller: number
+  /** What has waited so long is refused; without, it waits for as long as it takes. */
+  patienceMilliseconds?: number
+}
+
+/** A piece of work that waits for its turn. */
+interface Queued {
+  work(): Promise<unknown>
+  resolve(value: unknown): void
+  reject(error: unknown): void
+  patience?: NodeJS.Timeout
+}
+
+/** Work of which only so much runs at a time: callers take turns, so that nobody waits behind all that another wants. */
+export class Turns {
+  readonly #limits: TurnLimits
+  /** Of each caller with something waiting, in the order of their turns. */
+  readonly #queues = new Map<string, Queued[]>()
+  readonly #runningOf = new Map<string, number>()
+  #waiting = 0
+  #running = 0
+  #isClosed = false
+
+  constructor(limits: TurnLimits) {
+    this.#limits = limits
+  }
+
+  /** What `work` resolves or rejects with; `TooManyWaiting`, or `DatabaseUnavailable` once closed, if it never began. */
+  run<Output>(caller: string, work: () => Promise<Output>): Promise<Output> {
+    const queue = this.#queues.get(caller) ?? []
+    const { waiting, waitingOfCaller, patienceMilliseconds } = this.#limits
+    if (this.#isClosed) return Promise.reject(closed())
+    if (this.#waiting >= waiting || queue.length >= waitingOfCaller) return Promise.reject(tooMany())
+    return new Promise((resolve, reject) => {
+      const queued: Queued = { work, resolve: resolve as Queued['resolve'], reject }
+      queue.push(queued)
+      this.#queues.set(caller, queue)
+      this.#waiting += 1
+      this.#beginNext()
+      if (patienceMilliseconds === undefined || queue.at(-1) !== queued) return
+      queued.patience = setTimeout(() => this.#giveUp(caller, queued), patienceMilliseconds)
+    })
+  }
+
+  /** Refuses what waits; what has begun goes on. */
+  close(): void {
+    this.#isClosed = true
+    for (const { reject, patience } of [...this.#queues.values()].flat()) {
+      clearTimeout(patience)
+      reject(closed())
+    }
+    this.#queues.clear()
+    this.#waiting = 0
+  }
+
+  #beginNext(): void {
+    while (this.#running < this.#limits.atOnce) {
+      const turn = this.#takeTurn()
+      if (turn === undefined) return
+      const { caller, next } = turn
+      clearTimeout(next.patience)
+      this.#count(caller, 1)
+      this.#begin(caller, next).then(next.resolve, next.reject)
+    }
+  }
+
+  async #begin(caller: string, { work }: Queued): Promise<unknown> {
+    try {
+      return await work()
+    } finally {
+      this.#count(caller, -1)
+      this.#beginNext()
+    }
+  }
+
+  /** The next of the caller whose turn it is, who then comes last. */
+  #takeTurn(): { caller: string; next: Queued } | undefined {
+    const { atOnceOfCaller = Number.POSITIVE_INFINITY } = this.#limits
+    for (const [caller, queue] of this.#queues) {
+      if ((this.#runningOf.get(caller) ?? 0) >= atOnceOfCaller) continue
+      const next = queue.shift()
+      this.#queues.delete(caller)
+      if (queue.length > 0) this.#queues.set(caller, queue)
+      if (next === undefined) continue
+      this.#waiting -= 1
+      return { caller, next }
+    }
+    return undefined
+  }
+
+  #giveUp(caller: string, queued: Queued): void {
+    const queue = this.#queues.get(caller) ?? []
+    const index = queue.indexOf(queued)
+    if (index < 0) return
+    queue.splice(index, 1)
+    if (queue.length === 0) this.#queues.delete(caller)
+    this.#waiting -= 1
+    queued.reject(tooMany())
+  }
+
+  #count(caller: string, change: 1 | -1): void {
+    const running = (this.#runningOf.get(caller) ?? 0) + change
+    if (running === 0) this.#runningOf.delete(caller)
+    else this.#runningOf.set(caller, running)
+    this.#running += change
+  }
+}
+
+function closed(): DatabaseUnavailable {
+  return new DatabaseUnavailable('the database has been closed')
+}
+
+function tooMany(): TooManyWaiting {
+  return new TooManyWaiting('too many lists are waiting')
+}

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { DatabaseUnavailable, TooManyWaiting } from '../../server/db/errors.ts'
+import { type TurnLimits, Turns } from '../../server/db/turns.ts'
+
+/** Turns of work that goes on until it is ended, with what has begun so far. */
+function makeTurns(limits: Partial<TurnLimits>) {
+  const turns = new Turns({ atOnce: 2, waiting: 100, waitingOfCaller: 100, ...limits })
+  const begun: string[] = []
+  const ends = new Map<string, () => void>()
+  const ask = (name: string) =>
+    turns.run(name.slice(0, 1), () => {
+      begun.push(name)
+      return new Promise<string>((resolve) => ends.set(name, () => resolve(name)))
+    })
+  return { turns, begun, ask, end: (name: string) => ends.get(name)?.() }
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+describe('turns', () => {
+  it('let so much run at a time, and callers take turns', async () => {
+    const { begun, ask, end } = makeTurns({})
+    const asked = ['a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'b2'].map(ask)
+    assert.deepEqual(begun, ['a1', 'a2'])
+    for (const name of ['a1', 'a2', 'a3', 'b1', 'c1', 'a4', 'b2']) {
+      end(name)
+      await turn()
+    }
+    assert.deepEqual(begun, ['a1', 'a2', 'a3', 'b1', 'c1', 'a4', 'b2'])
+    assert.deepEqual(await Promise.all(asked), ['a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'b2'])
+  })
+
+  it('keep some of what runs for other callers', async () => {
+    const { begun, ask, end } = makeTurns({ atOnceOfCaller: 1 })
+    for (const name of ['a1', 'a2', 'b1', 'b2']) void ask(name)
+    assert.deepEqual(begun, ['a1', 'b1'])
+    end('b1')
+    await turn()
+    assert.deepEqual(begun, ['a1', 'b1', 'b2'])
+    end('a1')
+    await turn()
+    assert.deepEqual(begun, ['a1', 'b1', 'b2', 'a2'])
+  })
+
+  it('refuse one more than may wait, of a caller or of all', async () => {
+    const { ask } = makeTurns({ atOnce: 1, waiting: 3, waitingOfCaller: 2 })
+    for (const name of ['a1', 'a2', 'a3']) void ask(name)
+    await assert.rejects(ask('a4'), TooManyWaiting)
+    void ask('b1')
+    await assert.rejects(ask('c1'), TooManyWaiting)
+  })
+
+  it('refuse what has waited for too long, and nothing else', async () => {
+    const { begun, ask, end } = makeTurns({ atOnce: 1, waiting: 2, patienceMilliseconds: 30 })
+    const first = ask('a1')
+    const second = ask('a2')
+    const third = ask('b1')
+    await assert.rejects(second, TooManyWaiting)
+    await assert.rejects(third, TooManyWaiting)
+    const fourth = ask('a3')
+    end('a1')
+    assert.equal(await first, 'a1')
+    await turn()
+    // It has begun: its patience is over and does not matter any more.
+    await new Promise((resolve) => setTimeout(resolve, 60))
+    end('a3')
+    assert.equal(await fourth, 'a3')
+    assert.deepEqual(begun, ['a1', 'a3'])
+  })
+
+  it('go on after work that fails', async () => {
+    const { turns, ask, end } = makeTurns({ atOnce: 1 })
+    const failing = turns.run('a', () => Promise.reject(new Error('as it is')))
+    const next = ask('a2')
+    await assert.rejects(failing, /as it is/)
+    end('a2')
+    assert.equal(await next, 'a2')
+  })
+
+  it('refuse what waits once they are closed, and let what has begun go on', async () => {
+    const { turns, ask, end } = makeTurns({ atOnce: 1, patienceMilliseconds: 60_000 })
+    const first = ask('a1')
+    const second = ask('a2')
+    turns.close()
+    await assert.rejects(second, DatabaseUnavailable)
+    await assert.rejects(ask('a3'), DatabaseUnavailable)
+    end('a1')
+    assert.equal(await first, 'a1')
+  })
+})
