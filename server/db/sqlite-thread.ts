@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { DatabaseUnavailable, QueryTooSlow } from './errors.ts'
 
@@ -111,7 +110,8 @@ export class DatabaseThread {
     await this.#launching?.catch(() => undefined)
     const worker = this.#worker
     if (worker === undefined) return
-    const exit = once(worker, 'exit')
+    // However it ends: `once` of node:events rejects when an error comes first.
+    const exit = new Promise((resolve) => worker.once('exit', resolve))
     worker.postMessage('close' satisfies ToThread)
     await exit
   }

@@ -161,4 +161,14 @@ describe('the SQLite readers', () => {
     assert.ok((await last) instanceof Error)
     await assert.rejects(own.query('countTwice', null, within(1_000)), DatabaseUnavailable)
   })
+
+  it('end with the port also where a thread dies of what it still had to do', async () => {
+    const own = await open()
+    assert.deepEqual(await own.query('countTwice', null, within(1_000)), [3, 3])
+    const last = own.query('hoard', null, within(1_000)).catch((error: unknown) => error)
+    await wait(20)
+    await own.close()
+    assert.ok((await last) instanceof DatabaseUnavailable)
+    await assert.rejects(own.ping(), DatabaseUnavailable)
+  })
 })
