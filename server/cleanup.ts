@@ -29,8 +29,21 @@ export interface RemoveExpiredInput {
  * refresh tokens, idempotency keys, failed-login counters. Returns the greatest number deleted of one kind.
  */
 export async function removeExpired(trx: Transaction<Database>, input: RemoveExpiredInput): Promise<number> {
-  const { nowMilliseconds: now, sessionIdleTtlMilliseconds, limit } = input
+  const { nowMilliseconds: now, limit } = input
   const deleted = [
+    ...(await removeEndedSessions(trx, input)),
+    await removeTokensOfEndedFamilies(trx, now, limit),
+    await removeEndedFamilies(trx, now, limit),
+    await removeForgottenFailures(trx, now, limit),
+    await removeExpiredKeys(trx, now, limit),
+  ]
+  return Math.max(...deleted.map((result) => Number(result.numDeletedRows)))
+}
+
+/** Those unused for too long, those at their absolute end, and ids that others have replaced. */
+async function removeEndedSessions(trx: Transaction<Database>, input: RemoveExpiredInput) {
+  const { nowMilliseconds: now, sessionIdleTtlMilliseconds, limit } = input
+  return [
     await trx
       .deleteFrom('sessions')
       .where('id', 'in', (eb) =>
@@ -53,39 +66,7 @@ export async function removeExpired(trx: Transaction<Database>, input: RemoveExp
         eb.selectFrom('session_ids').select('id_hash').where('retired_at', '<=', now).limit(limit),
       )
       .executeTakeFirst(),
-    await removeTokensOfEndedFamilies(trx, now, limit),
-    await trx
-      .deleteFrom('refresh_families')
-      .where('id', 'in', (eb) =>
-        eb
-          .selectFrom('refresh_families')
-          .select('id')
-          .where('expires_at', '<=', now)
-          .where(({ not, exists, selectFrom }) =>
-            not(
-              exists(
-                selectFrom('refresh_tokens')
-                  .select('token_hash')
-                  .whereRef('refresh_tokens.family_id', '=', 'refresh_families.id'),
-              ),
-            ),
-          )
-          .limit(limit),
-      )
-      .executeTakeFirst(),
-    await trx
-      .deleteFrom('login_failures')
-      .where('key_hash', 'in', (eb) =>
-        eb
-          .selectFrom('login_failures')
-          .select('key_hash')
-          .where('updated_at', '<=', now - loginFailuresKeptMilliseconds)
-          .limit(limit),
-      )
-      .executeTakeFirst(),
-    await removeExpiredKeys(trx, now, limit),
   ]
-  return Math.max(...deleted.map((result) => Number(result.numDeletedRows)))
 }
 
 /** A family has as many as it was refreshed in a month: with it, they would be a batch without bound. */
@@ -98,6 +79,41 @@ function removeTokensOfEndedFamilies(trx: Transaction<Database>, now: number, li
         .innerJoin('refresh_tokens', 'refresh_tokens.family_id', 'refresh_families.id')
         .select('token_hash')
         .where('refresh_families.expires_at', '<=', now)
+        .limit(limit),
+    )
+    .executeTakeFirst()
+}
+
+function removeEndedFamilies(trx: Transaction<Database>, now: number, limit: number) {
+  return trx
+    .deleteFrom('refresh_families')
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('refresh_families')
+        .select('id')
+        .where('expires_at', '<=', now)
+        .where(({ not, exists, selectFrom }) =>
+          not(
+            exists(
+              selectFrom('refresh_tokens')
+                .select('token_hash')
+                .whereRef('refresh_tokens.family_id', '=', 'refresh_families.id'),
+            ),
+          ),
+        )
+        .limit(limit),
+    )
+    .executeTakeFirst()
+}
+
+function removeForgottenFailures(trx: Transaction<Database>, now: number, limit: number) {
+  return trx
+    .deleteFrom('login_failures')
+    .where('key_hash', 'in', (eb) =>
+      eb
+        .selectFrom('login_failures')
+        .select('key_hash')
+        .where('updated_at', '<=', now - loginFailuresKeptMilliseconds)
         .limit(limit),
     )
     .executeTakeFirst()
