@@ -51,9 +51,9 @@ async function migrateOnce(options: PostgresOptions, onNotice: (message: string)
       await noticeMissingIndex(db, onNotice)
       return []
     }
-    // However long it takes, and however long another instance holds the lock.
     const transaction = db.transaction().setIsolationLevel('read committed')
     const applied = await transaction.execute(async (trx) => {
+      await liftLimits.execute(trx)
       await sql`select pg_advisory_xact_lock(${sql.raw(migrationLock)})`.execute(trx)
       return migrate(trx, 'postgres')
     })
@@ -65,6 +65,10 @@ async function migrateOnce(options: PostgresOptions, onNotice: (message: string)
     await endConnection(client)
   }
 }
+
+/** However long it takes, and however long another instance holds the lock: role and database may have set limits. */
+const liftLimits = sql`select set_config(name, '0', true) from pg_settings where name in
+  ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`
 
 /** Without the extension pg_trgm the migration could not make it (docs/operations.md). */
 async function noticeMissingIndex(db: Kysely<Database>, onNotice: (message: string) => void): Promise<void> {

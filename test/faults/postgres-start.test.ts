@@ -7,10 +7,11 @@ import { tmpdir } from 'node:os'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { migrateDatabase } from '../../server/db/open.ts'
 import { type Result, refusal, runCommand } from '../cli/command-line.ts'
 import { Client } from '../support/client.ts'
 import { createTestDatabase } from '../support/database.ts'
-import { runSql, withoutPostgres } from '../support/postgres.ts'
+import { connectTo, runSql, withoutPostgres } from '../support/postgres.ts'
 import { type RunningServer, startServer } from '../support/process.ts'
 import {
   bearerOf,
@@ -305,6 +306,23 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 4 }, ()
     assert.equal((await bearer.get('/v1/orders?filter=acme')).body.totalCount, 1)
     assert.equal((await session.post('/v1/auth/session/logout')).status, 204)
     assert.equal((await new Client(server.baseUrl).get('/health/ready')).status, 200)
+  })
+
+  it('migrates for as long as it takes, whatever limits the database sets for its statements and locks', async (t) => {
+    const scope = scopeOf(t)
+    const databaseUrl = await emptyDatabase(scope)
+    const name = new URL(databaseUrl).pathname.slice(1)
+    for (const limit of ['statement_timeout', 'lock_timeout']) {
+      await runSql(databaseUrl, `alter database ${name} set ${limit} = '100ms'`)
+    }
+    const other = await connectTo(databaseUrl)
+    // The lock under which instances migrate.
+    await other.query('set statement_timeout = 0')
+    await other.query('select pg_advisory_lock(7165916604736402019)')
+    const migrating = migrateDatabase({ databaseUrl })
+    await setTimeout(1_000)
+    await other.end()
+    assert.equal((await migrating).length, 3)
   })
 
   it('four instances that start at once on an empty database all come up, on one schema', async (t) => {
