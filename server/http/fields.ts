@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { FastifyTypeProvider } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'
 import { type FieldError, Problem } from './problems.ts'
@@ -140,18 +141,22 @@ export function parseQuery(text: string): RawQuery {
     const name = decode(separator < 0 ? pair : pair.slice(0, separator))
     if (name === undecodable) continue
     const value = separator < 0 ? '' : decode(pair.slice(separator + 1))
-    const before = query[name]
-    query[name] = before === undefined ? value : [String(before), String(value)]
+    query[name] = name in query ? repeated : value
   }
   return query
 }
 
+/** What a repeated parameter holds does not matter: none of it is taken. */
+const repeated: string[] = []
+
+/** Without an error that is thrown and caught: a URL has room for thousands, and nobody has been asked for a credential yet. */
 function decode(text: string): string | typeof undecodable {
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' '))
-  } catch {
-    return undecodable
-  }
+  const spaced = text.replaceAll('+', ' ')
+  if (!spaced.includes('%')) return spaced
+  if (/%(?![\dA-Fa-f]{2})/.test(spaced)) return undecodable
+  const runs = spaced.match(/(?:%..)+/g) ?? []
+  const areUtf8 = runs.every((run) => isUtf8(Buffer.from(run.replaceAll('%', ''), 'hex')))
+  return areUtf8 ? decodeURIComponent(spaced) : undecodable
 }
 
 const int32Pattern = /^-?(?:0|[1-9]\d*)$/

@@ -5,6 +5,14 @@ import { codePoints, parseQuery, readInt32, undecodable } from '../../server/htt
 
 const plain = (text: string) => Object.fromEntries(Object.entries(parseQuery(text)))
 
+function decoded(text: string): unknown {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undecodable
+  }
+}
+
 describe('parseQuery', () => {
   it('decodes names and values; + is a space', () => {
     assert.deepEqual(plain('a=1&b=x+y%20z&%63=%C3%A4&d=1=2'), { a: '1', b: 'x y z', c: 'ä', d: '1=2' })
@@ -34,6 +42,37 @@ describe('parseQuery', () => {
     assert.doesNotThrow(() => parseQuery('a=%&a=%'))
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => void parseQuery(text)))
   })
+
+  it('decodes as decodeURIComponent does', () => {
+    const piece = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 2 }),
+      fc.constantFrom('%', '%4', '%41', '%C3', '%A4', '%c3%a4', '%E2%82%AC', '%ED%A0%80', '%F0%9F%98%80', '%80', 'g'),
+    )
+    fc.assert(
+      fc.property(fc.array(piece), (pieces) => {
+        const text = pieces.join('').replaceAll(/[&=+]/g, '')
+        assert.equal(parseQuery(`a=${text}`).a, decoded(text))
+      }),
+    )
+  })
+
+  const costly = {
+    'one name, over and over, undecodable': 'a=%&'.repeat(2_000),
+    'undecodable bytes': 'a=%ff&'.repeat(1_300),
+    'undecodable names': '%ff=&'.repeat(1_600),
+    'many undecodable names': Array.from({ length: 1_300 }, (_, at) => `${at.toString(36)}=%&`).join(''),
+  }
+  for (const [what, text] of Object.entries(costly)) {
+    it(`costs no more than a few requests, whatever a URL holds: ${what}`, () => {
+      assert.ok(text.length <= 8_192)
+      const times = Array.from({ length: 20 }, () => {
+        const start = performance.now()
+        parseQuery(text)
+        return performance.now() - start
+      })
+      assert.ok(Math.min(...times) < 2, `${Math.min(...times)} ms`)
+    })
+  }
 
   it('reaches no prototype', () => {
     const query = parseQuery('__proto__=x&constructor=y&toString=z')
