@@ -14,6 +14,7 @@ import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import { registerApiBrowser } from './http/api-browser.ts'
 import { registerBodies } from './http/body.ts'
+import { registerConnections } from './http/connections.ts'
 import { registerCors } from './http/cors.ts'
 import { answerExpectation, answerParserError, registerErrors } from './http/errors.ts'
 import { compileReader, type FieldsTypeProvider, parseQuery } from './http/fields.ts'
@@ -65,6 +66,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   registerRequestLog(app, parts.log)
   registerSecurityHeaders(app, config)
   registerRequestContext(app, config)
+  registerConnections(app)
   registerDraining(app, readiness)
   registerCors(app, config.corsOrigins, limits)
   registerGuard(app, { config, publicUrl, authenticator, antiforgery, limits })

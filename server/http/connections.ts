@@ -1,0 +1,119 @@
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyRequest } from 'fastify'
+import type { Clock } from '../clock.ts'
+import { Problem, retryAfter } from './problems.ts'
+import type { App } from './route.ts'
+
+/** Requests that may be sent ahead on a connection; one more is refused. */
+const waitingLimit = 64
+/** From the headers of a request to the last byte of its answer: what takes longer is not being read. */
+export const exchangeLimitMilliseconds = 120_000
+const lookIntervalMilliseconds = 2_000
+/** Answers of this size count, each until it has been read; those that a caller has not read may have so many bytes. */
+const largeBytes = 64 * 1024
+export const unreadLimitBytes = 32 * 1024 * 1024
+
+interface Connection {
+  /** The one request that is being answered, and since when on the monotonic clock. */
+  current: IncomingMessage | undefined
+  startedAt: number
+  waiting: { request: IncomingMessage; begin: () => void }[]
+}
+
+export interface ConnectionSettings {
+  exchangeLimitMilliseconds?: number
+  monotonic?: Clock
+}
+
+/**
+ * What a caller who reads nothing can have made for him has a bound. Requests of one connection are answered one after
+ * the other, so that each connection holds one answer, with its file or its bytes, and no more; an answer that is not
+ * read in time ends with its connection; and large answers that nobody reads are not added to.
+ */
+export function registerConnections(
+  app: App,
+  {
+    exchangeLimitMilliseconds: limit = exchangeLimitMilliseconds,
+    monotonic = () => performance.now(),
+  }: ConnectionSettings = {},
+): void {
+  const connections = new Map<Socket, Connection>()
+
+  function connectionOf(socket: Socket): Connection {
+    const known = connections.get(socket)
+    if (known !== undefined) return known
+    const made: Connection = { current: undefined, startedAt: 0, waiting: [] }
+    connections.set(socket, made)
+    // What still waits then was never begun.
+    socket.once('close', () => connections.delete(socket))
+    return made
+  }
+
+  function begin(connection: Connection, request: IncomingMessage): void {
+    connection.current = request
+    connection.startedAt = monotonic()
+  }
+
+  app.addHook('onRequest', (request, _reply, done) => {
+    const connection = connectionOf(request.raw.socket)
+    if (connection.current === undefined) {
+      begin(connection, request.raw)
+      done()
+    } else if (connection.waiting.length < waitingLimit) {
+      connection.waiting.push({ request: request.raw, begin: done })
+    } else {
+      done(new Problem('overloaded', { headers: retryAfter(1_000) }))
+    }
+  })
+  app.addHook('onResponse', (request, _reply, done) => {
+    const connection = connections.get(request.raw.socket)
+    if (connection !== undefined && connection.current === request.raw) {
+      const next = connection.waiting.shift()
+      connection.current = undefined
+      // A connection that ends with this answer answers no other, so nothing more is done for it.
+      if (next !== undefined && request.raw.socket.writable) {
+        begin(connection, next.request)
+        next.begin()
+      }
+    }
+    done()
+  })
+
+  const looking = setInterval(() => {
+    const earliest = monotonic() - limit
+    for (const [socket, { current, startedAt }] of connections) {
+      if (current !== undefined && startedAt < earliest) socket.destroy()
+    }
+  }, lookIntervalMilliseconds)
+  looking.unref()
+  app.addHook('onClose', async () => clearInterval(looking))
+
+  limitUnread(app)
+}
+
+/** Counts by caller, else by address. */
+function limitUnread(app: App): void {
+  const unread = new Map<string, number>()
+
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const bytes = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.length : 0
+    if (bytes < largeBytes) return done(null, payload)
+    const caller = callerOf(request)
+    const before = unread.get(caller) ?? 0
+    if (before > 0 && before + bytes > unreadLimitBytes) {
+      return done(new Problem('overloaded', { headers: retryAfter(1_000) }))
+    }
+    unread.set(caller, before + bytes)
+    reply.raw.once('close', () => {
+      const left = (unread.get(caller) ?? 0) - bytes
+      if (left > 0) unread.set(caller, left)
+      else unread.delete(caller)
+    })
+    done(null, payload)
+  })
+}
+
+function callerOf({ principal, clientAddress }: FastifyRequest): string {
+  return principal === null ? clientAddress : String(principal.id)
+}

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { after, before, describe, it } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { fastify } from 'fastify'
+import { registerConnections, unreadLimitBytes } from '../../server/http/connections.ts'
+import type { App } from '../../server/http/route.ts'
+import type { Client } from '../support/client.ts'
+import { insertOrders, orderRow } from '../support/orders.ts'
+import { type Service, startService } from '../support/service.ts'
+
+async function connected(baseUrl: string): Promise<Socket> {
+  const { hostname, port } = new URL(baseUrl)
+  const socket = connect(Number(port), hostname)
+  // The server may end it while something is still being sent.
+  socket.on('error', () => undefined)
+  await once(socket, 'connect')
+  return socket
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  for (const end = performance.now() + 10_000; !holds(); await wait(20)) assert.ok(performance.now() < end)
+}
+
+describe('requests sent ahead on a connection', () => {
+  let service: Service
+  let bearer: Client
+  before(async () => {
+    service = await startService()
+    bearer = await service.bearer('admin')
+  })
+  after(() => service.close())
+
+  const message = (start: string, lines: string[] = [], body = '') =>
+    [start, 'Host: x', `Authorization: ${bearer.headers.authorization}`, ...lines, '', body].join('\r\n')
+  const body = JSON.stringify({ customer: 'Ahead', total: 1 })
+  const create = () =>
+    message(
+      'POST /v1/orders HTTP/1.1',
+      ['Content-Type: application/json', `Content-Length: ${body.length}`],
+      body,
+    )
+  const list = () => message('GET /v1/orders HTTP/1.1')
+
+  const statusesOf = (received: string) =>
+    [...received.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status ?? '')
+  async function answersTo(text: string, count: number): Promise<string> {
+    const socket = await connected(service.baseUrl)
+    let received = ''
+    socket.setEncoding('utf8').on('data', (chunk: string) => {
+      received += chunk
+    })
+    socket.write(text)
+    await until(() => statusesOf(received).length >= count || socket.closed)
+    await wait(50)
+    socket.destroy()
+    return received
+  }
+
+  it('are begun one after the other', async () => {
+    const received = await answersTo(create().repeat(10) + list(), 11)
+    assert.deepEqual(statusesOf(received), [...Array(10).fill('201'), '200'])
+    assert.match(received, /"totalCount":10,/)
+  })
+
+  it('are refused when they are too many, and only those', async () => {
+    const received = await answersTo('GET /health HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(100), 100)
+    assert.deepEqual(statusesOf(received), [...Array(65).fill('200'), ...Array(35).fill('503')])
+  })
+})
+
+describe('answers that nobody reads', () => {
+  let service: Service
+  let bearer: Client
+  const sockets: Socket[] = []
+  let lists = 0
+  before(async () => {
+    service = await startService()
+    bearer = await service.bearer('admin')
+    // More than the buffers of both ends of a connection hold, and a third of what a caller may leave unread.
+    await insertOrders(
+      service,
+      Array.from({ length: 10_000 }, () => orderRow({ customer: '𝄞'.repeat(200) })),
+    )
+    const query = service.db.query.bind(service.db)
+    service.db.query = (...input) => {
+      lists += 1
+      return query(...input)
+    }
+  })
+  after(() => service.close())
+
+  const path = '/v1/orders?paginated=false'
+  async function askWithoutReading(times = 1): Promise<void> {
+    const socket = await connected(service.baseUrl)
+    sockets.push(socket)
+    socket.pause()
+    socket.write(
+      `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${bearer.headers.authorization}\r\n\r\n`.repeat(
+        times,
+      ),
+    )
+  }
+
+  it('keep those behind them on the connection from being made', async () => {
+    lists = 0
+    await askWithoutReading(60)
+    await until(() => lists > 0)
+    await wait(1_000)
+    assert.equal(lists, 1)
+  })
+
+  it('are not added to without end by the same caller, who is served otherwise, as others are', async () => {
+    const size = (await bearer.get(path)).text.length
+    assert.ok(size > unreadLimitBytes / 8 && size < unreadLimitBytes, `${size}`)
+    while ((await bearer.get(path)).status === 200) {
+      assert.ok(sockets.length < 10)
+      await askWithoutReading()
+      await wait(300)
+    }
+    const refused = await bearer.get(path)
+    assert.equal(refused.status, 503)
+    assert.equal(refused.body.code, 'overloaded')
+    assert.match(refused.headers.get('retry-after') ?? '', /^\d+$/)
+    assert.equal((await bearer.get('/v1/orders')).status, 200)
+    assert.equal((await (await service.bearer('viewer')).get(path)).status, 200)
+    for (const socket of sockets) socket.destroy()
+    for (const end = performance.now() + 10_000; (await bearer.get(path)).status !== 200; await wait(50)) {
+      assert.ok(performance.now() < end, 'still refused')
+    }
+  })
+})
+
+describe('an answer that is read a little now and then', () => {
+  const limit = 1_000
+  let app: App
+  let baseUrl: string
+  before(async () => {
+    app = fastify() as unknown as App
+    app.decorateRequest('principal', null)
+    app.decorateRequest('clientAddress', '')
+    registerConnections(app, { exchangeLimitMilliseconds: limit })
+    app.get('/', { config: { access: 'public' } }, async () => Buffer.alloc(30_000_000) as never)
+    baseUrl = await app.listen({ host: '127.0.0.1', port: 0 })
+  })
+  after(() => app.close())
+
+  it('ends with its connection when its time is over, however steadily it is read', async () => {
+    const served = once(app.server, 'connection') as Promise<[Socket]>
+    const socket = await connected(baseUrl)
+    const [theirs] = await served
+    const begun = performance.now()
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+    socket.pause()
+    const reading = setInterval(() => socket.read(1_000), 50)
+    await once(theirs, 'close')
+    clearInterval(reading)
+    socket.destroy()
+    const took = performance.now() - begun
+    assert.ok(took >= limit && took < limit + 5_000, `${took} ms`)
+  })
+
+  it('is whole for whoever reads it, also on a connection that is older than that', async () => {
+    const socket = await connected(baseUrl)
+    for (let turn = 0; turn < 3; turn += 1) {
+      let received = 0
+      const listener = (chunk: Buffer) => {
+        received += chunk.length
+      }
+      socket.on('data', listener)
+      socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+      await until(() => received > 30_000_000)
+      socket.off('data', listener)
+      await wait(1_000)
+    }
+    assert.equal(socket.closed, false)
+    socket.destroy()
+  })
+})
