@@ -17,6 +17,8 @@ export function timestampMember(): string {
 
 const bufferBytes = 8 * 1024
 const flushIntervalMilliseconds = 200
+/** What may wait for a reader of the log that has stalled; further lines are lost, and counted. */
+const unreadLimitBytes = 4 * 1024 * 1024
 
 /**
  * JSON lines on standard output, or readable ones on a terminal. JSON lines are collected and written together, at
@@ -25,9 +27,25 @@ const flushIntervalMilliseconds = 200
 export async function createLog(config: Config): Promise<pino.Logger> {
   const options = { level: config.logLevel, base: null, timestamp: timestampMember }
   if (!process.stdout.isTTY) {
-    const destination = pino.destination({ fd: 1, sync: false, minLength: bufferBytes })
+    const destination = pino.destination({
+      fd: 1,
+      sync: false,
+      minLength: bufferBytes,
+      maxLength: unreadLimitBytes,
+    })
     setInterval(() => destination.flush(), flushIntervalMilliseconds).unref()
-    return pino(options, destination)
+    const log = pino(options, destination)
+    let lost = 0
+    destination.on('drop', () => {
+      lost += 1
+    })
+    destination.on('drain', () => {
+      if (lost === 0) return
+      const lines = lost
+      lost = 0
+      log.warn({ lines }, 'log lines were lost: their reader had stalled')
+    })
+    return log
   }
   const { default: pretty } = await import('pino-pretty')
   return pino(options, pretty({ ignore: 'requestId', singleLine: true, translateTime: 'HH:MM:ss.l' }))

@@ -9,8 +9,8 @@ import type { RefusalLog } from './refusal-log.ts'
 import { urlLimitBytes } from './request-context.ts'
 import type { App } from './route.ts'
 
-/** A path longer than this is cut in `instance`. */
-const instanceLimit = 1_024
+/** A path longer than this is cut where it is repeated: in `instance`, and in the log, which anybody can write to. */
+export const repeatedPathLimit = 1_024
 
 const frameworkCodes: Record<string, ProblemCode> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'body-too-large',
@@ -63,7 +63,7 @@ export function sendProblem(
     .serializer((body: unknown) => body as string)
     .send(
       JSON.stringify(
-        problemBody(problem, publicUrl, pathOf(request.originalUrl).slice(0, instanceLimit), request.id),
+        problemBody(problem, publicUrl, pathOf(request.originalUrl).slice(0, repeatedPathLimit), request.id),
       ),
     )
 }
@@ -86,10 +86,10 @@ function problemBody(problem: Problem, publicUrl: string, instance: string, requ
   }
 }
 
-/** The path alone: a query may hold what does not belong into an error report or a log. */
-export function pathOf(url: string | undefined): string {
-  const [path = '/'] = (url ?? '/').split('?')
-  return path
+/** The path alone: a query may hold what does not belong into an error report or a log. The router ends it at `#` too. */
+export function pathOf(url = '/'): string {
+  const end = url.search(/[?#]/)
+  return end < 0 ? url : url.slice(0, end)
 }
 
 const parserCodes: Record<string, ProblemCode> = {

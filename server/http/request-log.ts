@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { type Logger, pino } from 'pino'
 import { timestampMember } from '../log.ts'
-import { pathOf } from './errors.ts'
+import { pathOf, repeatedPathLimit } from './errors.ts'
 import type { App } from './route.ts'
 
 const infoLevel = pino.levels.values.info
@@ -75,7 +75,7 @@ export function registerRequestLog(app: App, log: Logger): void {
     const { principal, problem } = request
     const values = {
       method: request.method,
-      path: pathOf(request.raw.url),
+      path: pathOf(request.raw.url).slice(0, repeatedPathLimit),
       route: request.routeOptions.schema?.operationId,
       status: reply.statusCode,
       milliseconds: Math.round(reply.elapsedTime * 10) / 10,

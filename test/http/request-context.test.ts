@@ -42,6 +42,22 @@ describe('a request', () => {
     assert.ok(!everything.includes(admin.headers.authorization ?? 'no'))
   })
 
+  it('is logged without what stands behind a #, where the router looks for a query too', async () => {
+    for (const path of ['/v1/none#secret-in-fragment', '/v1/orders#filter=secret-in-fragment?x=1']) {
+      const { status, text } = await exchange(service.baseUrl, request('GET', path))
+      assert.ok([401, 404].includes(status))
+      assert.doesNotMatch(text, /secret-in-/)
+    }
+    assert.doesNotMatch(JSON.stringify(service.logLines), /secret-in-/)
+  })
+
+  it('is logged with the start of its path only, when that is long', async () => {
+    const path = `/v1/${'long'.repeat(1_900)}`
+    const { headers } = await service.client().get(path, { 'x-request-id': 'logged-request-3' })
+    assert.equal(headers.get('x-request-id'), 'logged-request-3')
+    assert.equal(linesOf('logged-request-3')[0]?.path, path.slice(0, 1_024))
+  })
+
   it('has its id in every line that is logged for it', async () => {
     const requestId = 'logged-request-2'
     const login = { email: 'nobody@example.com', password: 'wrong' }
