@@ -1,4 +1,4 @@
-import { type Kysely, type RawBuilder, type SqlBool, SqliteAdapter, sql } from 'kysely'
+import { type Expression, type Kysely, type RawBuilder, type SqlBool, SqliteAdapter, sql } from 'kysely'
 import { prepared, unseen } from './prepared.ts'
 import type { Database, OrdersTable } from './tables.ts'
 
@@ -84,6 +84,11 @@ export interface OrderSql {
    * number. Undefined for a text that the index cannot find, which has less than three characters.
    */
   containing(text: string): RawBuilder<SqlBool> | undefined
+  /**
+   * Whether a column contains a text, or ends with it. Undefined where LIKE serves: that of SQLite compares character by
+   * character from each place on, which takes milliseconds for one long text of a repeated character.
+   */
+  looking: { contains: LookedAt; endsWith: LookedAt } | undefined
   /** How many there are of those; undefined where counting the orders that match is as quick. */
   countContaining(text: string): RawBuilder<{ count: number }> | undefined
   /** Undefined where orders have no numbers. */
@@ -104,19 +109,33 @@ export interface OrderSql {
   version: ((db: Kysely<Database>) => Promise<number | undefined>) | undefined
 }
 
+type LookedAt = (column: Expression<string>, text: string) => RawBuilder<SqlBool>
+
 const trigramCharacters = 3
+
+/**
+ * The places of each trigram of a phrase in each customer that has them all are compared before a row is found, and so
+ * before anything can stop it: a longer text is looked for by some of its trigrams, and the customers looked at.
+ */
+const phraseCharacters = 20
+
+function isLong(text: string): boolean {
+  return [...text].length > phraseCharacters
+}
 
 /** FTS5 takes a text in double quotes literally, as a phrase of its trigrams: the customer contains it, exactly. */
 function phrase(text: string): string | undefined {
   return [...text].length < trigramCharacters ? undefined : `"${text.replaceAll('"', '""')}"`
 }
 
-/** What contains the text has all of these: the first two beside one another, and the last. */
+/** What contains the text has all of these: the first two beside one another, and the last; some more of a long one. */
 function someTrigrams(text: string): string {
   const characters = [...text]
   const last = characters.length - trigramCharacters
-  const starts = new Set([0, Math.min(trigramCharacters, last), last])
-  return [...starts]
+  const starts = isLong(text)
+    ? [0, 1, 2, 3, 4, 5, 6, 7].map((part) => Math.floor((part * last) / 7))
+    : [0, Math.min(trigramCharacters, last), last]
+  return [...new Set(starts)]
     .map((start) => phrase(characters.slice(start, start + trigramCharacters).join('')))
     .join(' AND ')
 }
@@ -128,21 +147,30 @@ const sqlite: OrderSql = {
     const match = phrase(text)
     if (match === undefined) return undefined
     const end = isNewestFirst ? 'last' : 'first'
-    if (isCommon) return selectEnd.likely[end](db, someTrigrams(text), from, text, limit)
+    if (isCommon || isLong(text)) return selectEnd.likely[end](db, someTrigrams(text), from, text, limit)
     return selectEnd.containing[end](db, match, from, limit)
   },
   withinTime: sqliteWithinTime,
   limited: (take, skip) => sql`limit ${unseen(take)} offset ${unseen(skip)}`,
+  looking: {
+    contains: (column, text) => sql`instr(${column}, ${text}) > 0`,
+    endsWith: (column, text) => sql`substr(${column}, ${-[...text].length}) = ${text}`,
+  },
   along: (index) => (index === undefined ? sql`orders` : sql`orders indexed by ${sql.ref(index)}`),
   containing(text) {
     const match = phrase(text)
     if (match === undefined) return undefined
+    if (isLong(text)) {
+      return sql`(orders.seq in (select rowid from orders_search where orders_search match ${someTrigrams(text)}
+        and (rowid & 255 <> 0 or within_time() = 1)) and ${sqliteWithinTime}
+        and instr(orders.customer_folded, ${text}) > 0)`
+    }
     return sql`orders.seq in (select rowid from orders_search where orders_search match ${match}
       and (rowid & 255 <> 0 or within_time() = 1))`
   },
   countContaining(text) {
     const match = phrase(text)
-    if (match === undefined) return undefined
+    if (match === undefined || isLong(text)) return undefined
     return sql`select count(*) as count from orders_search where orders_search match ${match}
       and (rowid & 255 <> 0 or within_time() = 1)`
   },
@@ -154,6 +182,7 @@ const postgres: OrderSql = {
   endContaining: () => undefined,
   withinTime: sql`within_time() = 1`,
   limited: (take, skip) => sql`limit ${take} offset ${skip}`,
+  looking: undefined,
   along: () => sql`orders`,
   // LIKE finds its way in the index by itself.
   containing: () => undefined,

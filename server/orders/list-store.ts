@@ -258,7 +258,7 @@ export async function walkToMatches(
 
 /** With `isFinding` the customers that contain a text are found by the index of trigrams, else each is looked at. */
 export function conditionOf(db: Db, filter: Filter, isFinding: boolean): RawBuilder<unknown> {
-  const { containing } = orderSqlOf(db)
+  const { containing, looking } = orderSqlOf(db)
   const eb = expressionBuilder<Database, 'orders'>()
-  return sql`(${compileFilter(filter, eb, { containing: isFinding ? containing : undefined })})`
+  return sql`(${compileFilter(filter, eb, { containing: isFinding ? containing : undefined, looking })})`
 }

@@ -1,4 +1,5 @@
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import type { OrderSql } from '../../db/order-sql.ts'
 import type { Database } from '../../db/tables.ts'
 import { foldText } from '../fold.ts'
 import type { FieldName, NumberFieldName, NumberRange, Operator } from './fields.ts'
@@ -36,6 +37,8 @@ interface Place {
    * negated has none: it is looked at.
    */
   containing?: ((text: string) => Condition | undefined) | undefined
+  /** In place of LIKE. */
+  looking?: OrderSql['looking']
   /** Under a NOT a comparison with a null must be false; elsewhere null keeps an order out as well. */
   isNegated?: boolean
 }
@@ -52,7 +55,7 @@ export function compileFilter(filter: Filter, eb: Builder, place: Place = {}): C
     case 'or':
       return eb.or(filter.operands.map((operand) => compileFilter(operand, eb, place)))
     case 'not':
-      return eb.not(eb.parens(compileFilter(filter.operand, eb, { isNegated: true })))
+      return eb.not(eb.parens(compileFilter(filter.operand, eb, { looking: place.looking, isNegated: true })))
     case 'search':
       return compileSearch(filter.text, eb, place)
     case 'hasValue':
@@ -60,7 +63,7 @@ export function compileFilter(filter: Filter, eb: Builder, place: Place = {}): C
     case 'text':
       return falseWhenNull(filter.field, compileText(filter, eb, place), eb, place)
     case 'id':
-      return compileId(filter.operator, filter.pattern, eb)
+      return compileId(filter.operator, filter.pattern, eb, place)
     case 'number':
       return falseWhenNull(
         filter.field,
@@ -77,10 +80,10 @@ function falseWhenNull(field: FieldName, condition: Condition, eb: Builder, { is
     : condition
 }
 
-function compileSearch(text: string, eb: Builder, { containing }: Place): Condition {
+function compileSearch(text: string, eb: Builder, { containing, looking }: Place): Condition {
   const folded = foldText(text)
   const contains = { text: folded, anyBefore: true, anyAfter: true }
-  const inCustomer = containing?.(folded) ?? matching(eb.ref('orders.customer_folded'), contains)
+  const inCustomer = containing?.(folded) ?? matching(eb.ref('orders.customer_folded'), contains, looking)
   const ids = idsBySearch(folded)
   return ids === null ? inCustomer : eb.or([inCustomer, idIn(ids, eb)])
 }
@@ -90,7 +93,7 @@ type TextRestriction = Filter & { kind: 'text' }
 function compileText(
   { field, operator, pattern }: TextRestriction,
   eb: Builder,
-  { containing }: Place,
+  { containing, looking }: Place,
 ): Condition {
   const folded = { ...pattern, text: foldText(pattern.text) }
   // User names and zones are ASCII, where lower() is the fold on both engines.
@@ -98,16 +101,21 @@ function compileText(
     field === 'customer' ? eb.ref('orders.customer_folded') : eb.fn<string>('lower', [columns[field]])
   if (operator !== ':' && !pattern.anyBefore && !pattern.anyAfter) return eb(column, operator, folded.text)
   const wanted = operator === ':' ? { ...folded, anyBefore: true, anyAfter: true } : folded
-  if (operator === '!=') return eb.not(matching(column, wanted))
-  const matches = matching(column, wanted)
+  if (operator === '!=') return eb.not(matching(column, wanted, looking))
+  const matches = matching(column, wanted, looking)
   const candidates = field === 'customer' && wanted.anyBefore ? containing?.(wanted.text) : undefined
   if (candidates === undefined) return matches
   return wanted.anyAfter ? candidates : eb.and([candidates, matches])
 }
 
 /** The text is taken literally, and must be folded already: SQLite's LIKE ignores the case of ASCII. */
-function matching(column: Expression<string>, { text, anyBefore, anyAfter }: TextPattern): Condition {
+function matching(
+  column: Expression<string>,
+  { text, anyBefore, anyAfter }: TextPattern,
+  looking: Place['looking'],
+): Condition {
   if (!anyBefore && text !== '') return beginningWith(column, text)
+  if (looking !== undefined && text !== '') return looking[anyAfter ? 'contains' : 'endsWith'](column, text)
   const literal = text.replace(/[\\%_]/g, '\\$&')
   const pattern = `${anyBefore ? '%' : ''}${literal}${anyAfter ? '%' : ''}`
   return sql<SqlBool>`${column} like ${pattern} escape '\\'`
@@ -157,12 +165,17 @@ function compileNumber(
   }
 }
 
-function compileId(operator: '=' | '!=' | ':', pattern: TextPattern, eb: Builder): Condition {
-  if (operator === '!=') return eb.not(compileId('=', pattern, eb))
+function compileId(
+  operator: '=' | '!=' | ':',
+  pattern: TextPattern,
+  eb: Builder,
+  { looking }: Place,
+): Condition {
+  if (operator === '!=') return eb.not(compileId('=', pattern, eb, { looking }))
   const text = foldText(pattern.text)
   const asText = eb.cast<string>('orders.id', 'text')
-  if (operator === ':') return matching(asText, { text, anyBefore: true, anyAfter: true })
-  if (pattern.anyBefore) return matching(asText, { ...pattern, text })
+  if (operator === ':') return matching(asText, { text, anyBefore: true, anyAfter: true }, looking)
+  if (pattern.anyBefore) return matching(asText, { ...pattern, text }, looking)
   const ids = idsByText(text, pattern.anyAfter)
   return ids === null ? eb.lit(false) : idIn(ids, eb)
 }
