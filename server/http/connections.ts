@@ -5,8 +5,11 @@ import type { Clock } from '../clock.ts'
 import { Problem, retryAfter } from './problems.ts'
 import type { App } from './route.ts'
 
-/** Requests that may be sent ahead on a connection; one more is refused. */
-const waitingLimit = 64
+/**
+ * Requests that may be sent ahead on a connection: one more ends it. Nothing smaller would do, for each of the thousands
+ * that one packet holds is kept for as long as its connection, answered or not.
+ */
+const waitingLimit = 16
 /** From the headers of a request to the last byte of its answer: what takes longer is not being read. */
 export const exchangeLimitMilliseconds = 120_000
 const lookIntervalMilliseconds = 2_000
@@ -56,6 +59,7 @@ export function registerConnections(
   }
 
   app.addHook('onRequest', (request, _reply, done) => {
+    if (request.raw.socket.destroyed) return
     const connection = connectionOf(request.raw.socket)
     if (connection.current === undefined) {
       begin(connection, request.raw)
@@ -63,7 +67,8 @@ export function registerConnections(
     } else if (connection.waiting.length < waitingLimit) {
       connection.waiting.push({ request: request.raw, begin: done })
     } else {
-      done(new Problem('overloaded', { headers: retryAfter(1_000) }))
+      // What has arrived with it is not begun either: nobody would get the answer.
+      request.raw.socket.destroy()
     }
   })
   app.addHook('onResponse', (request, _reply, done) => {

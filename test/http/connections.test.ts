@@ -64,9 +64,12 @@ describe('requests sent ahead on a connection', () => {
     assert.match(received, /"totalCount":10,/)
   })
 
-  it('are refused when they are too many, and only those', async () => {
-    const received = await answersTo('GET /health HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(100), 100)
-    assert.deepEqual(statusesOf(received), [...Array(65).fill('200'), ...Array(35).fill('503')])
+  it('end the connection when they are too many', async () => {
+    const health = 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n'
+    assert.equal(statusesOf(await answersTo(health.repeat(17), 17)).length, 17)
+    const received = await answersTo(health.repeat(1_000), 1_000)
+    assert.ok(statusesOf(received).length <= 17, received)
+    assert.equal((await bearer.get('/health')).status, 200)
   })
 })
 
@@ -105,7 +108,7 @@ describe('answers that nobody reads', () => {
 
   it('keep those behind them on the connection from being made', async () => {
     lists = 0
-    await askWithoutReading(60)
+    await askWithoutReading(10)
     await until(() => lists > 0)
     await wait(1_000)
     assert.equal(lists, 1)
