@@ -25,7 +25,9 @@ export function registerSecurityHeaders(app: App, config: Config): void {
   const vary = ['Cookie', 'Authorization', ...(config.corsOrigins.length > 0 ? ['Origin'] : [])].join(', ')
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers)
-    if (request.raw.url?.startsWith('/v1/')) reply.header('vary', vary)
+    // A spelling with escapes leads to the same route.
+    const isApi = request.raw.url?.startsWith('/v1/') || request.routeOptions.url?.startsWith('/v1/')
+    if (isApi) reply.header('vary', vary)
     done()
   })
 }

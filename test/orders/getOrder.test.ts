@@ -87,6 +87,13 @@ describe('getOrder', () => {
       assert.match(headers.get('vary') ?? '', /\bCookie, Authorization\b/)
     })
 
+    it('is for the same cache only under another spelling of its path', async () => {
+      const { id } = await insert({})
+      const { status, headers } = await viewer.get(`/%76%31/orders/${id}`)
+      assert.equal(status, 200)
+      assert.equal(headers.get('vary'), 'Cookie, Authorization')
+    })
+
     it('takes an id of every version in every case, and answers it in lower case', async () => {
       for (const id of [
         '9b2d7e34-1c5a-1f00-8abc-0123456789ab',
