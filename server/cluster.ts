@@ -16,6 +16,7 @@ import {
   type ServeOptions,
   startTogether,
   warnOfOldNode,
+  warnOfOpenFiles,
 } from './serve.ts'
 import { announceDemo } from './serve-banner.ts'
 
@@ -46,6 +47,7 @@ export async function serveCluster(options: ServeOptions): Promise<void> {
   }
   const log = await createLog(config)
   warnOfOldNode(log)
+  warnOfOpenFiles(config, log)
   await prepareWebApp(config, log)
   const [keys, db] = await startTogether(loadKeys(config), openDatabase(config, log))
   try {

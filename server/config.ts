@@ -265,6 +265,7 @@ export interface Config {
   database: ConnectOptions
   signingKeyFiles: string[]
   antiforgeryKey: Buffer | undefined
+  antiforgeryKeyFile: string | undefined
   accessTokenTtlSeconds: number
   serviceTokenTtlSeconds: number
   refreshTokenIdleTtlSeconds: number
@@ -329,6 +330,7 @@ export function readConfig(env: Record<string, string | undefined>, mode: RunMod
     },
     signingKeyFiles: given.SIGNING_KEY_FILES ?? [],
     antiforgeryKey: given.ANTIFORGERY_KEY ?? given.ANTIFORGERY_KEY_FILE,
+    antiforgeryKeyFile: env.ANTIFORGERY_KEY_FILE || undefined,
     accessTokenTtlSeconds: given.ACCESS_TOKEN_TTL_SECONDS ?? 900,
     serviceTokenTtlSeconds: given.SERVICE_TOKEN_TTL_SECONDS ?? 3600,
     refreshTokenIdleTtlSeconds: given.REFRESH_TOKEN_IDLE_TTL_SECONDS ?? 1_209_600,

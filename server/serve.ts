@@ -1,5 +1,6 @@
 import cluster from 'node:cluster'
 import { randomBytes } from 'node:crypto'
+import { statSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import type { pino } from 'pino'
@@ -11,6 +12,7 @@ import { cleanUpRegularly } from './cleanup.ts'
 import { systemClock } from './clock.ts'
 import { type Config, ConfigurationError, readConfig } from './config.ts'
 import { openAppDatabase } from './database.ts'
+import { parseDatabaseUrl } from './db/address.ts'
 import type { Metrics } from './http/metrics.ts'
 import type { App } from './http/route.ts'
 import { isWebAppBuilt } from './http/spa.ts'
@@ -52,6 +54,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const config = readConfig(process.env, options)
   const log = await createLog(config)
   warnOfOldNode(log)
+  warnOfOpenFiles(config, log)
   await prepareWebApp(config, log)
   const [keys, db] = await startTogether(loadKeys(config), openDatabase(config, log))
   try {
@@ -169,6 +172,37 @@ export function warnOfOldNode(log: pino.Logger): void {
     log.warn(
       `Node ${process.versions.node} is older than ${testedNode.join('.')} and may lack security fixes`,
     )
+  }
+}
+
+/** Whoever reads a key can sign what it signs; the database holds password hashes. */
+export function warnOfOpenFiles(
+  { signingKeyFiles, antiforgeryKeyFile, database }: Config,
+  log: pino.Logger,
+): void {
+  // Windows has no such modes.
+  if (process.platform === 'win32') return
+  const address = parseDatabaseUrl(database.databaseUrl)
+  const files = [
+    ...signingKeyFiles.map((file) => ['SIGNING_KEY_FILES', file] as const),
+    ['ANTIFORGERY_KEY_FILE', antiforgeryKeyFile] as const,
+    ['DATABASE_URL', address.engine === 'sqlite' ? address.file : undefined] as const,
+  ]
+  for (const [setting, file] of files) {
+    if (file !== undefined && isOpen(file)) {
+      log.warn(`${setting}: every account of this machine may read or write ${file}`)
+    }
+  }
+}
+
+const othersMayUse = 0o006
+
+/** What cannot be looked at is refused later, with the reason. */
+function isOpen(file: string): boolean {
+  try {
+    return (statSync(file).mode & othersMayUse) !== 0
+  } catch {
+    return false
   }
 }
 

@@ -68,6 +68,7 @@ describe('the configuration', () => {
       defaultTimeZone: 'UTC',
       logLevel: 'info',
       metricsPort: undefined,
+      antiforgeryKeyFile: undefined,
       signingAlgorithm: 'RS256',
     } satisfies Omit<Config, 'antiforgeryKey' | 'database'>)
     const inDevelopment = readConfig({}, development)

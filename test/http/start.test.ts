@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { chmod, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { Passwords } from '../../server/auth/passwords.ts'
@@ -57,6 +58,35 @@ describe('a database with demo accounts', () => {
     const start = startServer([], env)
     t.after(async () => (await start.catch(() => undefined))?.stop())
     await assert.rejects(start, /ended with 1:.*DATABASE_URL: the database has demo accounts/s)
+  })
+})
+
+describe('a key or a database that every account of the machine may read', () => {
+  it('is named in the log, one that is not is not', { skip: process.platform === 'win32' }, async (t) => {
+    const database = await createTestDatabase()
+    t.after(() => database.drop())
+    const { env, remove } = await productionKeys(database.databaseUrl)
+    t.after(remove)
+    const { SIGNING_KEY_FILES = '', ANTIFORGERY_KEY = '', ...others } = env
+    const antiforgery = `${SIGNING_KEY_FILES}.antiforgery`
+    await writeFile(antiforgery, ANTIFORGERY_KEY, { mode: 0o640 })
+    const databaseFile = `${SIGNING_KEY_FILES}.db`
+    const settings = {
+      ...others,
+      SIGNING_KEY_FILES,
+      ANTIFORGERY_KEY_FILE: antiforgery,
+      DATABASE_URL: `file:${databaseFile}`,
+    }
+    async function warnings(): Promise<string[]> {
+      const server = await startServer([], settings)
+      await server.stop()
+      return [...server.output().matchAll(/"msg":"([A-Z_]+): every account of this machine may/g)].map(
+        ([, setting]) => setting ?? '',
+      )
+    }
+    assert.deepEqual(await warnings(), [])
+    for (const file of [SIGNING_KEY_FILES, antiforgery, databaseFile]) await chmod(file, 0o644)
+    assert.deepEqual(await warnings(), ['SIGNING_KEY_FILES', 'ANTIFORGERY_KEY_FILE', 'DATABASE_URL'])
   })
 })
 
