@@ -30,9 +30,22 @@ export function cookieValues(header: string | undefined, name: string): string[]
   if (header === undefined || !header.includes(name)) return []
   return header
     .split(';')
-    .map((pair) => pair.replace(/^[ \t]+|[ \t]+$/g, ''))
+    .map(trimmed)
     .filter((pair) => pair.startsWith(`${name}=`))
     .map((pair) => pair.slice(name.length + 1))
+}
+
+/** Each character is looked at once: an expression would begin anew at every space of thousands. */
+function trimmed(pair: string): string {
+  let start = 0
+  let end = pair.length
+  while (start < end && isBlank(pair.charCodeAt(start))) start += 1
+  while (end > start && isBlank(pair.charCodeAt(end - 1))) end -= 1
+  return pair.slice(start, end)
+}
+
+function isBlank(unit: number): boolean {
+  return unit === 0x20 || unit === 0x09
 }
 
 /** When the session ends if nothing more happens, and when it ends in any case. */
