@@ -9,7 +9,7 @@ import type { App } from './route.ts'
  * Requests that may be sent ahead on a connection: one more ends it. Nothing smaller would do, for each of the thousands
  * that one packet holds is kept for as long as its connection, answered or not.
  */
-const waitingLimit = 16
+const waitingLimit = 32
 /** From the headers of a request to the last byte of its answer: what takes longer is not being read. */
 export const exchangeLimitMilliseconds = 120_000
 const lookIntervalMilliseconds = 2_000
