@@ -14,14 +14,11 @@ describe('cookieValues', () => {
   })
 
   for (const blank of [' ', '\t', ' \t']) {
-    it(`costs nothing to speak of, whatever a header holds: ${JSON.stringify(blank)} thousands of times`, () => {
-      const header = `${name}=a${blank.repeat(15_000 / blank.length)}x`
-      const times = Array.from({ length: 5 }, () => {
-        const start = performance.now()
-        cookieValues(header, name)
-        return performance.now() - start
-      })
-      assert.ok(Math.min(...times) < 5, `${Math.min(...times)} ms`)
+    // At a cost that grows with the square of its length this would not end.
+    it(`costs no more than its length: ${JSON.stringify(blank)} a million times`, () => {
+      assert.deepEqual(cookieValues(`${name}=a${blank.repeat(1_000_000)}x`, name), [
+        `a${blank.repeat(1_000_000)}x`,
+      ])
     })
   }
 })

@@ -75,14 +75,10 @@ describe('parseQuery', () => {
     'many undecodable names': Array.from({ length: 1_300 }, (_, at) => `${at.toString(36)}=%&`).join(''),
   }
   for (const [what, text] of Object.entries(costly)) {
-    it(`costs no more than a few requests, whatever a URL holds: ${what}`, () => {
-      assert.ok(text.length <= 8_192)
-      const times = Array.from({ length: 20 }, () => {
-        const start = performance.now()
-        parseQuery(text)
-        return performance.now() - start
-      })
-      assert.ok(Math.min(...times) < 2, `${Math.min(...times)} ms`)
+    // At a cost that grows with the square of its length this would not end.
+    it(`costs no more than its length, whatever a URL holds: ${what}`, () => {
+      const long = text.repeat(100)
+      assert.deepEqual(Object.keys(parseQuery(long)), Object.keys(parseQuery(text)))
     })
   }
 
