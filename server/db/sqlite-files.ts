@@ -11,12 +11,18 @@ const busyTimeoutMilliseconds = 5_000
  */
 const cacheKibibytes = 8_000
 
+/**
+ * Of a new file; one that was made with another size keeps it. A create changes some twelve pages, each copied once for
+ * its statement and once into the log: with 4 KiB it takes a fifth more, and only long scans take less.
+ */
+const pageBytes = 2_048
 /** Pages of the write-ahead log before it is moved into the file: pages that change often are then moved less often. */
-const checkpointPages = 8_000
+const checkpointPages = 16_000
 
 /** The one writing connection of a process. WAL with `synchronous=FULL`: a commit that returned is on disk. */
 export function openWritable(file: string): Sqlite.Database {
   const connection = open(file, { readonly: false })
+  connection.pragma(`page_size = ${pageBytes}`)
   connection.pragma('journal_mode = WAL')
   connection.pragma('synchronous = FULL')
   connection.pragma('foreign_keys = ON')
