@@ -3,6 +3,7 @@ import { databaseGuards } from './database.ts'
 import type { Guard } from './guard.ts'
 import { orderGuards } from './orders.ts'
 import { requestGuards } from './requests.ts'
+import { resourceGuards } from './resources.ts'
 import { sessionGuards } from './sessions.ts'
 import { tokenGuards } from './tokens.ts'
 
@@ -13,4 +14,5 @@ export const guards: Guard[] = [
   ...sessionGuards,
   ...accountGuards,
   ...requestGuards,
+  ...resourceGuards,
 ]

@@ -87,8 +87,8 @@ export const sessionGuards: Guard[] = [
     'cookie-name-space',
     'a cookie that only looks like ours counts',
     ['test/http/hostile.test.ts'],
-    `pair.replace(/^[ \\t]+|[ \\t]+$/g, '')`,
-    'pair.trim()',
+    '.map(trimmed)',
+    '.map((pair) => pair.trim())',
   ),
   who(
     'cookie-tossing',
