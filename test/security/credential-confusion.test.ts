@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { sha256 } from '../../server/ids.ts'
 import { newClient, newUser, serviceToken, type TestUser, tokenPair } from '../support/accounts.ts'
 import { decode } from '../support/forge.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -27,6 +28,8 @@ describe('a credential in the place of another', () => {
     const client = await newClient(service)
     clientId = client.clientId
     const pair = await tokenPair(service, user)
+    // Never refreshed: the log would name its family.
+    const unused = await tokenPair(service, user)
     const stranger = service.client()
     const beforeLogin = (await stranger.get('/v1/auth/csrf')).body.token
     const binding = stranger.cookies.get('__Host-Http-csrf') ?? ''
@@ -36,6 +39,7 @@ describe('a credential in the place of another', () => {
     const rows = await service.db.read.selectFrom('sessions').selectAll().execute()
     const ids = await service.db.read.selectFrom('session_ids').select('id_hash').execute()
     const tokens = await service.db.read.selectFrom('refresh_tokens').selectAll().execute()
+    const kept = tokens.find((row) => row.token_hash === sha256(unused.refreshToken))
     const secrets = await service.db.read.selectFrom('client_secrets').select('secret_hash').execute()
     const own = rows.find((row) => row.principal_id === user.id)
     const claims = decode(pair.accessToken.split('.')[1])
@@ -52,9 +56,9 @@ describe('a credential in the place of another', () => {
       'the row id of a session': own?.id ?? '',
       'the antiforgery binding of a session': own?.antiforgery_binding ?? '',
       'the stored hash of a session id': ids.at(-1)?.id_hash ?? '',
-      'the stored hash of a refresh token': tokens.at(-1)?.token_hash ?? '',
+      'the stored hash of a refresh token': kept?.token_hash ?? '',
       'the stored hash of a client secret': secrets.at(-1)?.secret_hash ?? '',
-      'the row id of a family': tokens.at(-1)?.family_id ?? '',
+      'the row id of a family': kept?.family_id ?? '',
       'the jti of an access token': String(claims.jti),
       'the kid of our key': service.keys.kid,
     }

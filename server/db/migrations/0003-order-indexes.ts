@@ -142,7 +142,10 @@ async function numberRows(
   for (const { sql: statement } of rows) await run(statement)
 }
 
-/** In a savepoint: without the extension, or the right to it, everything else of the migration stands. */
+/** SQLSTATEs of an extension that is not installed on the server, by its version, or that the role may not make. */
+const noExtension = ['0A000', '58P01', '42501']
+
+/** Without the extension, or the right to it, everything else of the migration stands; texts are then read row by row. */
 async function indexTrigrams(
   trx: Transaction<Database>,
   run: (statement: string) => Promise<void>,
@@ -150,12 +153,14 @@ async function indexTrigrams(
   await run('savepoint trigrams')
   try {
     await run('create extension if not exists pg_trgm')
-    const { rows } = await sql<{ name: string }>`select quote_ident(nspname) as name from pg_extension
-      join pg_namespace on pg_namespace.oid = extnamespace where extname = 'pg_trgm'`.execute(trx)
-    await run(`create index orders_by_trigram on orders using gin (customer_folded ${rows[0]?.name}.gin_trgm_ops)
-      with (gin_pending_list_limit = 256)`)
-    await run('release savepoint trigrams')
-  } catch {
+  } catch (error) {
     await run('rollback to savepoint trigrams')
+    if (noExtension.includes(String((error as { code?: unknown }).code))) return
+    throw error
   }
+  await run('release savepoint trigrams')
+  const { rows } = await sql<{ name: string }>`select quote_ident(nspname) as name from pg_extension
+    join pg_namespace on pg_namespace.oid = extnamespace where extname = 'pg_trgm'`.execute(trx)
+  await run(`create index orders_by_trigram on orders using gin (customer_folded ${rows[0]?.name}.gin_trgm_ops)
+    with (gin_pending_list_limit = 256)`)
 }
