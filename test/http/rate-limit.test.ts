@@ -197,30 +197,31 @@ describe('the request limits', () => {
     assert.deepEqual(statuses.sort(), [404, 404, 404, 429])
   })
 
-  it('count by the peer where no proxy is configured, whatever X-Forwarded-For says', async () => {
+  it('count by the peer where no proxy is configured, whatever X-Forwarded-For says', async (t) => {
     const direct = await startService({ env: smallLimits })
+    t.after(() => direct.close())
     const answers = [1, 2, 3, 4].map((n) =>
       direct.client().get('/v1/none', { 'x-forwarded-for': `10.0.0.${n}`, forwarded: `for=10.0.0.${n}` }),
     )
     const statuses = (await Promise.all(answers)).map(({ status }) => status)
-    await direct.close()
     assert.deepEqual(statuses.sort(), [404, 404, 404, 429])
   })
 
-  it('are multiplied by the factor', async () => {
+  it('are multiplied by the factor', async (t) => {
     const scaled = await startService({ env: { ...smallLimits, RATE_LIMIT_FACTOR: '2.5' } })
+    t.after(() => scaled.close())
     const answer = await scaled.client().get('/orders')
-    await scaled.close()
     assert.equal(answer.headers.get('ratelimit-policy'), '"static";q=10;w=60')
   })
 
-  it('are those of section 8 when nothing is set, and ten times as high in development', async () => {
+  it('are those of section 8 when nothing is set, and ten times as high in development', async (t) => {
     const production = await startService({ env: { RATE_LIMIT_FACTOR: '' } })
     const development = await startService({ development: true, env: { RATE_LIMIT_FACTOR: '' } })
     for (const [instance, factor] of [
       [production, 1],
       [development, 10],
     ] as const) {
+      t.after(() => instance.close())
       const user = await newUser(instance)
       const browser = await signIn(instance, user)
       const { refreshToken } = await tokenPair(instance, user)
@@ -247,18 +248,17 @@ describe('the request limits', () => {
         policies.map(({ headers }) => headers.get('ratelimit-policy')),
         Object.entries(expected).map(([name, quota]) => `"${name}";q=${quota * factor};w=60`),
       )
-      await instance.close()
     }
   })
 
-  it('are off with a factor of 0, while the waits after failed sign-ins stay', async () => {
+  it('are off with a factor of 0, while the waits after failed sign-ins stay', async (t) => {
     const unlimited = await startService({ env: { ...smallLimits, RATE_LIMIT_FACTOR: '0' } })
+    t.after(() => unlimited.close())
     const answers = await Promise.all(Array.from({ length: 20 }, () => unlimited.client().get('/v1/none')))
     const statuses: number[] = []
     for (const answer of await repeat(6, () => unlimited.client().post('/v1/auth/token', nobody))) {
       statuses.push((await answer).status)
     }
-    await unlimited.close()
     assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([404]))
     assert.equal(answers[0]?.headers.get('ratelimit'), null)
     assert.deepEqual(statuses, [401, 401, 401, 401, 401, 429])
