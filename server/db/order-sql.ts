@@ -65,6 +65,12 @@ const selectVersion = prepared(
   () => sql<{ version: number }>`select data_version as version from pragma_data_version`,
 )
 
+/** Two snapshots with the same bounds and the same transactions under way see the same rows, for as long as a server runs. */
+const selectSnapshot = prepared(
+  () =>
+    sql<{ version: string }>`select pg_postmaster_start_time() || ' ' || pg_current_snapshot() as version`,
+)
+
 /** The parts of a query for orders that the two engines write differently. */
 export interface OrderSql {
   /**
@@ -103,10 +109,9 @@ export interface OrderSql {
     which: { from: number; limit: number; isNewestFirst: boolean; isCommon: boolean },
   ): Promise<NumberedOrder[]> | undefined
   /**
-   * A number that is the same for two snapshots of one connection only if nothing was written between them. Undefined
-   * where there is none.
+   * The same for two snapshots, on SQLite of one connection, only if nothing was written between them.
    */
-  version: ((db: Kysely<Database>) => Promise<number | undefined>) | undefined
+  version: (db: Kysely<Database>) => Promise<number | string | undefined>
 }
 
 type LookedAt = (column: Expression<string>, text: string) => RawBuilder<SqlBool>
@@ -177,7 +182,7 @@ const sqlite: OrderSql = {
 }
 
 const postgres: OrderSql = {
-  version: undefined,
+  version: async (db) => (await selectSnapshot(db))[0]?.version,
   sequence: undefined,
   endContaining: () => undefined,
   withinTime: sql`within_time() = 1`,

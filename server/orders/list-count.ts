@@ -100,7 +100,7 @@ export function hasAllTimes({ from, to }: TallyFilter): boolean {
 const keptTotals = 1_000
 
 interface Totals {
-  version: number
+  version: number | string
   byFilter: Map<string, number>
 }
 
@@ -130,7 +130,7 @@ export async function countOnce(db: Db, key: string, count: () => Promise<number
 
 /** Those of this snapshot; undefined where snapshots cannot be told apart. */
 async function currentTotals(db: Db): Promise<Map<string, number> | undefined> {
-  const current = await orderSqlOf(db).version?.(db)
+  const current = await orderSqlOf(db).version(db)
   if (current === undefined) return undefined
   const { adapter } = db.getExecutor()
   const before = keptBy.get(adapter)
