@@ -12,10 +12,15 @@ export type LimitName = Exclude<keyof RateLimits, 'factor'>
 /** So many windows of one limit are remembered at most, and the latest half of them always: a flood costs bounded memory. */
 const windowsLimit = 200_000
 
+/** Refused requests of a window that are answered at once. Whoever still goes on waits for each answer. */
+const promptRefusals = 100
+const lateMilliseconds = 250
+
 interface Window {
   /** On the monotonic clock. */
   endsAt: number
   used: number
+  refused: number
 }
 
 /**
@@ -69,7 +74,9 @@ class Limit {
       `"${this.#name}";r=${Math.max(0, left - 1)};t=${Math.ceil(milliseconds / 1000)}`,
     )
     if (left > 0) return
+    window.refused += 1
     throw new Problem('rate-limited', {
+      delayMilliseconds: window.refused > promptRefusals ? lateMilliseconds : 0,
       detail: `At most ${this.#quota} requests in ${windowSeconds} seconds (${this.#name}).`,
       headers: retryAfter(milliseconds),
     })
@@ -80,7 +87,7 @@ class Limit {
     const known = this.#recent.get(key) ?? this.#older.get(key)
     if (known !== undefined && now < known.endsAt) return known
     if (this.#recent.size >= windowsLimit / 2) this.#turn(now)
-    const begun = { endsAt: now + windowMilliseconds, used: 0 }
+    const begun = { endsAt: now + windowMilliseconds, used: 0, refused: 0 }
     this.#recent.set(key, begun)
     return begun
   }

@@ -190,6 +190,19 @@ describe('the request limits', () => {
     assert.equal((await from('203.0.113.10').get('/v1/none')).status, 404)
   })
 
+  it('answer late whoever goes on and on, and nobody else', async () => {
+    const stubborn = from(newAddress())
+    await Promise.all(Array.from({ length: 103 }, () => stubborn.get('/v1/none')))
+    const order: string[] = []
+    const late = stubborn.get('/v1/none').then(({ status }) => order.push(`${status} late`))
+    for (let turn = 0; turn < 2; turn += 1) {
+      const { status } = await from(newAddress()).get('/v1/none')
+      order.push(`${status}`)
+    }
+    await late
+    assert.deepEqual(order, ['404', '404', '429 late'])
+  })
+
   it('believe the nearest hop that is no proxy of ours, not what a client wrote before it', async () => {
     const address = newAddress()
     const answers = [1, 2, 3, 4].map((n) => from(`192.0.2.${n}, ${address}`).get('/v1/none'))
