@@ -9,8 +9,11 @@ export interface FirstLaneLimits {
   besideLong: number
 }
 
-const firstLaneLimits: FirstLaneLimits = { usual: 25, besideLong: 5 }
-/** Requests handed to a thread before it has answered: the next one begins without waiting for this thread. */
+const firstLaneLimits: FirstLaneLimits = { usual: 10, besideLong: 5 }
+/**
+ * Requests handed to a thread before it has answered: the next one begins without waiting for this thread. Of one caller
+ * only one, so that nobody else waits for more than that.
+ */
 const sentAhead = { quick: 3, slow: 1 }
 /** A caller's last read begins at worst some seconds after it came in the first lane, and half a minute in the second. */
 const waitingLimits = { quick: { all: 512, caller: 128 }, slow: { all: 128, caller: 16 } }
@@ -74,7 +77,7 @@ class Lane {
   ) {
     this.#options = options
     this.#timeOf = timeOf
-    this.#turns = new Turns({ atOnce, waiting: options.waitingLimit, waitingOfCaller })
+    this.#turns = new Turns({ atOnce, atOnceOfCaller: 1, waiting: options.waitingLimit, waitingOfCaller })
   }
 
   run(operation: string, input: unknown, limitMilliseconds: number, caller: string): Promise<unknown> {

@@ -55,6 +55,13 @@ export const requestGuards: Guard[] = [
     '  limits.consume(limit as LimitName, request.clientAddress, reply)\n',
   ),
   limits(
+    'limit-late',
+    'who goes on over a limit is refused as fast as he asks',
+    rates,
+    'window.refused > promptRefusals ? lateMilliseconds : 0',
+    '0',
+  ),
+  limits(
     'limit-refused',
     'what is over a limit is served',
     rates,
