@@ -120,7 +120,13 @@ describe('the SQLite readers', () => {
       run('lasting', 300, 'ada', 'other'),
     ])
     await lanes.close()
-    assert.deepEqual(order, ['short', 'other', 'long', 'like it'])
+    assert.deepEqual(
+      [order.slice(0, 2).sort(), order.slice(2)],
+      [
+        ['other', 'short'],
+        ['long', 'like it'],
+      ],
+    )
   })
 
   it('let callers take turns', async () => {
