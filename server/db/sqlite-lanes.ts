@@ -9,7 +9,7 @@ export interface FirstLaneLimits {
   besideLong: number
 }
 
-const firstLaneLimits: FirstLaneLimits = { usual: 10, besideLong: 5 }
+const firstLaneLimits: FirstLaneLimits = { usual: 25, besideLong: 5 }
 /**
  * Requests handed to a thread before it has answered: the next one begins without waiting for this thread. Of one caller
  * only one, so that nobody else waits for more than that.
