@@ -103,7 +103,8 @@ function limitUnread(app: App): void {
 
   app.addHook('onSend', (request, reply, payload, done) => {
     const bytes = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.length : 0
-    if (bytes < largeBytes) return done(null, payload)
+    // An answer whose caller has gone is thrown away, and closes no more.
+    if (bytes < largeBytes || reply.raw.destroyed) return done(null, payload)
     const caller = callerOf(request)
     const before = unread.get(caller) ?? 0
     if (before > 0 && before + bytes > unreadLimitBytes) {

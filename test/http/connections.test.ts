@@ -135,6 +135,36 @@ describe('answers that nobody reads', () => {
   })
 })
 
+describe('a large answer whose caller has gone before it was made', () => {
+  it('does not count as unread', async (t) => {
+    const app = fastify() as unknown as App
+    t.after(() => app.close())
+    app.decorateRequest('principal', null)
+    app.decorateRequest('clientAddress', '')
+    registerConnections(app)
+    let made = 0
+    app.get('/gone', async (request, reply) => {
+      await once(request.raw.socket, 'close')
+      await wait(1)
+      assert.equal(reply.raw.closed, true)
+      made += 1
+      return 'x'.repeat(unreadLimitBytes / 2)
+    })
+    app.get('/', async () => 'x'.repeat(unreadLimitBytes / 2))
+    const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 })
+    for (const times of [1, 2, 3]) {
+      const socket = await connected(baseUrl)
+      socket.write('GET /gone HTTP/1.1\r\nHost: x\r\n\r\n')
+      await wait(50)
+      socket.destroy()
+      await until(() => made === times)
+    }
+    const answer = await fetch(baseUrl)
+    assert.equal(answer.status, 200)
+    assert.equal((await answer.text()).length, unreadLimitBytes / 2)
+  })
+})
+
 describe('an answer that is read a little now and then', () => {
   const limit = 1_000
   let app: App
