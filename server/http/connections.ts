@@ -32,7 +32,7 @@ export interface ConnectionSettings {
 /**
  * What a caller who reads nothing can have made for him has a bound. Requests of one connection are answered one after
  * the other, so that each connection holds one answer, with its file or its bytes, and no more; an answer that is not
- * read in time ends with its connection; and large answers that nobody reads are not added to.
+ * read in time ends with its connection; and large answers that nobody reads are not added to (ADR 17).
  */
 export function registerConnections(
   app: App,
