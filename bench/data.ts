@@ -24,7 +24,7 @@ const sources = [
   'server/cli/seed-*.ts',
   'server/db/bulk*.ts',
   'server/db/migrations/*.ts',
-  'server/db/sqlite-files.ts',
+  'server/db/sqlite/files.ts',
   'server/orders/fold.ts',
 ]
 

@@ -179,7 +179,7 @@ describe('the imports under server/', () => {
       ['server/orders/orders.ts', "import { operations } from '../operations.ts'"],
       ['server/http/health.ts', "import { findOrder } from '../orders/store.ts'"],
       ['server/http/health.ts', "import { operations } from '../operations.ts'"],
-      ['server/db/sqlite.ts', "import { Problem } from '../http/problems.ts'"],
+      ['server/db/sqlite/open.ts', "import { Problem } from '../../http/problems.ts'"],
       ['server/db/open.ts', "const m = await import('../orders/store.ts')"],
       ['server/auth/keys.ts', "import { buildApp } from '../app.ts'"],
       ['server/app.ts', "import { serve } from './serve.ts'"],
@@ -199,7 +199,7 @@ describe('the imports under server/', () => {
     const seeds: [string, string][] = [
       ['server/orders/routes.ts', "import { findOrder } from './store.ts'"],
       ['server/orders/routes.ts', "import type { Principal } from '../auth/principal.ts'"],
-      ['server/orders/list.ts', "import type { AppDatabase } from '../operations.ts'"],
+      ['server/orders/list/list.ts', "import type { AppDatabase } from '../operations.ts'"],
       ['server/orders/store.ts', "import type { Database } from '../db/tables.ts'"],
       ['server/cli/users.ts', "import { addUser } from '../auth/accounts.ts'"],
       ['server/http/openapi.ts', "import { permissions } from '../auth/permissions.ts'"],

@@ -1,4 +1,4 @@
-import { type CopyProgress, type CopyReport, copyDatabase } from '../db/copy.ts'
+import { type CopyProgress, type CopyReport, copyDatabase } from '../db/copy/copy.ts'
 import type { Invocation, Outcome } from './command.ts'
 import { UsageError } from './failures.ts'
 import { table } from './table.ts'

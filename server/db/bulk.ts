@@ -1,6 +1,6 @@
 import { parseDatabaseUrl } from './address.ts'
 import type { BulkOrders } from './bulk-rows.ts'
-import { addOrdersToSqlite } from './bulk-sqlite.ts'
+import { addOrdersToSqlite } from './sqlite/bulk.ts'
 
 /**
  * Adds orders to a migrated database, in one transaction: all of them, with their tally, or none. Nobody sees one before
@@ -10,6 +10,6 @@ import { addOrdersToSqlite } from './bulk-sqlite.ts'
 export async function addOrders(databaseUrl: string, orders: BulkOrders): Promise<{ total: number }> {
   const address = parseDatabaseUrl(databaseUrl)
   if (address.engine === 'sqlite') return addOrdersToSqlite(address.file, orders)
-  const { addOrdersToPostgres } = await import('./bulk-postgres.ts')
+  const { addOrdersToPostgres } = await import('./postgres/bulk.ts')
   return addOrdersToPostgres(address.url, orders)
 }

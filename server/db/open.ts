@@ -1,8 +1,8 @@
 import { parseDatabaseUrl } from './address.ts'
 import type { DatabasePort, GroupedOperations, ReadOperations, WriteOperations } from './port.ts'
-import type { PostgresOptions } from './postgres.ts'
-import { migrateSqlite, openSqlite } from './sqlite.ts'
-import type { RefusalCodec } from './sqlite-thread.ts'
+import type { PostgresOptions } from './postgres/open.ts'
+import { migrateSqlite, openSqlite } from './sqlite/open.ts'
+import type { RefusalCodec } from './sqlite/thread.ts'
 
 export interface ConnectOptions {
   /** `file:...` is embedded SQLite, `postgres://...` is PostgreSQL. */
@@ -40,7 +40,7 @@ export async function openDatabase<Operations extends WriteOperations, Reads ext
     const { writerEntry, readerEntry, reads, refusals } = options
     return openSqlite<Operations, Reads>({ file: address.file, writerEntry, readerEntry, reads, refusals })
   }
-  const { openPostgres } = await import('./postgres.ts')
+  const { openPostgres } = await import('./postgres/open.ts')
   const { operations, groupedOperations, reads } = options
   return openPostgres(postgresOptions(address.url, options), operations, reads, groupedOperations)
 }
@@ -49,7 +49,7 @@ export async function openDatabase<Operations extends WriteOperations, Reads ext
 export async function migrateDatabase(options: ConnectOptions): Promise<string[]> {
   const address = parseDatabaseUrl(options.databaseUrl)
   if (address.engine === 'sqlite') return migrateSqlite(address.file)
-  const { migratePostgres } = await import('./postgres-migrate.ts')
+  const { migratePostgres } = await import('./postgres/migrate.ts')
   const { startTimeoutMilliseconds = 0, onWaiting = () => undefined } = options
   return migratePostgres(postgresOptions(address.url, options), startTimeoutMilliseconds, onWaiting)
 }

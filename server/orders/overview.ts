@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely'
 import { allDays, type Database } from '../db/tables.ts'
-import type { OrderSummary } from './list-store.ts'
+import type { OrderSummary } from './list/query.ts'
 import { type OrderStatus, orderStatus } from './order.ts'
-import { readOverview, type TallyEntry } from './tally-store.ts'
+import { readOverview, type TallyEntry } from './tally.ts'
 
 const dayMilliseconds = 86_400_000
 export const defaultDays = 30

@@ -1,5 +1,5 @@
 import { formatInstant } from '../clock.ts'
-import type { OrderSummary } from './list-store.ts'
+import type { OrderSummary } from './list/query.ts'
 import type { Order } from './order.ts'
 
 /** Orders as they are sent (schemas.ts), members in the order of the description. */

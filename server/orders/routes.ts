@@ -9,7 +9,7 @@ import { Problem } from '../http/problems.ts'
 import type { App, HeaderDescription } from '../http/route.ts'
 import { newOrderId, sha256 } from '../ids.ts'
 import type { AppDatabase } from '../operations.ts'
-import { findAll, findPage } from './list.ts'
+import { findAll, findPage } from './list/list.ts'
 import { getOrdersOverview } from './overview.ts'
 import { toDate, toOrderResponse, toSummaryResponse } from './responses.ts'
 import {

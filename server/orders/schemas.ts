@@ -11,10 +11,10 @@ import {
   readInt32,
 } from '../http/fields.ts'
 import { pageNumberField, pageSchema, pageSizeField, paginatedField } from '../http/paging.ts'
-import { type SortKey, sortKeyNames } from './list-store.ts'
+import { type SortKey, sortKeyNames } from './list/query.ts'
 import { orderDirection, orderStatus, totalLimitE4 } from './order.ts'
 import { defaultDays } from './overview.ts'
-import { oldestPendingLimit } from './tally-store.ts'
+import { oldestPendingLimit } from './tally.ts'
 
 const customerLimit = 200
 

@@ -1,5 +1,5 @@
 import type { Insertable, Kysely, Selectable, Transaction } from 'kysely'
-import { type GroupedOrder, insertOrdersTogether } from '../db/order-group.ts'
+import { type GroupedOrder, insertOrdersTogether } from '../db/postgres/order-group.ts'
 import { prepared, preparedWrite } from '../db/prepared.ts'
 import type { Database, OrdersTable } from '../db/tables.ts'
 import { foldText } from './fold.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { DatabaseUnavailable, LockTimeout } from '../../server/db/errors.ts'
-import { WriteGroup } from '../../server/db/postgres-group.ts'
+import { WriteGroup } from '../../server/db/postgres/group.ts'
 
 type Together = (inputs: unknown[]) => Promise<unknown[]>
 

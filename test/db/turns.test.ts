@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { DatabaseUnavailable, TooManyWaiting } from '../../server/db/errors.ts'
-import { type TurnLimits, Turns } from '../../server/db/turns.ts'
+import { type TurnLimits, Turns } from '../../server/db/fair-queue.ts'
 
 /** Turns of work that goes on until it is ended, with what has begun so far. */
 function makeTurns(limits: Partial<TurnLimits>) {

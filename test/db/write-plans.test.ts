@@ -7,7 +7,7 @@ import Sqlite from 'better-sqlite3'
 import { type CompiledQuery, Kysely, type LogEvent } from 'kysely'
 import { migrateDatabase } from '../../server/db/open.ts'
 import type { WriteOperation } from '../../server/db/port.ts'
-import { sqliteDialect } from '../../server/db/sqlite-driver.ts'
+import { sqliteDialect } from '../../server/db/sqlite/driver.ts'
 import type { Database } from '../../server/db/tables.ts'
 import { operations } from '../../server/operations.ts'
 

@@ -19,7 +19,7 @@ import { type FaultProxy, startProxy } from '../support/proxy.ts'
 const resumesWithinMilliseconds = 10_000
 /** Connections that are refused or cut are noticed at once. */
 const promptMilliseconds = 1_000
-/** A server that says nothing is given up after the 5 s of server/db/postgres.ts. */
+/** A server that says nothing is given up after the 5 s of server/db/postgres/open.ts. */
 const silentMilliseconds = 6_000
 /** Authentication, a new connection and a transaction, each within its own limit. */
 const slowMilliseconds = 10_000

@@ -1,9 +1,9 @@
 import { type Guard, inFile } from './guard.ts'
 
-const writer = inFile('server/db/sqlite-writer.ts')
-const files = inFile('server/db/sqlite-files.ts')
-const search = inFile('server/db/sqlite-search.ts')
-const turns = inFile('server/db/turns.ts')
+const writer = inFile('server/db/sqlite/writer.ts')
+const files = inFile('server/db/sqlite/files.ts')
+const search = inFile('server/db/sqlite/search.ts')
+const turns = inFile('server/db/fair-queue.ts')
 
 const writes = ['test/db/sqlite-writer.test.ts']
 const searches = ['test/db/sqlite-search.test.ts']
@@ -76,21 +76,21 @@ export const databaseGuards: Guard[] = [
     '    this.#index.run()\n',
   ),
   search('search-resume', 'no order is found by text any more', searches, '    this.#resume.run()\n'),
-  inFile('server/db/sqlite.ts')(
+  inFile('server/db/sqlite/open.ts')(
     'turn-snapshot',
     'whoever has an answer does not find what it says',
     ['test/db/sqlite-turn.test.ts'],
     'const beforeResults = () => snapshot.end()',
     'const beforeResults = () => undefined',
   ),
-  inFile('server/db/sqlite-turn.ts')(
+  inFile('server/db/sqlite/turn.ts')(
     'quick-reads-time-limit',
     'one quick read lifts the limit of another',
     ['test/db/sqlite-readers.test.ts'],
     'if (this.#running === 0) this.#deadline = Number.POSITIVE_INFINITY',
     'this.#deadline = Number.POSITIVE_INFINITY',
   ),
-  inFile('server/db/sqlite-reader.ts')(
+  inFile('server/db/sqlite/reader.ts')(
     'read-time-limit',
     'one read runs for as long as it likes',
     ['test/db/sqlite-readers.test.ts'],
@@ -111,13 +111,17 @@ export const databaseGuards: Guard[] = [
     '> 1_000_000) continue',
   ),
   {
-    ...inFile('server/db/postgres.ts')(
+    ...inFile('server/db/postgres/open.ts')(
       'lists-leave-connections',
       'long lists take all connections, and writes get none',
       ['test/faults/postgres-lists.test.ts'],
       'turns.run(caller, () => runRead(snapshotsWithin(limitMilliseconds), reads, name, input))',
       'runRead(snapshotsWithin(limitMilliseconds), reads, name, input)',
-      { file: 'server/db/postgres.ts', from: 'limitMilliseconds, caller })', to: 'limitMilliseconds })' },
+      {
+        file: 'server/db/postgres/open.ts',
+        from: 'limitMilliseconds, caller })',
+        to: 'limitMilliseconds })',
+      },
     ),
     engine: 'postgres',
   },

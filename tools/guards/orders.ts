@@ -2,7 +2,7 @@ import { type Guard, inFile } from './guard.ts'
 
 const store = inFile('server/orders/store.ts')
 const keys = inFile('server/http/idempotency.ts')
-const newest = inFile('server/orders/list-newest.ts')
+const newest = inFile('server/orders/list/newest.ts')
 const fields = inFile('server/orders/schemas.ts')
 
 const approvals = ['test/orders/approveOrder.test.ts']
@@ -77,7 +77,7 @@ export const orderGuards: Guard[] = [
     broken: 'of a group of creates, one whose key is held is stored again',
     edits: [
       {
-        file: 'server/db/order-group.ts',
+        file: 'server/db/postgres/order-group.ts',
         from: 'where key is null or (principal_id, operation, key) in (select principal_id, operation, key from claimed)',
         to: 'where true',
       },
@@ -109,7 +109,7 @@ export const orderGuards: Guard[] = [
     creates,
     `    if (/\\p{Cc}/u.test(trimmed)) return new Fault('characters', 'must not hold control characters.')\n`,
   ),
-  inFile('server/orders/list-count.ts')(
+  inFile('server/orders/list/count.ts')(
     'list-total-status',
     'the total of a list by status counts the others too',
     ['test/orders/order-tally.test.ts'],
@@ -150,7 +150,7 @@ export const orderGuards: Guard[] = [
     '> 0\n      order by found.rowid',
     '>= 0\n      order by found.rowid',
   ),
-  inFile('server/db/sqlite-turn.ts')(
+  inFile('server/db/sqlite/turn.ts')(
     'quick-reads-again',
     'a list that is not quick after all is refused instead of begun again in a thread',
     ['test/db/sqlite-readers.test.ts'],
@@ -163,7 +163,7 @@ export const orderGuards: Guard[] = [
     'when new.created_at < (select max(created_at) from orders) or new.seq',
     'when new.seq',
   ),
-  inFile('server/orders/list-find.ts')(
+  inFile('server/orders/list/find.ts')(
     'result-too-large',
     'a list without paging has no end',
     ['test/orders/listOrders.test.ts'],

@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto'
+import { parseDatabaseUrl } from '../address.ts'
+import { DatabaseRefused } from '../errors.ts'
+import { type CopiedTable, CopySource, describeTables, type TextRow } from './source.ts'
+import { CopyTarget } from './target.ts'
+
+export interface CopyProgress {
+  phase: 'copying' | 'verifying'
+  table: string
+  /** Rows of the table that are done. */
+  rows: number
+  of: number
+}
+
+export interface CopyReport {
+  /** By name, in the order of copying. */
+  tables: Record<string, TableContent>
+  rows: number
+  /** Tables and columns of the source that are not Countersign's, such as those of a backup tool. */
+  leftBehind: string[]
+}
+
+export interface TableContent {
+  rows: number
+  /** Of the rows in key order, each the JSON array of its columns as text, with a line feed after it; hexadecimal. */
+  sha256: string
+}
+
+/**
+ * Carries a SQLite database over to an empty PostgreSQL database, whole or not at all. The source cannot be written to
+ * meanwhile (`CopySource`); the target is migrated, then filled in one transaction (`CopyTarget`) that commits only
+ * when every table, read back from it, has the count and the content of the source's. Derived tables are not copied:
+ * the target makes its own, and they are compared with what they are derived from. Ids are kept, and the target gives
+ * none again that the source ever gave. Memory does not grow with the number of rows.
+ *
+ * Throws `DatabaseRefused`; its message names `--from` or `--to` and repeats no address.
+ */
+export async function copyDatabase(options: {
+  from: string
+  to: string
+  onProgress: (progress: CopyProgress) => void
+}): Promise<CopyReport> {
+  const from = await about('--from', () => parseDatabaseUrl(options.from))
+  const to = await about('--to', () => parseDatabaseUrl(options.to))
+  if (from.engine !== 'sqlite' || to.engine !== 'postgres') {
+    throw new DatabaseRefused('copy goes from SQLite to PostgreSQL only: --from file:... --to postgres://...')
+  }
+  const tables = await describeTables()
+  const source = await about('--from', () => CopySource.lock(from.file))
+  try {
+    const target = await about('--to', () => CopyTarget.open(to.url, tables))
+    try {
+      return await about('--to', () => copyTables(source, target, tables, options.onProgress))
+    } finally {
+      await target.close()
+    }
+  } finally {
+    source.close()
+  }
+}
+
+async function copyTables(
+  source: CopySource,
+  target: CopyTarget,
+  tables: CopiedTable[],
+  onProgress: (progress: CopyProgress) => void,
+): Promise<CopyReport> {
+  const report: CopyReport = { tables: {}, rows: 0, leftBehind: source.unknownParts(tables) }
+  await target.begin(tables)
+  for (const table of tables) {
+    const of = source.count(table)
+    const told = (phase: CopyProgress['phase']) => (rows: number) =>
+      onProgress({ phase, table: table.name, rows, of })
+    const copied = await copyRows(source, target, table, told('copying'))
+    await target.analyze(table)
+    const arrived = await readBack(target, table, told('verifying'))
+    if (of !== copied.rows || of !== arrived.rows || copied.sha256 !== arrived.sha256) {
+      throw new DatabaseRefused(
+        `DATABASE_URL: the table ${table.name} did not arrive as it was sent (${of} rows in the source, ` +
+          `${arrived.rows} in the target${of === arrived.rows ? ', with other content' : ''}); nothing was kept`,
+      )
+    }
+    report.tables[table.name] = arrived
+    report.rows += arrived.rows
+  }
+  await target.verifyTally()
+  for (const table of tables) {
+    for (const column of await target.identityColumns(table)) {
+      await target.restartIdentity(table, column, source.greatestId(table, column))
+    }
+  }
+  await target.commit()
+  return report
+}
+
+/** The next batch is read while the server works on the one before. */
+async function copyRows(
+  source: CopySource,
+  target: CopyTarget,
+  table: CopiedTable,
+  onRows: (rows: number) => void,
+): Promise<TableContent> {
+  const insert = await target.prepareInsert(table)
+  const content = new ContentHash()
+  let inserting = Promise.resolve()
+  for (const batch of source.batches(table)) {
+    await inserting
+    onRows(content.rows)
+    inserting = insert(batch)
+    // It is awaited in the next round, unless reading the source fails before.
+    inserting.catch(() => undefined)
+    content.add(batch)
+  }
+  await inserting
+  return content.end()
+}
+
+async function readBack(
+  target: CopyTarget,
+  table: CopiedTable,
+  onRows: (rows: number) => void,
+): Promise<TableContent> {
+  const content = new ContentHash()
+  for await (const batch of target.batches(table)) {
+    content.add(batch)
+    onRows(content.rows)
+  }
+  return content.end()
+}
+
+/** Computes a `TableContent` as the rows pass by. */
+class ContentHash {
+  rows = 0
+  readonly #hash = createHash('sha256')
+
+  add(batch: TextRow[]): void {
+    this.rows += batch.length
+    this.#hash.update(`${batch.map((row) => JSON.stringify(row)).join('\n')}\n`)
+  }
+
+  end(): TableContent {
+    return { rows: this.rows, sha256: this.#hash.digest('hex') }
+  }
+}
+
+/** The rest of db/ speaks of DATABASE_URL; here there are two addresses. */
+async function about<T>(option: string, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof DatabaseRefused)) throw error
+    throw new DatabaseRefused(error.message.replace(/^DATABASE_URL: /, `${option}: `), { cause: error })
+  }
+}

@@ -1,0 +1,195 @@
+import { existsSync } from 'node:fs'
+import Sqlite from 'better-sqlite3'
+import { Kysely } from 'kysely'
+import { DatabaseRefused, DatabaseUnavailable } from '../errors.ts'
+import { migrate, pendingMigrations } from '../migrate.ts'
+import { sqliteDialect, translateErrors } from '../sqlite/driver.ts'
+import { openWritable, prepareFile } from '../sqlite/files.ts'
+import { type Database, derivedTables, sqliteOwnTables, sqliteRowNumber } from '../tables.ts'
+
+/** A row as text, in the order of the table's columns. Every column reads the same as text on both engines. */
+export type TextRow = (string | null)[]
+
+export interface CopiedTable {
+  name: string
+  columns: string[]
+  /** Columns of the primary key, in its order. */
+  key: string[]
+  /** The rows that the migrations themselves make, in key order. */
+  initialRows: TextRow[]
+}
+
+/** A batch ends at whichever comes first: memory stays bounded, however many rows there are and however long. */
+export const batchRows = 2_000
+const batchCharacters = 4_000_000
+
+/**
+ * Every table of this version's schema but the derived ones, parents before children. Asked of the migrations, so that
+ * none is forgotten.
+ */
+export async function describeTables(): Promise<CopiedTable[]> {
+  const connection = new Sqlite(':memory:')
+  try {
+    await kysely(connection)
+      .transaction()
+      .execute((trx) => migrate(trx, 'sqlite'))
+    return parentsFirst(connection, tableNames(connection)).map((name) => {
+      const table = describeTable(connection, name)
+      return { ...table, initialRows: [...readBatches(connection, table)].flat() }
+    })
+  } finally {
+    connection.close()
+  }
+}
+
+/**
+ * A SQLite file that nobody else can write to until `close`: what it held at `lock` is all that was ever acknowledged.
+ * Readers go on; a service that runs on it answers its writes with 503 meanwhile.
+ */
+export class CopySource {
+  readonly #connection: Sqlite.Database
+
+  /** Throws `DatabaseRefused` when there is no such file, it is locked, or it is not of exactly this version. */
+  static async lock(file: string): Promise<CopySource> {
+    if (!existsSync(file)) throw new DatabaseRefused(`DATABASE_URL: there is no database at ${file}`)
+    prepareFile(file)
+    let connection: Sqlite.Database | undefined
+    try {
+      const opened = translateErrors(() => openWritable(file))
+      connection = opened
+      translateErrors(() => opened.exec('begin immediate'))
+      await refuseOlder(opened)
+      return new CopySource(opened)
+    } catch (error) {
+      connection?.close()
+      if (!(error instanceof DatabaseUnavailable)) throw error
+      throw new DatabaseRefused(`DATABASE_URL: ${file} cannot be locked: ${error.message}`, { cause: error })
+    }
+  }
+
+  private constructor(connection: Sqlite.Database) {
+    this.#connection = connection
+  }
+
+  count(table: CopiedTable): number {
+    const statement = this.#connection.prepare(`select count(*) from ${quoted(table.name)}`)
+    return translateErrors(() => statement.pluck().get() as number)
+  }
+
+  /** All rows in key order. The generator has to be finished or returned from before anything else is asked. */
+  batches(table: CopiedTable): Generator<TextRow[], void> {
+    return readBatches(this.#connection, table)
+  }
+
+  /** The greatest id that was ever given, as text: also one whose row is gone, for ids are never given twice. */
+  greatestId(table: CopiedTable, column: string): string {
+    const statement = this.#connection.prepare(
+      `select cast(max(coalesce((select max(${quoted(column)}) from ${quoted(table.name)}), 0),
+         coalesce((select seq from sqlite_sequence where name = ?), 0)) as text)`,
+    )
+    return translateErrors(() => statement.pluck().get(table.name) as string)
+  }
+
+  /** Tables and columns (`table.column`) of the file that this version does not know, such as those of other tools. */
+  unknownParts(tables: CopiedTable[]): string[] {
+    const known = new Map(tables.map((table) => [table.name, new Set(table.columns)]))
+    return tableNames(this.#connection).flatMap((name) => {
+      const columns = known.get(name)
+      if (columns === undefined) return [name]
+      return describeTable(this.#connection, name)
+        .columns.filter((column) => !columns.has(column))
+        .map((column) => `${name}.${column}`)
+    })
+  }
+
+  close(): void {
+    this.#connection.close()
+  }
+}
+
+/** A name of the schema in SQL of either engine. */
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+function kysely(connection: Sqlite.Database): Kysely<Database> {
+  const statements = { begin: 'begin', commit: 'commit', rollback: ['rollback'] }
+  return new Kysely<Database>({ dialect: sqliteDialect(connection, statements) })
+}
+
+async function refuseOlder(connection: Sqlite.Database): Promise<void> {
+  const pending = await pendingMigrations(kysely(connection), 'sqlite')
+  if (pending.length === 0) return
+  throw new DatabaseRefused(
+    `DATABASE_URL: the database is older than this version (it lacks ${pending.join(', ')}): run \`migrate\` on it first`,
+  )
+}
+
+/** Without those that the target makes by itself. */
+function tableNames(connection: Sqlite.Database): string[] {
+  const statement = connection.prepare(
+    `select name from pragma_table_list where schema = 'main' and type = 'table' and name <> 'schema_migrations'
+       and name not like 'sqlite\\_%' escape '\\' order by name`,
+  )
+  const names = translateErrors(() => statement.pluck().all() as string[])
+  const made: readonly string[] = [...derivedTables, ...sqliteOwnTables]
+  return names.filter((name) => !made.includes(name))
+}
+
+function describeTable(connection: Sqlite.Database, name: string): CopiedTable {
+  const columns = connection.prepare<[string], { name: string; pk: number }>(
+    'select name, pk from pragma_table_info(?) order by cid',
+  )
+  const rows = translateErrors(() => columns.all(name)).filter((column) => column.name !== sqliteRowNumber)
+  const key = rows.filter((column) => column.pk > 0).sort((a, b) => a.pk - b.pk)
+  return {
+    name,
+    columns: rows.map((column) => column.name),
+    // Orders, whose number is not copied, are known by their id.
+    key: key.length > 0 ? key.map((column) => column.name) : ['id'],
+    initialRows: [],
+  }
+}
+
+/** Throws when tables refer to each other in a circle, which no order of inserts would satisfy. */
+function parentsFirst(connection: Sqlite.Database, names: string[]): string[] {
+  const parentsOf = connection
+    .prepare<[string, string], string>('select "table" from pragma_foreign_key_list(?) where "table" <> ?')
+    .pluck()
+  const parents = new Map(names.map((name) => [name, parentsOf.all(name, name)]))
+  const ordered = new Set<string>()
+  while (ordered.size < names.length) {
+    const next = names.filter(
+      (name) => !ordered.has(name) && parents.get(name)?.every((parent) => ordered.has(parent)),
+    )
+    if (next.length === 0) throw new Error('foreign keys form a circle')
+    for (const name of next) ordered.add(name)
+  }
+  return [...ordered]
+}
+
+function* readBatches(connection: Sqlite.Database, table: CopiedTable): Generator<TextRow[], void> {
+  const columns = table.columns.map((column) => `cast(${quoted(column)} as text)`).join(', ')
+  const key = table.key.map(quoted).join(', ')
+  const statement = connection.prepare<[], TextRow>(
+    `select ${columns} from ${quoted(table.name)} order by ${key}`,
+  )
+  const rows = translateErrors(() => statement.raw().iterate() as IterableIterator<TextRow>)
+  let batch: TextRow[] = []
+  let characters = 0
+  try {
+    for (let next = translateErrors(() => rows.next()); next.done !== true; ) {
+      batch.push(next.value)
+      for (const value of next.value) characters += value?.length ?? 0
+      if (batch.length >= batchRows || characters >= batchCharacters) {
+        yield batch
+        batch = []
+        characters = 0
+      }
+      next = translateErrors(() => rows.next())
+    }
+  } finally {
+    rows.return?.()
+  }
+  if (batch.length > 0) yield batch
+}

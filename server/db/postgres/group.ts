@@ -1,0 +1,98 @@
+import { DatabaseUnavailable } from '../errors.ts'
+
+/** Groups under way at once: while one waits for the disk, the next is at work. */
+const lanes = 2
+/** Of one group; more would hold a connection, and its locks, for longer than a moment. */
+const sizeLimit = 64
+/** Who has waited so long when the server is lost has waited enough. */
+const patienceMilliseconds = 1_000
+
+interface Member {
+  input: unknown
+  waitingSince: number
+  resolve(output: unknown): void
+  reject(error: unknown): void
+}
+
+export interface GroupRuns {
+  /** All inputs in one transaction, or nothing. Undefined for an input for which nothing was done. */
+  together(inputs: unknown[]): Promise<unknown[]>
+  alone(input: unknown): Promise<unknown>
+}
+
+/**
+ * Writes of one kind that wait at the same time are one transaction: what a statement, a commit and its wait for the disk
+ * cost is shared by all. One that its group could not do, and all of a group that failed, run alone, so that none
+ * fails for another. A connection that was lost with the group is passed on: what became of it may be unknown.
+ */
+export class WriteGroup {
+  readonly #runs: GroupRuns
+  #waiting: Member[] = []
+  #running = 0
+  #isStarting = false
+  #onIdle: (() => void) | undefined
+
+  constructor(runs: GroupRuns) {
+    this.#runs = runs
+  }
+
+  write(input: unknown): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ input, waitingSince: performance.now(), resolve, reject })
+      this.#startSoon()
+    })
+  }
+
+  /** Resolves when nobody waits and no group is under way; what runs alone then runs already. */
+  async idle(): Promise<void> {
+    if (this.#running === 0 && this.#waiting.length === 0) return
+    await new Promise<void>((resolve) => {
+      this.#onIdle = resolve
+    })
+  }
+
+  /** At the end of this turn of the event loop: the requests that it still brings come along. */
+  #startSoon(): void {
+    if (this.#isStarting || this.#running >= lanes || this.#waiting.length === 0) return
+    this.#isStarting = true
+    setImmediate(() => {
+      this.#isStarting = false
+      void this.#run(this.#waiting.splice(0, sizeLimit))
+      this.#startSoon()
+    })
+  }
+
+  async #run(members: Member[]): Promise<void> {
+    this.#running += 1
+    const outputs = await this.#runTogether(members)
+    this.#running -= 1
+    outputs?.forEach((output, index) => {
+      const member = members[index]
+      if (output === undefined) this.#runAlone(member)
+      else member?.resolve(output)
+    })
+    this.#startSoon()
+    if (this.#running === 0 && this.#waiting.length === 0) this.#onIdle?.()
+  }
+
+  async #runTogether(members: Member[]): Promise<unknown[] | undefined> {
+    try {
+      return await this.#runs.together(members.map(({ input }) => input))
+    } catch (error) {
+      if (!isLoss(error)) return members.map(() => undefined)
+      const tired = (member: Member) => performance.now() - member.waitingSince > patienceMilliseconds
+      for (const member of [...members, ...this.#waiting.filter(tired)]) member.reject(error)
+      this.#waiting = this.#waiting.filter((member) => !tired(member))
+      return undefined
+    }
+  }
+
+  #runAlone(member: Member | undefined): void {
+    if (member !== undefined) this.#runs.alone(member.input).then(member.resolve, member.reject)
+  }
+}
+
+/** `LockTimeout` and `StatementTimeout` are `DatabaseUnavailable` too, but there the connection is sound. */
+function isLoss(error: unknown): boolean {
+  return error instanceof DatabaseUnavailable && error.name === 'DatabaseUnavailable'
+}

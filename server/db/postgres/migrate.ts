@@ -1,0 +1,167 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { Kysely, sql } from 'kysely'
+import pg from 'pg'
+import { DatabaseRefused, DatabaseUnavailable } from '../errors.ts'
+import { migrate, pendingMigrations } from '../migrate.ts'
+import type { Database } from '../tables.ts'
+import { type ConnectionSource, postgresDialect, silenceTimeoutMilliseconds } from './driver.ts'
+import { translateConnectError, translatePostgresError } from './errors.ts'
+import { connectTimeoutMilliseconds, type PostgresOptions, types } from './open.ts'
+import { endConnection } from './pool.ts'
+
+/** The oldest release whose features and planner this service is tested with. */
+const oldestServerMajor = 15
+
+/** 'countersign' in ASCII, cut to eight bytes: the lock under which instances that start together migrate. */
+const migrationLock = '7165916604736402019'
+
+/**
+ * Migrates under an advisory lock, in one transaction. A role without the right to create tables can start as long
+ * as nothing is to be applied. Waits for a server that does not answer yet, or is lost again on the way, up to
+ * `waitMilliseconds`; then, and at once for what waiting does not mend, throws `DatabaseRefused`.
+ */
+export async function migratePostgres(
+  options: PostgresOptions,
+  waitMilliseconds: number,
+  onWaiting: (message: string) => void,
+): Promise<string[]> {
+  const giveUpAt = performance.now() + waitMilliseconds
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await migrateOnce(options, onWaiting)
+    } catch (error) {
+      const pause = Math.min(500 * attempt, 5_000)
+      if (!(error instanceof DatabaseUnavailable)) throw error
+      if (performance.now() + pause > giveUpAt) throw unreachable(error)
+      onWaiting(`DATABASE_URL: PostgreSQL does not answer yet (${error.message}); trying again`)
+      await delay(pause)
+    }
+  }
+}
+
+async function migrateOnce(options: PostgresOptions, onNotice: (message: string) => void): Promise<string[]> {
+  const client = await connect(options)
+  try {
+    await refuseOldServer(client)
+    const db = new Kysely<Database>({
+      dialect: postgresDialect(singleSource(client), { namedStatements: false }),
+    })
+    const pending = await withinSilence(pendingMigrations(db, 'postgres'))
+    if (pending.length === 0) {
+      await noticeMissingIndex(db, onNotice)
+      return []
+    }
+    const transaction = db.transaction().setIsolationLevel('read committed')
+    const applied = await transaction.execute(async (trx) => {
+      await liftLimits.execute(trx)
+      await sql`select pg_advisory_xact_lock(${sql.raw(migrationLock)})`.execute(trx)
+      return migrate(trx, 'postgres')
+    })
+    await noticeMissingIndex(db, onNotice)
+    return applied
+  } catch (error) {
+    throw explain(translatePostgresError(error), schemaExplanations)
+  } finally {
+    await endConnection(client)
+  }
+}
+
+/** However long it takes, and however long another instance holds the lock: role and database may have set limits. */
+const liftLimits = sql`select set_config(name, '0', true) from pg_settings where name in
+  ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`
+
+/** Without the extension pg_trgm the migration could not make it (docs/operations.md). */
+async function noticeMissingIndex(db: Kysely<Database>, onNotice: (message: string) => void): Promise<void> {
+  const { rows } = await withinSilence(
+    sql`select 1 where to_regclass('orders_by_trigram') is not null`.execute(db),
+  )
+  if (rows.length > 0) return
+  onNotice('there is no index orders_by_trigram: searching text looks at every order (docs/operations.md)')
+}
+
+function singleSource(client: pg.Client): ConnectionSource {
+  return { acquire: async () => client, release: () => undefined }
+}
+
+async function connect(options: PostgresOptions): Promise<pg.Client> {
+  const client = createClient(options)
+  // After the connection is made its loss is reported by the query that runs into it.
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    return client
+  } catch (error) {
+    await endConnection(client).catch(() => undefined)
+    const explained = explain(translatePostgresError(error), connectExplanations)
+    if (explained !== error) throw explained
+    // Waiting mends neither a server without TLS nor an address without a password.
+    const { message } = translateConnectError(error) as DatabaseUnavailable
+    throw new DatabaseRefused(`DATABASE_URL: ${message}`, { cause: error })
+  }
+}
+
+/** The driver reads the files that the address names. */
+function createClient(options: PostgresOptions): pg.Client {
+  try {
+    return new pg.Client({
+      connectionString: options.url,
+      application_name: 'countersign migration',
+      types,
+      keepAlive: true,
+      connectionTimeoutMillis: connectTimeoutMilliseconds,
+    })
+  } catch (error) {
+    throw new DatabaseRefused(
+      'DATABASE_URL: the address is not valid, or names a certificate file that cannot be read',
+      { cause: error },
+    )
+  }
+}
+
+async function refuseOldServer(client: pg.Client): Promise<void> {
+  const { rows } = await withinSilence(
+    client.query<{ server_version_num: string }>('show server_version_num'),
+  )
+  const major = Math.floor(Number(rows[0]?.server_version_num) / 10_000)
+  if (major >= oldestServerMajor) return
+  throw new DatabaseRefused(
+    `DATABASE_URL: the server is PostgreSQL ${major}; version ${oldestServerMajor} or newer is needed`,
+  )
+}
+
+/** What is answered at once by a server that is there; its connection is given up otherwise. */
+async function withinSilence<T>(answer: Promise<T>): Promise<T> {
+  const timer = new AbortController()
+  const silence = delay(silenceTimeoutMilliseconds, undefined, { signal: timer.signal }).then(() => {
+    throw new DatabaseUnavailable(`no answer within ${silenceTimeoutMilliseconds} ms`)
+  })
+  silence.catch(() => undefined)
+  answer.catch(() => undefined)
+  try {
+    return await Promise.race([answer, silence])
+  } finally {
+    timer.abort()
+  }
+}
+
+const connectExplanations: Record<string, string> = {
+  '28P01': 'the password was not accepted',
+  '28000': 'the role was not accepted',
+  '3D000': 'there is no such database',
+  '42501': 'the role may not connect to the database',
+}
+
+const schemaExplanations: Record<string, string> = {
+  '42501': 'the role may not create tables; let its owner run `migrate` first (docs/operations.md)',
+}
+
+/** One line for the operator, without the address. */
+function explain(error: unknown, explanations: Record<string, string>): unknown {
+  const code = error instanceof pg.DatabaseError ? error.code : undefined
+  const known = code === undefined ? undefined : explanations[code]
+  return known === undefined ? error : new DatabaseRefused(`DATABASE_URL: ${known}`, { cause: error })
+}
+
+function unreachable(error: DatabaseUnavailable): DatabaseRefused {
+  return new DatabaseRefused(`DATABASE_URL: PostgreSQL cannot be reached: ${error.message}`, { cause: error })
+}

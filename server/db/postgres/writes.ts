@@ -1,0 +1,119 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Kysely } from 'kysely'
+import { DatabaseUnavailable } from '../errors.ts'
+import type { GroupedOperation, GroupedOperations, WriteOperation, WriteOperations } from '../port.ts'
+import type { Database } from '../tables.ts'
+import { isConflict } from './errors.ts'
+import { WriteGroup } from './group.ts'
+
+/** A connection that was lost sooner than this costs the caller nothing if the transaction is run again. */
+const promptLossMilliseconds = 1_000
+const conflictTries = 5
+
+export interface WritesParts {
+  operations: WriteOperations
+  groupedOperations: GroupedOperations
+  transactions: Kysely<Database>
+  /** With the limits of a group. */
+  groupTransactions: Kysely<Database>
+}
+
+/** The writes of one process, alone or in groups. Operations run here, in READ COMMITTED: the conditional UPDATE decides. */
+export class Writes {
+  readonly #operations: WriteOperations
+  readonly #transactions: Kysely<Database>
+  readonly #groups: Map<string, WriteGroup>
+  #running = 0
+  #end: Promise<void> | undefined
+  #onIdle: (() => void) | undefined
+
+  constructor({ operations, groupedOperations, transactions, groupTransactions }: WritesParts) {
+    this.#operations = operations
+    this.#transactions = transactions
+    this.#groups = new Map(
+      Object.entries(groupedOperations).map(([name, runGroup]) => {
+        const together = (inputs: unknown[]) =>
+          this.#run(groupTransactions, runGroup, inputs) as Promise<unknown[]>
+        return [name, new WriteGroup({ together, alone: (input) => this.#runAlone(name, input) })]
+      }),
+    )
+  }
+
+  write(name: string, input: unknown): Promise<unknown> {
+    if (this.#end !== undefined) {
+      return Promise.reject(new DatabaseUnavailable('the database has been closed'))
+    }
+    return this.#groups.get(name)?.write(input) ?? this.#runAlone(name, input)
+  }
+
+  /** Takes no more writes, and waits for those under way. */
+  close(): Promise<void> {
+    this.#end ??= this.#ended()
+    return this.#end
+  }
+
+  async #ended(): Promise<void> {
+    await Promise.all([...this.#groups.values()].map((group) => group.idle()))
+    if (this.#running === 0) return
+    await new Promise<void>((resolve) => {
+      this.#onIdle = resolve
+    })
+  }
+
+  #runAlone(name: string, input: unknown): Promise<unknown> {
+    const operation = this.#operations[name]
+    if (operation === undefined) return Promise.reject(new Error(`no operation ${name}`))
+    return this.#run(this.#transactions, operation, input)
+  }
+
+  /**
+   * Runs the operation again on a conflict, for then nothing was written, and once on a connection that was lost before
+   * the commit was sent. A connection lost during the commit leaves the outcome unknown: that is passed on.
+   */
+  async #run(
+    transactions: Kysely<Database>,
+    run: WriteOperation | GroupedOperation,
+    // biome-ignore lint/suspicious/noExplicitAny: of the operation
+    input: any,
+  ): Promise<unknown> {
+    const startedAt = performance.now()
+    let isRetriedAfterLoss = false
+    this.#running += 1
+    try {
+      for (let attempt = 1; ; attempt += 1) {
+        let isCommitting = false
+        try {
+          return await transactions
+            .transaction()
+            .setIsolationLevel('read committed')
+            .execute(async (trx) => {
+              const result = await run(trx, input)
+              isCommitting = true
+              return result
+            })
+        } catch (error) {
+          if (isConflict(error) && attempt < conflictTries) {
+            await delay(5 * attempt)
+          } else if (isLostConnection(error) && !isCommitting && !isRetriedAfterLoss && isPrompt(startedAt)) {
+            isRetriedAfterLoss = true
+          } else {
+            throw isConflict(error) ? new DatabaseUnavailable('too many conflicts', { cause: error }) : error
+          }
+        }
+      }
+    } finally {
+      this.#running -= 1
+      if (this.#running === 0) this.#onIdle?.()
+    }
+  }
+}
+
+/** After a long silence the caller has waited enough. */
+function isPrompt(startedAt: number): boolean {
+  return performance.now() - startedAt < promptLossMilliseconds
+}
+
+/** `LockTimeout` is a `DatabaseUnavailable` too, as is `StatementTimeout`, but waiting again would only wait longer. */
+function isLostConnection(error: unknown): boolean {
+  return error instanceof DatabaseUnavailable && error.name === 'DatabaseUnavailable'
+}

@@ -1,0 +1,139 @@
+import Sqlite from 'better-sqlite3'
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely'
+import { DatabaseUnavailable, QueryTooSlow } from '../errors.ts'
+
+/** Statements kept per connection. Filters make unboundedly many texts, so the oldest goes first. */
+const statementCacheSize = 256
+
+/** SQL of the three transaction steps: real ones for a reader, savepoints inside a group for the writer. */
+export interface TransactionStatements {
+  begin: string
+  commit: string
+  rollback: string[]
+}
+
+/**
+ * Kysely on one better-sqlite3 connection that somebody else opened, with prepared statements kept (Kysely's own
+ * dialect prepares anew for every query, which costs more than the query). Every call is synchronous underneath:
+ * a transaction that awaits nothing but queries never spans two turns of the event loop.
+ */
+export function sqliteDialect(connection: Sqlite.Database, statements: TransactionStatements): Dialect {
+  return {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => new SqliteDriver(connection, statements),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  }
+}
+
+class SqliteDriver implements Driver {
+  readonly #connection: Sqlite.Database
+  readonly #cached: CachingConnection
+  readonly #statements: TransactionStatements
+
+  constructor(connection: Sqlite.Database, statements: TransactionStatements) {
+    this.#connection = connection
+    this.#cached = new CachingConnection(connection)
+    this.#statements = statements
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    return this.#cached
+  }
+
+  async beginTransaction(): Promise<void> {
+    translateErrors(() => this.#connection.exec(this.#statements.begin))
+  }
+
+  async commitTransaction(): Promise<void> {
+    translateErrors(() => this.#connection.exec(this.#statements.commit))
+  }
+
+  /** After an error that ended the whole transaction (full disk, I/O) there is nothing left to roll back. */
+  async rollbackTransaction(): Promise<void> {
+    for (const statement of this.#statements.rollback) {
+      if (this.#connection.inTransaction) translateErrors(() => this.#connection.exec(statement))
+    }
+  }
+
+  async releaseConnection(): Promise<void> {}
+
+  /** The connection belongs to whoever opened it. */
+  async destroy(): Promise<void> {}
+}
+
+export class CachingConnection implements DatabaseConnection {
+  readonly #connection: Sqlite.Database
+  readonly #cache = new Map<string, Sqlite.Statement<unknown[]>>()
+
+  constructor(connection: Sqlite.Database) {
+    this.#connection = connection
+  }
+
+  /** Of a statement that returns rows. */
+  read(sql: string, parameters: readonly unknown[]): unknown[] {
+    return translateErrors(() => this.#prepare(sql).all(...parameters))
+  }
+
+  /** Of a statement that returns none; how many rows it wrote. */
+  write(sql: string, parameters: readonly unknown[]): number {
+    return translateErrors(() => this.#prepare(sql).run(...parameters).changes)
+  }
+
+  async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    return translateErrors(() => {
+      const statement = this.#prepare(query.sql)
+      if (statement.reader) return { rows: statement.all(...query.parameters) as Row[] }
+      const { changes } = statement.run(...query.parameters)
+      return { rows: [], numAffectedRows: BigInt(changes) }
+    })
+  }
+
+  // biome-ignore lint/correctness/useYield: Kysely's interface wants a generator; nothing here streams
+  async *streamQuery<Row>(): AsyncIterableIterator<QueryResult<Row>> {
+    throw new Error('streaming is not offered by this driver')
+  }
+
+  #prepare(sql: string): Sqlite.Statement<unknown[]> {
+    const cached = this.#cache.get(sql)
+    if (cached !== undefined) return cached
+    const statement = this.#connection.prepare<unknown[]>(sql)
+    if (this.#cache.size >= statementCacheSize) {
+      const oldest = this.#cache.keys().next().value
+      if (oldest !== undefined) this.#cache.delete(oldest)
+    }
+    this.#cache.set(sql, statement)
+    return statement
+  }
+}
+
+/** Result codes that mean "not now", as against a fault in the statement. https://sqlite.org/rescode.html */
+const unavailable =
+  /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY|CORRUPT|NOTADB|PROTOCOL|NOMEM|PERM|AUTH|NOLFS)/
+
+/** Runs `work` and turns the engine's errors into the port's. */
+export function translateErrors<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof QueryTooSlow) throw error
+    if (error instanceof Sqlite.SqliteError && unavailable.test(error.code)) {
+      throw new DatabaseUnavailable(`SQLite answered ${error.code}`, { cause: error })
+    }
+    if (error instanceof TypeError && error.message === 'The database connection is not open') {
+      throw new DatabaseUnavailable('the database connection is closed', { cause: error })
+    }
+    throw error
+  }
+}

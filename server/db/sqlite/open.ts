@@ -1,0 +1,134 @@
+import { existsSync } from 'node:fs'
+import Sqlite from 'better-sqlite3'
+import { Kysely, sql } from 'kysely'
+import { DatabaseRefused, DatabaseUnavailable } from '../errors.ts'
+import { migrate } from '../migrate.ts'
+import type { DatabasePort, ReadOperations, WriteOperations } from '../port.ts'
+import { readDirectly } from '../prepared.ts'
+import type { Database } from '../tables.ts'
+import { CachingConnection, sqliteDialect, translateErrors } from './driver.ts'
+import { openReadOnly, openWritable, prepareFile, watchPlace } from './files.ts'
+import { ReadLanes } from './lanes.ts'
+import { DatabaseThread, type RefusalCodec } from './thread.ts'
+import { QuickReads, TurnSnapshot } from './turn.ts'
+
+/** Writes that may wait for the writer thread; one more is refused at once instead of piling up. */
+const waitingWritesLimit = 10_000
+
+const plainTransaction = { begin: 'begin', commit: 'commit', rollback: ['rollback'] }
+
+/**
+ * From one snapshot: without, every commit of a running service would make the copy begin again. The pages that the
+ * snapshot needs stay in the write-ahead log for as long as it takes.
+ */
+async function backUp(file: string, target: string): Promise<void> {
+  const snapshot = translateErrors(() => openReadOnly(file))
+  try {
+    snapshot.exec('begin')
+    snapshot.prepare('select 1 from sqlite_schema limit 1').get()
+    await snapshot.backup(target)
+  } finally {
+    snapshot.close()
+  }
+}
+
+/** Migrates the file, all or nothing, under the write lock (two processes may start at once). */
+export async function migrateSqlite(file: string): Promise<string[]> {
+  prepareFile(file)
+  let connection: Sqlite.Database | undefined
+  try {
+    connection = translateErrors(() => openWritable(file))
+    const immediate = { ...plainTransaction, begin: 'begin immediate' }
+    const db = new Kysely<Database>({ dialect: sqliteDialect(connection, immediate) })
+    return await db.transaction().execute((trx) => migrate(trx, 'sqlite'))
+  } catch (error) {
+    if (!(error instanceof DatabaseUnavailable)) throw error
+    throw new DatabaseRefused(`DATABASE_URL: ${file} ${whatIsWrong(error)}`, { cause: error })
+  } finally {
+    connection?.close()
+  }
+}
+
+/** Goes on from the name of a file that could not be migrated. */
+function whatIsWrong({ message, cause }: DatabaseUnavailable): string {
+  const code = cause instanceof Sqlite.SqliteError ? cause.code : ''
+  if (code.startsWith('SQLITE_BUSY')) {
+    return 'is being written by another process, by a migration perhaps: start again once that has ended'
+  }
+  if (code.startsWith('SQLITE_READONLY')) return 'may not be written'
+  return `cannot be used: ${message}`
+}
+
+export interface SqliteParts<Reads extends ReadOperations> {
+  file: string
+  /** Entry module of the writer: brings the operations and calls `runSqliteWriter`. */
+  writerEntry: URL
+  /** Entry module of a reader: brings the read operations and calls `runSqliteReader`. */
+  readerEntry: URL
+  reads: Reads
+  refusals: RefusalCodec
+}
+
+/**
+ * Opens a migrated file: a read-only connection in this thread, the writer in a thread of its own, and threads for
+ * reads that may take long.
+ */
+export async function openSqlite<Operations extends WriteOperations, Reads extends ReadOperations>({
+  file,
+  writerEntry,
+  readerEntry,
+  reads,
+  refusals,
+}: SqliteParts<Reads>): Promise<DatabasePort<Operations, Reads>> {
+  const connection = translateErrors(() => openReadOnly(file))
+  const assertInPlace = watchPlace(file)
+  const read = new Kysely<Database>({ dialect: sqliteDialect(connection, plainTransaction) })
+  const direct = new CachingConnection(connection)
+  const snapshot = new TurnSnapshot(connection)
+  const quickly = new QuickReads(connection)
+  readDirectly(read, async (text, parameters) => {
+    snapshot.begin()
+    return direct.read(text, parameters)
+  })
+  const beforeResults = () => snapshot.end()
+  const lanes = new ReadLanes({ entry: readerEntry, file, refusals, beforeResults })
+  const writer = new DatabaseThread({
+    name: 'the writer',
+    entry: writerEntry,
+    file,
+    refusals,
+    waitingLimit: waitingWritesLimit,
+    beforeResults,
+  })
+  await writer.start().catch((error: unknown) => {
+    connection.close()
+    throw error
+  })
+
+  return {
+    defersTally: false,
+    read,
+    async query(name, input, { limitMilliseconds, caller }) {
+      const quick = reads[name]?.quick
+      snapshot.begin()
+      const answer = quick && (await quickly.run(() => quick(read, input)))
+      // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
+      return (answer ?? lanes.run(name, input, limitMilliseconds, caller)) as Promise<any>
+    },
+    // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
+    write: (name, input) => writer.run(name, input) as Promise<any>,
+    async ping() {
+      await sql`select 1 from roles limit 1`.execute(read)
+      assertInPlace()
+      writer.assertRunning()
+    },
+    async backup(target) {
+      if (existsSync(target)) throw new DatabaseRefused(`${target} exists already`)
+      await backUp(file, target)
+    },
+    async close() {
+      await Promise.all([writer.close(), lanes.close()])
+      connection.close()
+    },
+  }
+}

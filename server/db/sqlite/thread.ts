@@ -1,0 +1,187 @@
+import { Worker } from 'node:worker_threads'
+import { DatabaseUnavailable, QueryTooSlow } from '../errors.ts'
+
+/** Carries the domain's own refusals across the thread boundary; db/ does not know what they are. */
+export interface RefusalCodec {
+  /** The plain form of a refusal, or undefined for any other error. */
+  toPlain(error: unknown): unknown
+  fromPlain(plain: unknown): Error
+}
+
+export interface ThreadRequest {
+  id: number
+  operation: string
+  input: unknown
+  /** Of a read: what it may take. */
+  limitMilliseconds?: number | undefined
+}
+
+export type ThreadResult =
+  | { id: number; outcome: 'done'; value: unknown }
+  | { id: number; outcome: 'refused'; refusal: unknown }
+  | { id: number; outcome: 'unavailable'; message: string }
+  | { id: number; outcome: 'tooSlow'; message: string }
+  | { id: number; outcome: 'failed'; message: string; stack: string | undefined }
+
+export type ToThread = ThreadRequest | 'close'
+export type FromThread = { ready: true } | { results: ThreadResult[] }
+
+const restartDelayMilliseconds = 200
+/**
+ * Requests live a moment and answers are small: far above what a thread needs, and low enough that V8 collects instead
+ * of growing. A thread that meets its limit ends, and is started again.
+ */
+const heapLimits = { maxYoungGenerationSizeMb: 6, maxOldGenerationSizeMb: 256 }
+
+interface Waiting {
+  resolve(value: unknown): void
+  reject(error: Error): void
+}
+
+export interface ThreadOptions {
+  /** In errors: `the writer`. */
+  name: string
+  /** Module that runs in the thread. */
+  entry: URL
+  file: string
+  refusals: RefusalCodec
+  /** Requests that may wait for the thread; one more is refused at once instead of piling up. */
+  waitingLimit: number
+  /** Called when results have come, before anybody learns of them. */
+  beforeResults?: () => void
+}
+
+/** The main thread's end of a thread with a connection: restarts it when it dies, after failing what it had not answered. */
+export class DatabaseThread {
+  readonly #options: ThreadOptions
+  readonly #waiting = new Map<number, Waiting>()
+  #worker: Worker | undefined
+  #nextId = 1
+  #closing = false
+  #launching: Promise<void> | undefined
+  #end: Promise<void> | undefined
+
+  constructor(options: ThreadOptions) {
+    this.#options = options
+  }
+
+  /** Resolves once the thread is ready; a thread that does not become so the first time is not tried again. */
+  async start(): Promise<void> {
+    try {
+      await this.#launch()
+    } catch (error) {
+      this.#closing = true
+      throw error
+    }
+  }
+
+  run(operation: string, input: unknown, limitMilliseconds?: number): Promise<unknown> {
+    const worker = this.#worker
+    const { name, waitingLimit } = this.#options
+    if (worker === undefined || this.#closing) {
+      return Promise.reject(new DatabaseUnavailable(`${name} is not running`))
+    }
+    if (this.#waiting.size >= waitingLimit) {
+      return Promise.reject(new DatabaseUnavailable(`too many operations wait for ${name}`))
+    }
+    return new Promise((resolve, reject) => {
+      const id = this.#nextId++
+      this.#waiting.set(id, { resolve, reject })
+      try {
+        worker.postMessage({ id, operation, input, limitMilliseconds } satisfies ToThread)
+      } catch (error) {
+        this.#waiting.delete(id)
+        reject(error as Error)
+      }
+    })
+  }
+
+  assertRunning(): void {
+    if (this.#worker === undefined) throw new DatabaseUnavailable(`${this.#options.name} is not running`)
+  }
+
+  close(): Promise<void> {
+    this.#end ??= this.#endThread()
+    return this.#end
+  }
+
+  async #endThread(): Promise<void> {
+    this.#closing = true
+    await this.#launching?.catch(() => undefined)
+    const worker = this.#worker
+    if (worker === undefined) return
+    // However it ends: `once` of node:events rejects when an error comes first.
+    const exit = new Promise((resolve) => worker.once('exit', resolve))
+    worker.postMessage('close' satisfies ToThread)
+    await exit
+  }
+
+  #launch(): Promise<void> {
+    this.#launching = this.#start()
+    return this.#launching
+  }
+
+  #start(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const { entry, file, name } = this.#options
+      const worker = new Worker(entry, {
+        workerData: { file },
+        resourceLimits: heapLimits,
+      })
+      let failure: Error | undefined
+      worker.on('message', (message: FromThread) => {
+        if ('ready' in message) {
+          this.#worker = worker
+          resolve()
+        } else {
+          this.#options.beforeResults?.()
+          for (const result of message.results) this.#settle(result)
+        }
+      })
+      worker.on('error', (error: Error) => {
+        failure = error
+      })
+      worker.on('exit', () => {
+        reject(failure ?? new DatabaseUnavailable(`${name} ended before it was ready`))
+        this.#ended(failure)
+      })
+    })
+  }
+
+  #settle(result: ThreadResult): void {
+    const waiting = this.#waiting.get(result.id)
+    if (waiting === undefined) return
+    this.#waiting.delete(result.id)
+    if (result.outcome === 'done') waiting.resolve(result.value)
+    else if (result.outcome === 'refused') waiting.reject(this.#options.refusals.fromPlain(result.refusal))
+    else if (result.outcome === 'unavailable') waiting.reject(new DatabaseUnavailable(result.message))
+    else if (result.outcome === 'tooSlow') waiting.reject(new QueryTooSlow(result.message))
+    else waiting.reject(Object.assign(new Error(result.message), { stack: result.stack }))
+  }
+
+  #ended(cause: Error | undefined): void {
+    this.#worker = undefined
+    for (const waiting of this.#waiting.values()) {
+      waiting.reject(new DatabaseUnavailable(`${this.#options.name} ended before it answered`, { cause }))
+    }
+    this.#waiting.clear()
+    if (!this.#closing) this.#restartLater()
+  }
+
+  #restartLater(): void {
+    setTimeout(() => {
+      // A launch that fails has ended its worker, which schedules the next one.
+      if (!this.#closing) this.#launch().catch(() => undefined)
+    }, restartDelayMilliseconds).unref()
+  }
+}
+
+/** The plain form of what an operation threw. */
+export function toThreadResult(id: number, error: unknown, refusals: RefusalCodec): ThreadResult {
+  const refusal = refusals.toPlain(error)
+  if (refusal !== undefined) return { id, outcome: 'refused', refusal }
+  const { message, stack } = error instanceof Error ? error : new Error(String(error))
+  if (error instanceof DatabaseUnavailable) return { id, outcome: 'unavailable', message }
+  if (error instanceof QueryTooSlow) return { id, outcome: 'tooSlow', message }
+  return { id, outcome: 'failed', message, stack }
+}
