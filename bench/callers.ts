@@ -2,9 +2,9 @@ import { loadSigningKeys } from '../server/auth/keys.ts'
 import { Passwords } from '../server/auth/passwords.ts'
 import { AccessTokens } from '../server/auth/tokens.ts'
 import { systemClock } from '../server/clock.ts'
-import { openAppDatabase } from '../server/database.ts'
 import { newOpaqueId, newSecret, sha256 } from '../server/ids.ts'
 import type { AppDatabase } from '../server/operations.ts'
+import { openAppDatabase } from '../server/operations.ts'
 
 const userCount = 100
 const tokensPerUser = 5

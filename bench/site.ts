@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openAppDatabase } from '../server/database.ts'
+import { openAppDatabase } from '../server/operations.ts'
 import { buildServerIfStale } from '../tools/build-server.ts'
 import { type Callers, makeCallers } from './callers.ts'
 import { dataFolder, seed, sqliteCopy } from './data.ts'

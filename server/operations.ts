@@ -16,10 +16,12 @@ import { createRefreshFamily, rotateRefreshToken } from './auth/refresh-store.ts
 import { createSession, endSession, refreshSession, touchSession } from './auth/session-store.ts'
 import { reserveLoginTry, returnLoginTry } from './auth/throttle-store.ts'
 import { removeExpired } from './cleanup.ts'
+import { type ConnectOptions, openDatabase } from './db/open.ts'
 import type { DatabasePort, GroupedOperations } from './db/port.ts'
 import { foldOrderTally } from './db/postgres/order-tally.ts'
+import { problemCodec } from './http/problems.ts'
+import { findOrders, findOrdersAsJson } from './orders/list/find.ts'
 import { approveOrder, createOrder, createOrders } from './orders/orders.ts'
-import type { Reads } from './reads.ts'
 import { seedDemo } from './seed.ts'
 
 /** Every write operation of the service by name: `db.write` takes its types from here. */
@@ -54,5 +56,20 @@ export const operations = {
 /** What several callers of an operation share (PostgreSQL). */
 export const groupedOperations: GroupedOperations = { createOrder: createOrders }
 
-export type Operations = typeof operations
-export type AppDatabase = DatabasePort<Operations, Reads>
+/** Every read that may take long by name: `db.query` takes its types from here. */
+export const reads = { findOrders, findOrdersAsJson }
+
+export type AppDatabase = DatabasePort<typeof operations, typeof reads>
+
+/** The service's database: the port of db/ with what this service writes and reads. */
+export function openAppDatabase(options: ConnectOptions): Promise<AppDatabase> {
+  return openDatabase({
+    ...options,
+    operations,
+    groupedOperations,
+    reads,
+    writerEntry: new URL('./writer.ts', import.meta.url),
+    readerEntry: new URL('./reader.ts', import.meta.url),
+    refusals: problemCodec,
+  })
+}

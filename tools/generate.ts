@@ -10,8 +10,8 @@ import { buildApp } from '../server/app.ts'
 import { loadSigningKeys } from '../server/auth/keys.ts'
 import { systemClock } from '../server/clock.ts'
 import { readConfig, settings } from '../server/config.ts'
-import { openAppDatabase } from '../server/database.ts'
 import { catalogue } from '../server/http/problems.ts'
+import { openAppDatabase } from '../server/operations.ts'
 
 /** Writes every generated file, or with --check fails when one of them is not what it would write. */
 const description = `${JSON.stringify(await describe(), null, 2)}\n`

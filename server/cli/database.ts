@@ -1,7 +1,6 @@
 import type { Refusal } from '../auth/accounts.ts'
 import { readDatabaseUrl } from '../config.ts'
-import { openAppDatabase } from '../database.ts'
-import type { AppDatabase } from '../operations.ts'
+import { type AppDatabase, openAppDatabase } from '../operations.ts'
 import type { Invocation } from './command.ts'
 import { Refused } from './failures.ts'
 

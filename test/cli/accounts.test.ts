@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { openAppDatabase } from '../../server/database.ts'
 import type { AppDatabase } from '../../server/operations.ts'
+import { openAppDatabase } from '../../server/operations.ts'
 import { type CommandLine, commandLine, insertCredentials, readCredentials } from './command-line.ts'
 
 const addedAt = 1_800_000_000_000

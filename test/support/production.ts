@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { openAppDatabase } from '../../server/database.ts'
+import { openAppDatabase } from '../../server/operations.ts'
 import { hashOf } from './accounts.ts'
 import { Client } from './client.ts'
 
