@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
-import { openBrowser, type Person } from '../support/browser.ts'
 import {
   approvalsOf,
   eventually,
@@ -11,8 +10,9 @@ import {
   focuses,
   storedOrder,
   visit,
-} from '../support/browser-orders.ts'
-import { brokenConnection } from '../support/browser-watch.ts'
+} from '../support/browser/orders.ts'
+import { openBrowser, type Person } from '../support/browser/person.ts'
+import { brokenConnection } from '../support/browser/watch.ts'
 import type { Client } from '../support/client.ts'
 import { withRawDatabase } from '../support/database.ts'
 import { insertOrders, type OrderRow, orderRow } from '../support/orders.ts'

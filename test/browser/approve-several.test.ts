@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
-import { openBrowser, type Person } from '../support/browser.ts'
 import {
   approvalsOf,
   customersOf,
@@ -12,8 +11,9 @@ import {
   showsCustomers,
   storedOrder,
   visit,
-} from '../support/browser-orders.ts'
-import { brokenConnection } from '../support/browser-watch.ts'
+} from '../support/browser/orders.ts'
+import { openBrowser, type Person } from '../support/browser/person.ts'
+import { brokenConnection } from '../support/browser/watch.ts'
 import { insertOrders, type OrderRow, storedState } from '../support/orders.ts'
 import { type Service, startService } from '../support/service.ts'
 

@@ -10,10 +10,10 @@ import { createInterface } from 'node:readline'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { brotliCompressSync } from 'node:zlib'
-import { openBrowser, type Person, screenshot, signIn } from '../support/browser.ts'
-import { checkAccessibility } from '../support/browser-accessibility.ts'
-import { figuresOf } from '../support/browser-figures.ts'
-import { brokenConnection } from '../support/browser-watch.ts'
+import { checkAccessibility } from '../support/browser/accessibility.ts'
+import { figuresOf } from '../support/browser/figures.ts'
+import { openBrowser, type Person, screenshot, signIn } from '../support/browser/person.ts'
+import { brokenConnection } from '../support/browser/watch.ts'
 import { type Service, startService } from '../support/service.ts'
 
 const browser = openBrowser()
@@ -302,7 +302,7 @@ describe('Chromium', () => {
   })
 
   const startsChromium = `
-    import { launchChromium } from ${JSON.stringify(import.meta.resolve('../support/browser-chromium.ts'))}
+    import { launchChromium } from ${JSON.stringify(import.meta.resolve('../support/browser/chromium.ts'))}
     const browser = await launchChromium()
     await browser.newPage()
     const session = await browser.newBrowserCDPSession()

@@ -3,8 +3,7 @@ import { after, before, describe, it, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Page, Route } from 'playwright-core'
 import { newUser, type TestUser } from '../support/accounts.ts'
-import { openBrowser, type Person, screenshot, signIn } from '../support/browser.ts'
-import { checkAccessibility } from '../support/browser-accessibility.ts'
+import { checkAccessibility } from '../support/browser/accessibility.ts'
 import {
   endSessions,
   expectAnonymousLoad,
@@ -14,8 +13,9 @@ import {
   signInHeading,
   waitForAddress,
   waitForFocus,
-} from '../support/browser-journeys.ts'
-import { brokenConnection } from '../support/browser-watch.ts'
+} from '../support/browser/journeys.ts'
+import { openBrowser, type Person, screenshot, signIn } from '../support/browser/person.ts'
+import { brokenConnection } from '../support/browser/watch.ts'
 import { type Service, startService } from '../support/service.ts'
 
 const browser = openBrowser()

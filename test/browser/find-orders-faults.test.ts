@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { openBrowser } from '../support/browser.ts'
-import { listRequests } from '../support/browser-journeys.ts'
+import { listRequests } from '../support/browser/journeys.ts'
 import {
   customersOf,
   eventually,
@@ -11,7 +10,8 @@ import {
   searchBox,
   showsCustomers,
   visit,
-} from '../support/browser-orders.ts'
+} from '../support/browser/orders.ts'
+import { openBrowser } from '../support/browser/person.ts'
 import { insertOrders } from '../support/orders.ts'
 import { type Service, startService } from '../support/service.ts'
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import type { Locator, Page, Route } from 'playwright-core'
-import { openBrowser, type Person, signIn } from '../support/browser.ts'
-import type { NetworkState } from '../support/browser-network.ts'
-import { brokenConnection } from '../support/browser-watch.ts'
+import type { NetworkState } from '../support/browser/network.ts'
+import { openBrowser, type Person, signIn } from '../support/browser/person.ts'
+import { brokenConnection } from '../support/browser/watch.ts'
 import { passwordOf, type Service, startService } from '../support/service.ts'
 
 const browser = openBrowser()

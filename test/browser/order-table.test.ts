@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { openBrowser } from '../support/browser.ts'
 import {
   customersOf,
   eventually,
@@ -12,7 +11,8 @@ import {
   searchBox,
   showsCustomers,
   visit,
-} from '../support/browser-orders.ts'
+} from '../support/browser/orders.ts'
+import { openBrowser } from '../support/browser/person.ts'
 import { insertOrders, orderRow, variedOrders } from '../support/orders.ts'
 import { type Service, startService } from '../support/service.ts'
 

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { newUser } from '../support/accounts.ts'
-import { openBrowser, type Person, screenshot, signIn } from '../support/browser.ts'
-import { checkAccessibility } from '../support/browser-accessibility.ts'
+import { checkAccessibility } from '../support/browser/accessibility.ts'
 import {
   expectAnonymousLoad,
   heading,
@@ -12,7 +11,8 @@ import {
   signInByForm,
   waitForAddress,
   waitForFocus,
-} from '../support/browser-journeys.ts'
+} from '../support/browser/journeys.ts'
+import { openBrowser, type Person, screenshot, signIn } from '../support/browser/person.ts'
 import { insertOrders, type OrderRow, orderRow, storedState } from '../support/orders.ts'
 import { addRole } from '../support/roles.ts'
 import { type Service, startService } from '../support/service.ts'

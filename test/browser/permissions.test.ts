@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { newUser, signIn as signInElsewhere, type TestUser } from '../support/accounts.ts'
-import { openBrowser, type Person } from '../support/browser.ts'
 import {
   approvalsOf,
   customersOf,
@@ -13,7 +12,8 @@ import {
   showsCustomers,
   storedOrder,
   visit,
-} from '../support/browser-orders.ts'
+} from '../support/browser/orders.ts'
+import { openBrowser, type Person } from '../support/browser/person.ts'
 import { insertOrders, orderRow } from '../support/orders.ts'
 import { addRole } from '../support/roles.ts'
 import { type Service, startService } from '../support/service.ts'

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, describe, it } from 'node:test'
-import { openBrowser, screenshot } from '../support/browser.ts'
-import { checkAccessibility } from '../support/browser-accessibility.ts'
-import { heading, listRequests, waitForAddress, waitForFocus } from '../support/browser-journeys.ts'
+import { checkAccessibility } from '../support/browser/accessibility.ts'
+import { heading, listRequests, waitForAddress, waitForFocus } from '../support/browser/journeys.ts'
+import { openBrowser, screenshot } from '../support/browser/person.ts'
 import { type Service, startService } from '../support/service.ts'
 
 const browser = openBrowser()

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { newUser, type TestUser } from '../support/accounts.ts'
-import { openBrowser, type Person, screenshot } from '../support/browser.ts'
-import { checkAccessibility } from '../support/browser-accessibility.ts'
+import { checkAccessibility } from '../support/browser/accessibility.ts'
 import {
   endSessions,
   expectAnonymousLoad,
@@ -11,8 +10,9 @@ import {
   listRequests,
   signInByForm,
   waitForAddress,
-} from '../support/browser-journeys.ts'
-import { brokenConnection } from '../support/browser-watch.ts'
+} from '../support/browser/journeys.ts'
+import { openBrowser, type Person, screenshot } from '../support/browser/person.ts'
+import { brokenConnection } from '../support/browser/watch.ts'
 import { createdId } from '../support/orders.ts'
 import { type Service, startService } from '../support/service.ts'
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { newUser, storedCredentials } from '../support/accounts.ts'
-import { openBrowser, type Person, screenshot, signIn } from '../support/browser.ts'
-import { checkAccessibility } from '../support/browser-accessibility.ts'
+import { checkAccessibility } from '../support/browser/accessibility.ts'
 import {
   endSessions,
   expectAnonymousLoad,
@@ -16,8 +15,9 @@ import {
   takeDrawings,
   waitForAddress,
   waitForFocus,
-} from '../support/browser-journeys.ts'
-import { brokenConnection } from '../support/browser-watch.ts'
+} from '../support/browser/journeys.ts'
+import { openBrowser, type Person, screenshot, signIn } from '../support/browser/person.ts'
+import { brokenConnection } from '../support/browser/watch.ts'
 import { createdId } from '../support/orders.ts'
 import { passwordOf, type Service, startService } from '../support/service.ts'
 

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { newUser, type TestUser } from '../support/accounts.ts'
-import { openBrowser, type Person } from '../support/browser.ts'
 import {
   expectAnonymousLoad,
   heading,
@@ -12,7 +11,8 @@ import {
   signInByForm,
   signInHeading,
   takeDrawings,
-} from '../support/browser-journeys.ts'
+} from '../support/browser/journeys.ts'
+import { openBrowser, type Person } from '../support/browser/person.ts'
 import { createdId } from '../support/orders.ts'
 import { type Service, startService } from '../support/service.ts'
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
-import { openBrowser, type Person, screenshot, signIn } from '../support/browser.ts'
-import { checkAccessibility } from '../support/browser-accessibility.ts'
+import { checkAccessibility } from '../support/browser/accessibility.ts'
+import { openBrowser, type Person, screenshot, signIn } from '../support/browser/person.ts'
 import { type Service, startService } from '../support/service.ts'
 
 const browser = openBrowser()

@@ -9,7 +9,7 @@ import {
 import { useEffect, useState } from 'react'
 import { startSession, useSession } from './auth/session.ts'
 import { SignInView } from './auth/sign-in.tsx'
-import { parseListSearch } from './orders/list-search.ts'
+import { parseListSearch } from './orders/list/search.ts'
 import { parseOverviewSearch } from './overview/span.ts'
 import { Announcements } from './ui/announce.tsx'
 import { CrashView } from './ui/crash.tsx'
@@ -94,9 +94,9 @@ function innerAddress(value: unknown): string {
 
 const views = {
   overview: lazyView(() => import('./overview/overview.tsx'), 'OverviewView'),
-  list: lazyView(() => import('./orders/list.tsx'), 'OrderListView'),
-  create: lazyView(() => import('./orders/create.tsx'), 'CreateOrderView'),
-  order: lazyView(() => import('./orders/order.tsx'), 'OrderView'),
+  list: lazyView(() => import('./orders/list/list.tsx'), 'OrderListView'),
+  create: lazyView(() => import('./orders/create/create.tsx'), 'CreateOrderView'),
+  order: lazyView(() => import('./orders/one/order.tsx'), 'OrderView'),
 }
 
 const overview = createRoute({

@@ -3,7 +3,7 @@ import { answerOf, client, exchangeOf } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import { tellOtherTabs } from '../auth/other-tabs.ts'
 import { viewerTimeZone } from '../ui/format.ts'
-import { type ListSearch, parametersOf } from './list-search.ts'
+import { type ListSearch, parametersOf } from './list/search.ts'
 import type { VersionedOrder } from './order.ts'
 
 export function listQuery(search: ListSearch) {

@@ -6,8 +6,8 @@ import mark from '../ui/mark.svg'
 import { PageTitle } from '../ui/page-title.tsx'
 import { WithCode } from '../ui/with-code.tsx'
 import catalogue from './catalogue.json'
-import { exampleOf, linesOf } from './problem-example.ts'
-import { type Entry, matches, nearestCodes, statusName } from './problem-words.ts'
+import { exampleOf, linesOf } from './example.ts'
+import { type Entry, matches, nearestCodes, statusName } from './words.ts'
 
 /** By status, and in the order of the catalogue within one. */
 const problems = Object.entries<Entry>(catalogue).sort(([, a], [, b]) => a.status - b.status)

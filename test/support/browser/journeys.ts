@@ -1,0 +1,84 @@
+import type { Locator, Page } from 'playwright-core'
+import { hashOf, type TestUser } from '../accounts.ts'
+import type { Service } from '../service.ts'
+import type { Person } from './person.ts'
+
+/** A page that is loaded without a session asks once who it is for. */
+export function expectAnonymousLoad({ expectFault }: Person): void {
+  expectFault(/ 401 .*\/v1\/auth\/me\)/)
+  expectFault(/ 401 .*\/v1\/auth\/me\/permissions\)/)
+}
+
+export const signInHeading = (page: Page) => page.getByRole('heading', { name: 'Sign in to Countersign' })
+
+/** On the sign-in form that is on the screen, or on its way there; `afterSignIn` is what then has to be seen. */
+export async function signInByForm(
+  page: Page,
+  { email, password }: { email: string; password: string },
+  afterSignIn: Locator,
+): Promise<void> {
+  await page.getByLabel('Email').fill(email)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await afterSignIn.waitFor()
+}
+
+/** The card of the signed-in person at the side of every view. */
+export function nameCard(page: Page, userName: string): Locator {
+  return page.getByRole('banner').getByText(userName)
+}
+
+export function heading(page: Page, name: string | RegExp): Locator {
+  return page.getByRole('heading', { level: 1, name })
+}
+
+export async function waitForFocus(locator: Locator): Promise<void> {
+  await locator.and(locator.page().locator(':focus')).waitFor()
+}
+
+/** `address` is a path and a query, to be met exactly. */
+export async function waitForAddress({ page, origin }: Person, address: string): Promise<void> {
+  await page.waitForURL((url) => url.href === origin + address)
+}
+
+/** Grows: the requests of the API from now on, as `POST /v1/orders`; queries are left out. */
+export function listRequests(page: Page): string[] {
+  const requests: string[] = []
+  page.on('request', (request) => {
+    const { pathname } = new URL(request.url())
+    if (pathname.startsWith('/v1/')) requests.push(`${request.method()} ${pathname}`)
+  })
+  return requests
+}
+
+/** Requests whose address matches wait until the returned function is called. */
+export async function hold(page: Page, address: string): Promise<() => Promise<void>> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  await page.route(address, async (route) => {
+    await promise
+    await route.fallback()
+  })
+  return async () => {
+    resolve()
+    await page.unroute(address)
+  }
+}
+
+/** Keeps everything that any page loaded later draws, also what is gone again in the next moment. */
+export async function keepDrawings(page: Page): Promise<void> {
+  await page.addInitScript(`
+    Object.defineProperty(globalThis, 'drawings', { value: [] })
+    new MutationObserver(() => drawings.push(document.body?.textContent))
+      .observe(document, { subtree: true, childList: true, characterData: true })`)
+}
+
+/** The text of every state of the page since it was loaded, or since the last call. */
+export function takeDrawings(page: Page): Promise<string> {
+  return page.evaluate<string>(`drawings.splice(0).join('\\n')`)
+}
+
+/** As an administrator does who sets the password anew; here it is the same one, so that it still signs in. */
+export async function endSessions(service: Service, { account, password }: TestUser): Promise<void> {
+  const passwordHash = await hashOf(password)
+  await service.db.write('setPassword', { account, passwordHash, nowMilliseconds: service.now() })
+}

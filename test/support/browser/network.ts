@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto'
+import type { BrowserContext, Route } from 'playwright-core'
+import { catalogue, type ProblemCode } from '../../../server/http/problems.ts'
+import { type FaultProxy, startProxy } from '../proxy.ts'
+
+/**
+ * What the service looks like from a browser: `normal`; `stopped` (connections are refused, open ones reset); `silent`
+ * (requests leave and no answer comes); every answer late; or a problem in answer to every request of the API whose
+ * path begins with `paths` (`/v1/`), after `Retry-After` seconds to come again.
+ */
+export type NetworkState =
+  | 'normal'
+  | 'stopped'
+  | 'silent'
+  | { slowBySeconds: number }
+  | { answers: ProblemCode; retryAfterSeconds?: number; paths?: string }
+
+/** The way from one browser context to the service, and an origin of its own: connections go through a TCP proxy. */
+export class Network {
+  readonly origin: string
+  readonly #proxy: FaultProxy
+  #state: NetworkState = 'normal'
+  #route: { context: BrowserContext; handler(route: Route): Promise<void> } | undefined
+
+  static async to(baseUrl: string): Promise<Network> {
+    return new Network(await startProxy(baseUrl))
+  }
+
+  constructor(proxy: FaultProxy) {
+    this.#proxy = proxy
+    const url = new URL(proxy.url)
+    // The name under which Chromium keeps the session cookie without TLS.
+    url.hostname = 'localhost'
+    this.origin = url.origin
+  }
+
+  async set(context: BrowserContext, state: NetworkState): Promise<void> {
+    await this.#removeRoute()
+    // What went silent stays so; a browser would wait on those connections for ever.
+    if (this.#state === 'silent') await this.#proxy.set('cut')
+    this.#state = state
+    if (state === 'normal') await this.#proxy.set('pass')
+    else if (state === 'stopped') await this.#proxy.set('refuse')
+    else if (state === 'silent') await this.#proxy.set('hang')
+    else if ('slowBySeconds' in state) {
+      await this.#proxy.set({ delayMilliseconds: state.slowBySeconds * 1_000 })
+    } else {
+      await this.#proxy.set('pass')
+      await this.#answerWith(context, state.answers, state.retryAfterSeconds, state.paths ?? '/v1/')
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#proxy.close()
+  }
+
+  async #answerWith(
+    context: BrowserContext,
+    code: ProblemCode,
+    retryAfterSeconds: number | undefined,
+    paths: string,
+  ): Promise<void> {
+    const { origin } = this
+    const handler = (route: Route) => {
+      const { pathname } = new URL(route.request().url())
+      return pathname.startsWith(paths)
+        ? route.fulfill(problemAnswer(origin, pathname, code, retryAfterSeconds))
+        : route.fallback()
+    }
+    this.#route = { context, handler }
+    await context.route(`${origin}/**`, handler)
+  }
+
+  async #removeRoute(): Promise<void> {
+    const route = this.#route
+    this.#route = undefined
+    await route?.context.unroute(`${this.origin}/**`, route.handler)
+  }
+}
+
+/** As the service writes it. */
+function problemAnswer(origin: string, path: string, code: ProblemCode, retryAfterSeconds?: number) {
+  const { status, title, remedy } = catalogue[code]
+  const requestId = randomBytes(16).toString('base64url')
+  const type = `${origin}/problems/${code}`
+  return {
+    status,
+    headers: {
+      'content-type': 'application/problem+json',
+      'cache-control': 'no-store',
+      'x-request-id': requestId,
+      ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
+    },
+    body: JSON.stringify({ type, title, status, detail: remedy, instance: path, code, requestId }),
+  }
+}

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Page } from 'playwright-core'
+import { type OrderRow, orderRow } from '../orders.ts'
+import type { Service } from '../service.ts'
+import { type Person, signIn } from './person.ts'
+import { patienceMilliseconds } from './watch.ts'
+
+/** Waits until the check passes; what it threw last is thrown when it does not in time. */
+export async function eventually(check: () => Promise<void> | void): Promise<void> {
+  const deadline = performance.now() + patienceMilliseconds
+  for (;;) {
+    try {
+      return await check()
+    } catch (error) {
+      if (performance.now() > deadline) throw error
+      await pause(20)
+    }
+  }
+}
+
+/** Signs in and opens the address; the heading of the view is there, its orders may be on their way. */
+export async function visit(
+  person: Person,
+  account: Parameters<typeof signIn>[1],
+  path: string,
+): Promise<Page> {
+  await signIn(person, account)
+  await person.page.goto(path)
+  await person.page.getByRole('heading', { level: 1 }).waitFor()
+  return person.page
+}
+
+export const searchBox = (page: Page) => page.getByRole('combobox', { name: 'Search the orders' })
+
+export const customersOf = (page: Page) => page.getByRole('table').getByRole('link').allInnerTexts()
+
+/** Waits for a list of exactly these customers, in this order. */
+export function showsCustomers(page: Page, customers: string[]): Promise<void> {
+  return eventually(async () => assert.deepEqual(await customersOf(page), customers))
+}
+
+/** Addresses are compared as they are written. */
+export function isAt(page: Page, address: string): Promise<void> {
+  return eventually(() => {
+    const { pathname, search } = new URL(page.url())
+    assert.equal(pathname + search, address)
+  })
+}
+
+/** What the browser would speak of the element that has the focus: its label, else its text. */
+export function focusedName(page: Page): Promise<string> {
+  return page.evaluate<string>(`(() => {
+    const element = document.activeElement
+    if (element.ariaLabel) return element.ariaLabel
+    const words = (element.labels?.[0] ?? element).cloneNode(true)
+    for (const unsaid of words.querySelectorAll('select, [aria-hidden="true"]')) unsaid.remove()
+    return words.textContent.trim()
+  })()`)
+}
+
+export function focuses(page: Page, name: string): Promise<void> {
+  return eventually(async () => assert.equal(await focusedName(page), name))
+}
+
+/** Pending orders of 1, 2, 3 ..., a minute apart and the latest first: the order in which a list shows them. */
+export function latestFirst(customers: string[], given: Partial<OrderRow> = {}): OrderRow[] {
+  return customers.map((customer, index) =>
+    orderRow({
+      customer,
+      total_e4: (index + 1) * 10_000,
+      created_at: Date.UTC(2026, 0, 1) - index * 60_000,
+      ...given,
+    }),
+  )
+}
+
+/** The approvals that the page sends from now on. */
+export function approvalsOf(page: Page): { headers: Record<string, string>; id: string | undefined }[] {
+  const sent: { headers: Record<string, string>; id: string | undefined }[] = []
+  page.on('request', (request) => {
+    if (request.method() !== 'PATCH') return
+    sent.push({ headers: request.headers(), id: new URL(request.url()).pathname.split('/').at(-2) })
+  })
+  return sent
+}
+
+/** How an order is stored. */
+export async function storedOrder({ db }: Service, id: string) {
+  const { status, version, modified_by } = await db.read
+    .selectFrom('orders')
+    .select(['status', 'version', 'modified_by'])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  return { status, version, modifiedBy: modified_by }
+}

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, type TestContext } from 'node:test'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { Client } from '../client.ts'
+import { passwordOf } from '../service.ts'
+import { launchChromium } from './chromium.ts'
+import { recordInteractions } from './figures.ts'
+import { Network, type NetworkState } from './network.ts'
+import { patienceMilliseconds, Watch } from './watch.ts'
+
+interface PersonOptions {
+  /** Anything that serves; `startService()` and `startServer()` both do. */
+  service: { baseUrl: string }
+  colorScheme?: 'light' | 'dark'
+  viewport?: { width: number; height: number }
+  /** `en-US` unless told otherwise. */
+  locale?: string
+  /** `UTC` unless told otherwise. */
+  timezone?: string
+  reducedMotion?: boolean
+}
+
+const settleMilliseconds = 3_000
+
+/** One person at a browser: cookies, storage, connections and an origin of their own. */
+export interface Person {
+  page: Page
+  /** Where this person finds the service; `page.goto('/path')` is relative to it. */
+  origin: string
+  /** The service itself, without what is done to this person's network. */
+  baseUrl: string
+  /** That a fault matches is right, and that none does is a fault; counts up to the next look at the faults. */
+  expectFault(pattern: RegExp): void
+  /** A fault that may be there or not, depending on how quick the machine is. */
+  allowFault(pattern: RegExp): void
+  /** Throws if there was a fault (see watch.ts) since the last look; the end looks once more. */
+  assertClean(): Promise<void>
+  network(state: NetworkState): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * To be called once, at the top of a test file: one Chromium, from the first person to the end of the file. A person
+ * lives to the end of the test, which fails if there was a fault nobody expected.
+ */
+export function openBrowser(): { person(t: TestContext, options: PersonOptions): Promise<Person> } {
+  let browser: Promise<Browser> | undefined
+  after(async () => {
+    await (await browser)?.close()
+  })
+  return {
+    async person(t, options) {
+      browser ??= launchChromium()
+      const person = await arrive(await browser, options)
+      t.after(() => person.close().catch((error) => failAtLast(t, error)))
+      return person
+    },
+  }
+}
+
+/** A hook that fails is the last one to run: the others close what would keep this process alive. */
+function failAtLast(t: TestContext, error: Error): void {
+  // Heard also when the test has failed before, for another reason.
+  t.diagnostic(error.message)
+  t.after(() => {
+    throw error
+  })
+}
+
+async function arrive(browser: Browser, options: PersonOptions): Promise<Person> {
+  const { baseUrl } = options.service
+  const network = await Network.to(baseUrl)
+  const { origin } = network
+  const context = await browser.newContext(contextOptions(origin, options))
+  context.setDefaultTimeout(patienceMilliseconds)
+  const watch = await Watch.over(context, origin)
+  await context.addInitScript(recordInteractions)
+  const assertClean = () => watch.assertClean(context)
+  const page = await context.newPage()
+  return {
+    page,
+    origin,
+    baseUrl,
+    expectFault: (pattern) => watch.expect(pattern),
+    allowFault: (pattern) => watch.allow(pattern),
+    assertClean,
+    async network(state) {
+      await settle(page)
+      await network.set(context, state)
+    },
+    close: () => assertClean().finally(() => leave(context, network)),
+  }
+}
+
+/** What the app fetches ahead of its own accord is no fault when the network then fails. */
+async function settle(page: Page): Promise<void> {
+  await page.waitForLoadState('networkidle', { timeout: settleMilliseconds }).catch(() => undefined)
+}
+
+function contextOptions(origin: string, options: PersonOptions) {
+  return {
+    baseURL: origin,
+    colorScheme: options.colorScheme ?? 'light',
+    viewport: options.viewport ?? { width: 1280, height: 800 },
+    locale: options.locale ?? 'en-US',
+    timezoneId: options.timezone ?? 'UTC',
+    reducedMotion: options.reducedMotion ? 'reduce' : 'no-preference',
+  } as const
+}
+
+async function leave(context: BrowserContext, network: Network): Promise<void> {
+  await context.close()
+  await network.close()
+}
+
+/** Gives the person the session of a demo account, as if they had signed in before the next page is loaded. */
+export async function signIn(person: Person, account: 'admin' | 'operator' | 'viewer'): Promise<void> {
+  const answer = await new Client(person.baseUrl).post('/v1/auth/session', passwordOf(account))
+  assert.equal(answer.status, 200, answer.text)
+  const { page, origin } = person
+  const session = await page.context().newCDPSession(page)
+  for (const line of answer.setCookies) {
+    const cookie = { url: origin, ...cookieOf(line) }
+    const { success } = await session.send('Network.setCookie', cookie)
+    assert.ok(success, `Chromium refuses the cookie ${cookie.name}`)
+  }
+  await session.detach()
+}
+
+/** The attributes that decide whether and how a browser keeps it. */
+function cookieOf(line: string) {
+  const [pair = '', ...attributes] = line.split(';').map((part) => part.trim())
+  const names = attributes.map((attribute) => attribute.toLowerCase())
+  const separator = pair.indexOf('=')
+  return {
+    name: pair.slice(0, separator),
+    value: pair.slice(separator + 1),
+    path: '/',
+    secure: names.includes('secure'),
+    httpOnly: names.includes('httponly'),
+    sameSite: names.includes('samesite=strict') ? 'Strict' : 'Lax',
+  } as const
+}
+
+/** Writes the whole page to the folder of the environment's SCREENSHOTS; without one it does nothing. */
+export async function screenshot(page: Page, name: string): Promise<void> {
+  const folder = process.env.SCREENSHOTS
+  if (!folder) return
+  await mkdir(folder, { recursive: true })
+  // A hidden caret would be a style sheet in the page, against its content security policy.
+  await page.screenshot({
+    path: join(folder, `${name}.png`),
+    fullPage: true,
+    animations: 'disabled',
+    caret: 'initial',
+  })
+}

@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { NoAnswerError, type Problem, ProblemError } from '../../../web/src/api/problem.ts'
+import { prepareApprovals, type Service, type Subject } from '../../../web/src/orders/approve/approvals.ts'
+import { summaryOf } from '../../../web/src/orders/approve/words.ts'
+import type { VersionedOrder } from '../../../web/src/orders/order.ts'
+
+const subjectsOf = (count: number): Subject[] =>
+  Array.from({ length: count }, (_, index) => ({
+    id: `order-${index}`,
+    customer: `Customer ${index}`,
+    total: 1,
+  }))
+
+function refusal(code: Problem['code'], status: number, retryAfterMilliseconds?: number): ProblemError {
+  const problem = { type: '', title: code, detail: '', instance: '', requestId: '', code, status } as Problem
+  return new ProblemError(problem, retryAfterMilliseconds)
+}
+
+const now = {
+  order: { id: 'order-0', customer: 'Customer 0', total: 1, status: 1, modifiedBy: 'mara' },
+  etag: '"2"',
+} as VersionedOrder
+
+interface Script {
+  /** What is thrown at each try of an order, one after the other; then it succeeds. */
+  failures?: Record<string, unknown[]>
+  read?: Service['read']
+  pause?: Service['pause']
+}
+
+/** A service that answers by a script, and remembers what it was asked. */
+function scripted({ failures = {}, read = async () => now, pause = async () => undefined }: Script = {}) {
+  const sent: { id: string; idempotencyKey: string; etag?: string }[] = []
+  let keys = 0
+  let underWay = 0
+  const seen = { sent, mostUnderWay: 0 }
+  const service: Service = {
+    newKey: () => `key-${keys++}`,
+    async approve({ id, idempotencyKey, etag }) {
+      sent.push({ id, idempotencyKey, ...(etag && { etag }) })
+      underWay += 1
+      seen.mostUnderWay = Math.max(seen.mostUnderWay, underWay)
+      await new Promise(setImmediate)
+      underWay -= 1
+      const failure = failures[id]?.shift()
+      if (failure !== undefined) throw failure
+    },
+    read,
+    pause,
+  }
+  return { service, seen }
+}
+
+async function run(count: number, script?: Script) {
+  const { service, seen } = scripted(script)
+  const approvals = prepareApprovals(subjectsOf(count), service)
+  await approvals.start()
+  const { phase, steps } = approvals.snapshot.get()
+  assert.equal(phase, 'done')
+  return { approvals, seen, progress: steps.map((step) => step.progress), summary: summaryOf(steps) }
+}
+
+const kindsOf = (progress: readonly { kind: string }[]) => progress.map(({ kind }) => kind).join(' ')
+
+describe('prepareApprovals succeeds', () => {
+  it('sends nothing before it is started', () => {
+    const { service, seen } = scripted()
+    assert.equal(prepareApprovals(subjectsOf(2), service).snapshot.get().phase, 'asking')
+    assert.deepEqual(seen.sent, [])
+  })
+
+  it('approves each once, at most three at a time', async () => {
+    const { seen, summary } = await run(100)
+    assert.equal(summary, '100 are approved now.')
+    assert.equal(new Set(seen.sent.map(({ id }) => id)).size, 100)
+    assert.equal(seen.sent.length, 100)
+    assert.equal(seen.mostUnderWay, 3)
+  })
+
+  it('sends the version that was shown', async () => {
+    const { service, seen } = scripted()
+    await prepareApprovals([{ id: 'a', customer: 'A', total: 1, etag: '"1"' }], service).start()
+    assert.deepEqual(seen.sent, [{ id: 'a', idempotencyKey: 'key-0', etag: '"1"' }])
+  })
+
+  it('starts once, however often it is asked', async () => {
+    const { service, seen } = scripted()
+    const approvals = prepareApprovals(subjectsOf(1), service)
+    await Promise.all([approvals.start(), approvals.start()])
+    assert.equal(seen.sent.length, 1)
+  })
+})
+
+describe('prepareApprovals tries again', () => {
+  it('under the same key while the failure is passing', async () => {
+    const failures = [
+      new NoAnswerError('no answer'),
+      refusal('database-unavailable', 503),
+      refusal('rate-limited', 429),
+    ]
+    const { seen, progress } = await run(1, { failures: { 'order-0': failures } })
+    assert.equal(kindsOf(progress), 'approved')
+    assert.deepEqual(new Set(seen.sent.map(({ idempotencyKey }) => idempotencyKey)), new Set(['key-0']))
+    assert.equal(seen.sent.length, 4)
+  })
+
+  it('waits as long as the service asks', async () => {
+    const waits: number[] = []
+    await run(1, {
+      failures: { 'order-0': [refusal('rate-limited', 429, 7_000)] },
+      pause: async (milliseconds) => void waits.push(milliseconds),
+    })
+    assert.deepEqual(waits, [7_000])
+  })
+
+  it('only what has no final result, when it is started again', async () => {
+    const failures = {
+      'order-0': [refusal('internal-error', 500)],
+      'order-1': [refusal('order-not-found', 404)],
+    }
+    const { approvals, seen, summary } = await run(3, { failures })
+    assert.equal(
+      summary,
+      '1 is approved now, 1 is not there any more, 1 had no clear answer and may be approved.',
+    )
+    await approvals.start()
+    assert.equal(
+      kindsOf(approvals.snapshot.get().steps.map(({ progress }) => progress)),
+      'approved refused approved',
+    )
+    assert.deepEqual(
+      seen.sent.map(({ idempotencyKey }) => idempotencyKey),
+      ['key-0', 'key-1', 'key-2', 'key-0'],
+    )
+  })
+})
+
+describe('prepareApprovals never says that nothing happened when that is not known', () => {
+  const lost = [
+    new NoAnswerError('no answer'),
+    refusal('database-unavailable', 503),
+    refusal('internal-error', 500),
+    refusal('idempotency-in-progress', 409),
+  ]
+  for (const failure of lost) {
+    it(`after ${failure.message}, whatever refuses the next try`, async () => {
+      const refusals = [refusal('rate-limited', 429), refusal('permission-denied', 403)]
+      const { service } = scripted({
+        failures: { 'order-0': [failure, ...refusals] },
+        pause: async () => approvals.stop(),
+      })
+      const approvals = prepareApprovals(subjectsOf(1), service)
+      const kind = () => approvals.snapshot.get().steps[0]?.progress.kind
+      for (const _ of ['the first answer', 'the limit', 'the refusal']) {
+        await approvals.start()
+        assert.equal(kind(), 'unclear')
+      }
+      await approvals.start()
+      assert.equal(kind(), 'unclear', 'another try is of no use')
+    })
+  }
+
+  it('but knows it when the service has looked for the order', async () => {
+    const failures = [new NoAnswerError('no answer'), refusal('order-not-found', 404)]
+    const { summary } = await run(1, { failures: { 'order-0': failures } })
+    assert.equal(summary, '1 is not there any more.')
+  })
+})
+
+describe('prepareApprovals loses against somebody else', () => {
+  for (const [code, status] of [
+    ['precondition-failed', 412],
+    ['order-not-pending', 409],
+    ['concurrency-conflict', 409],
+  ] as const) {
+    it(`reads the order as it is now after ${code}`, async () => {
+      const { progress, summary } = await run(1, { failures: { 'order-0': [refusal(code, status)] } })
+      assert.partialDeepStrictEqual(progress, [{ kind: 'refused', now }])
+      assert.equal(summary, '1 was approved already.')
+    })
+  }
+
+  it('says that the order is gone when it cannot be read', async () => {
+    const { summary } = await run(1, {
+      failures: { 'order-0': [refusal('precondition-failed', 412)] },
+      read: () => Promise.reject(refusal('order-not-found', 404)),
+    })
+    assert.equal(summary, '1 is not there any more.')
+  })
+
+  it('tells an order that was changed and is still pending', async () => {
+    const { summary } = await run(1, {
+      failures: { 'order-0': [refusal('precondition-failed', 412)] },
+      read: async () => ({ ...now, order: { ...now.order, status: 0 } }),
+    })
+    assert.equal(summary, '1 was changed meanwhile and is not approved.')
+  })
+})
+
+describe('prepareApprovals stops', () => {
+  /** Stopped while it waits for the next try of the first order. */
+  async function stoppedAfter(failure: unknown) {
+    const { service, seen } = scripted({
+      failures: { 'order-0': [failure] },
+      pause: async () => approvals.stop(),
+    })
+    const approvals = prepareApprovals(subjectsOf(10), service)
+    await approvals.start()
+    const progress = approvals.snapshot.get().steps.map((step) => step.progress)
+    return { first: progress[0]?.kind, last: progress.at(-1)?.kind, sent: seen.sent.length }
+  }
+
+  it('leaves the rest untouched, and waits for what was sent', async () => {
+    const { first, last, sent } = await stoppedAfter(new NoAnswerError('no answer'))
+    assert.ok(sent < 10)
+    assert.equal(first, 'unclear')
+    assert.equal(last, 'waiting')
+  })
+
+  it('knows that nothing happened when a limit refused it', async () => {
+    assert.equal((await stoppedAfter(refusal('rate-limited', 429))).first, 'waiting')
+  })
+
+  for (const [code, status] of [
+    ['permission-denied', 403],
+    ['authentication-required', 401],
+  ] as const) {
+    it(`by itself after ${code}`, async () => {
+      const { seen, progress } = await run(50, { failures: { 'order-0': [refusal(code, status)] } })
+      assert.ok(seen.sent.length <= 4)
+      assert.equal(progress.at(-1)?.kind, 'waiting')
+    })
+  }
+})

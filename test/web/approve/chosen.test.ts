@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { chosenWith, stillPending, without } from '../../../web/src/orders/approve/chosen.ts'
+import { decimalsOf, remembered } from '../../../web/src/orders/list/format.ts'
+
+const order = (id: string, status: 0 | 1 = 0) => ({ id, customer: id, total: 1, status, createdAtUtc: '' })
+const none = new Map()
+
+describe('choosing orders', () => {
+  it('takes pending ones only, and knows of each what is needed to approve it', () => {
+    const chosen = chosenWith(none, [order('a'), order('b', 1)], true)
+    assert.deepEqual([...chosen.values()], [{ id: 'a', customer: 'a', total: 1 }])
+  })
+
+  it('keeps those of other pages', () => {
+    const chosen = chosenWith(chosenWith(none, [order('a')], true), [order('b')], true)
+    assert.deepEqual([...chosenWith(chosen, [order('a')], false).keys()], ['b'])
+  })
+
+  it('is the same selection when nothing changes', () => {
+    const chosen = chosenWith(none, [order('a')], true)
+    assert.equal(chosenWith(chosen, [order('a')], true), chosen)
+    assert.equal(stillPending(chosen, [order('a'), order('b', 1)]), chosen)
+    assert.equal(without(chosen, ['x']), chosen)
+  })
+
+  it('drops what others have approved', () => {
+    const chosen = chosenWith(none, [order('a'), order('b')], true)
+    assert.deepEqual([...stillPending(chosen, [order('a', 1)]).keys()], ['b'])
+  })
+})
+
+describe('the figures of a row', () => {
+  it('have two decimals at least', () => {
+    assert.deepEqual([1, 1.5, 1.25, 0.0001, 99999999999.9999].map(decimalsOf), [2, 2, 2, 4, 4])
+  })
+
+  it('are formatted once, and not remembered without end', () => {
+    let count = 0
+    const format = remembered((value: number) => {
+      count += 1
+      return `${value}`
+    })
+    assert.deepEqual([format(1), format(1), count], ['1', '1', 1])
+    for (let value = 0; value < 2_001; value += 1) format(value)
+    assert.equal(format(1), '1')
+    assert.equal(count, 2_002)
+  })
+})

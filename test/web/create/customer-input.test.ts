@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { customerField } from '../../../server/orders/schemas.ts'
+import { charactersLeft, readCustomer } from '../../../web/src/orders/create/customer-input.ts'
+import { shortName } from '../../../web/src/ui/format.ts'
+
+const faultOf = (text: string) => {
+  const reading = readCustomer(text)
+  return reading.ok ? `read as ${reading.customer}` : reading.fault
+}
+
+describe('readCustomer', () => {
+  it('accepts what is trimmed, in normalisation form C', () => {
+    assert.deepEqual(readCustomer('\u00a0 Mu\u0308ller & Söhne '), { ok: true, customer: 'Müller & Söhne' })
+    assert.deepEqual(readCustomer('\t😀\n'), { ok: true, customer: '😀' })
+  })
+
+  it('counts code points after trimming', () => {
+    assert.ok(readCustomer(` ${'😀'.repeat(200)} `).ok)
+    assert.equal(faultOf('😀'.repeat(201)), 'The name can have at most 200 characters.')
+  })
+
+  it('refuses what is blank, has control characters or is damaged', () => {
+    assert.equal(faultOf(' \u3000 '), 'Enter the name of the customer.')
+    assert.equal(faultOf('A\tB'), 'The name holds a tab or another invisible character. Take it out.')
+    assert.equal(faultOf('A\u0085B'), 'The name holds a tab or another invisible character. Take it out.')
+    assert.equal(faultOf('A\ud800'), 'A character of the name is damaged. Type it again.')
+  })
+
+  it('accepts only what the service accepts, and sends what the service keeps', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 210 }),
+      fc.string({ unit: 'grapheme', maxLength: 210 }),
+      fc.constantFrom(' ', 'a', '\u0308', '\u0344', '\u2126', '\ud800').map((unit) => unit.repeat(101)),
+    )
+    const property = fc.property(text, (given) => {
+      const reading = readCustomer(given)
+      const kept = reading.ok ? customerField.read(reading.customer) : undefined
+      assert.equal(kept, reading.ok ? reading.customer : undefined)
+    })
+    fc.assert(property, { numRuns: 3_000 })
+  })
+})
+
+describe('charactersLeft', () => {
+  it('tells near the limit and beyond it', () => {
+    assert.equal(charactersLeft('a'.repeat(159)), undefined)
+    assert.equal(charactersLeft(` ${'a'.repeat(160)} `), 40)
+    assert.equal(charactersLeft('😀'.repeat(200)), 0)
+    assert.equal(charactersLeft('a'.repeat(203)), -3)
+  })
+})
+
+describe('shortName', () => {
+  it('cuts between what people see as characters', () => {
+    assert.equal(shortName('Ada'), 'Ada')
+    assert.equal(shortName('😀😀😀', 2), '😀…')
+    assert.equal(shortName('👩‍👩‍👧e\u0301z', 3), '👩‍👩‍👧e\u0301z')
+    assert.equal(shortName('👩‍👩‍👧e\u0301zz', 3), '👩‍👩‍👧e\u0301…')
+  })
+})

@@ -1,0 +1,688 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { FilterError } from '../../../server/orders/filter/fault.ts'
+import { type Filter, parseFilter } from '../../../server/orders/filter/parser.ts'
+import { type Completion, complete } from '../../../web/src/orders/filter/completion.ts'
+import { quoteValue, requiredStatus, spansOf, withStatus } from '../../../web/src/orders/filter/text.ts'
+
+/** A Friday. */
+const context = { nowMilliseconds: Date.UTC(2026, 10, 20, 23, 59), userName: 'ada' }
+
+/** The caret is where the bar is. */
+function completeAt(marked: string, given = context): Completion[] {
+  return complete(marked.replace('|', ''), marked.indexOf('|'), given)
+}
+
+function labelsAt(marked: string, given = context): string {
+  return completeAt(marked, given)
+    .map(({ label }) => label)
+    .join(' ')
+}
+
+function apply(text: string, { from, to, insert }: Completion): string {
+  return text.slice(0, from) + insert + text.slice(to)
+}
+
+/** The text after the completion of that label, with its caret. */
+function chosen(marked: string, label: string, given = context): string {
+  const completion = completeAt(marked, given).find((candidate) => candidate.label === label)
+  assert.ok(completion, `${label} is offered at ${marked}`)
+  const caret = completion.from + completion.insert.length
+  const text = apply(marked.replace('|', ''), completion)
+  return `${text.slice(0, caret)}|${text.slice(caret)}`
+}
+
+/** What the server makes of it: what was meant, or the fault. */
+function meaningOf(text: string): Filter | null | FilterError {
+  try {
+    return parseFilter(text)
+  } catch (error) {
+    if (error instanceof FilterError) return error
+    throw error
+  }
+}
+
+const allTimes = '>= < = <= > !='
+const days = '2026-11-20 2026-11-19 2026-11-16 2026-11-01 2026-01-01'
+
+const pieces = fc.constantFrom(
+  ...[
+    'acme',
+    'status',
+    'STATUS',
+    'total',
+    'createdAtUtc',
+    'createdBy',
+    'updatedAtUtc',
+    'customer',
+    'foo',
+    'sta',
+  ],
+  ...['=', '!=', '<', '<=', '>', '>=', ':', '!', ';', ' ', ' ', ' ', '\t', '\u00a0', '\ufeff', '(', ')', '-'],
+  ...[
+    'AND',
+    'OR',
+    'NOT',
+    ' AND ',
+    ' OR ',
+    ' NOT ',
+    'and',
+    '"',
+    "'",
+    '\\',
+    '*',
+    '\\*',
+    '"a b"',
+    "'x\\'y'",
+    '"\\',
+  ],
+  ...[
+    'Pending',
+    'approved',
+    '0',
+    '1',
+    '2026-11-01',
+    '12:00',
+    '100',
+    '\ud83d',
+    '\ude00',
+    '😀',
+    '\0',
+    'ß',
+    'İ',
+  ],
+)
+const anyText = fc.oneof(
+  fc.array(pieces, { maxLength: 14 }).map((list) => list.join('')),
+  fc.string({ unit: 'binary', maxLength: 30 }),
+)
+const anyUserName = fc.oneof(
+  fc.constantFrom('ada', 'AND', '*', '-x', 'a b', '"', ''),
+  fc.string({ maxLength: 8 }),
+)
+
+/** Filters that the server accepts, with one restriction more too. */
+const term = fc.oneof(
+  {
+    arbitrary: fc.constantFrom('acme', '"a b"', 'total>=100', "customer:'x y'", 'createdBy = ada'),
+    weight: 3,
+  },
+  fc.constantFrom('status=Pending', 'status : approved', 'STATUS="0"', 'status!=Pending', "status='1'"),
+)
+const { expression } = fc.letrec<{ expression: string; operand: string; sequence: string }>((tie) => ({
+  operand: fc.oneof(
+    { arbitrary: term, weight: 6 },
+    term.map((text) => `-${text}`),
+    term.map((text) => `NOT ${text}`),
+    fc
+      .tuple(fc.constantFrom('', '-', 'NOT '), tie('expression'))
+      .map(([negation, inner]) => `${negation}(${inner})`),
+  ),
+  sequence: fc.oneof(
+    { arbitrary: tie('operand'), weight: 5 },
+    fc.tuple(tie('operand'), tie('operand')).map((both) => both.join(' OR ')),
+  ),
+  expression: fc
+    .tuple(tie('sequence'), fc.array(fc.tuple(fc.constantFrom(' ', ' AND ', '  '), tie('sequence'))))
+    .map(([first, rest]) => rest.reduce((text, [joint, next]) => text + joint + next, first)),
+}))
+const acceptedFilter = expression.filter((text) => !(meaningOf(`${text} more`) instanceof FilterError))
+
+describe('complete, where a term begins', () => {
+  it('offers every field that fits, each with its likeliest operator', () => {
+    const all = 'status= customer: total>= createdAtUtc>= createdBy= updatedAtUtc>= modifiedBy= id='
+    for (const marked of ['|', ' | ', '(|', '(|)', 'NOT |', '-|', 'a AND |', 'a OR |']) {
+      assert.equal(labelsAt(marked), all, marked)
+    }
+    assert.equal(completeAt('|')[0]?.hint, 'Status of the order')
+  })
+
+  const byPrefix: [string, string][] = [
+    ['c|', 'customer: createdAtUtc>= createdBy= createdAtTimeZone='],
+    ['CREATEDb|', 'createdBy= createdBy: createdBy!= createdBy:* -createdBy:*'],
+    ['sta|', 'status= status!='],
+    ['-sta|', 'status= status!='],
+    ['(sta|)', 'status= status!='],
+    ['acme sta|', 'status= status!='],
+    ['NOT updatedAtU|', `${allTimes} :*`.replace(/(?<=^| )/g, 'updatedAtUtc')],
+  ]
+  const bySynonym: [string, string][] = [
+    ['date|', 'createdAtUtc>= updatedAtUtc>='],
+    ['amount|', 'total>= total<= total= total> total< total!='],
+    ['By|', 'createdBy= modifiedBy='],
+    ['pend|', 'status=Pending'],
+    ['today|', 'createdAtUtc=2026-11-20'],
+    ['mine|', 'createdBy=ada'],
+    ['no|', 'NOT'],
+    ['acme an|', 'AND'],
+    ['acme or|', 'OR id= id: id!='],
+  ]
+  for (const [marked, labels] of [...byPrefix, ...bySynonym]) {
+    it(`offers for ${marked} ${labels}`, () => assert.equal(labelsAt(marked), labels))
+  }
+
+  it('offers nothing for a word that begins no field, and nothing before a word', () => {
+    const quiet = [
+      'acme|',
+      'b|',
+      'statuses|',
+      'acme globex|',
+      '|acme',
+      'a |b',
+      '-|a',
+      '😀|',
+      'AND|',
+      'a AND|',
+      'pe|',
+      'NOT no|',
+      '-no|',
+      'a an|=5',
+      'no|=5',
+    ]
+    for (const marked of quiet) assert.equal(labelsAt(marked), '', marked)
+  })
+
+  it('offers nothing where white space is missing, or too much', () => {
+    for (const marked of ['"a"|', '"a"sta|', '(a)|', '(a)sta|', '- |', '- sta|', ';|', '; |', ';sta|']) {
+      assert.equal(labelsAt(marked), '', marked)
+    }
+  })
+
+  it('replaces the whole word that the caret is in', () => {
+    assert.equal(chosen('acme sta|xx globex', 'status='), 'acme status=| globex')
+    assert.equal(chosen('sta|', 'status!='), 'status!=|')
+    assert.equal(chosen('upd|', 'updatedAtUtc>='), 'updatedAtUtc>=|')
+  })
+
+  it('replaces the name alone where an operator follows, by fields that take it', () => {
+    assert.equal(labelsAt('c|>=100'), 'createdAtUtc')
+    assert.equal(chosen('sta| = Pending', 'status'), 'status| = Pending')
+    assert.equal(labelsAt('status|=Pending'), '')
+    assert.equal(labelsAt('pend|=x'), '')
+  })
+})
+
+describe('complete, after a field', () => {
+  const operators: [string, string][] = [
+    ['status|', '= !='],
+    ['CUSTOMER|', ': = !='],
+    ['total|', '>= <= = > < !='],
+    ['createdAtUtc|', allTimes],
+    ['updatedAtUtc|', `${allTimes} :* -updatedAtUtc:*`],
+    ['-updatedAtUtc|', `${allTimes} :*`],
+    ['NOT modifiedBy|', '= : != :*'],
+    ['status |', '= != AND OR NOT status= customer: total>='],
+    ['total at|', '>= <='],
+    ['total a|', 'AND'],
+    ['updatedAtUtc |>= 1', '< = <= > !='],
+    ['status | = x', 'status customer total createdAtUtc createdBy updatedAtUtc modifiedBy id'],
+    ['createdAtUtc bef|', '< <='],
+    ['updatedAtUtc has|', ':* -updatedAtUtc:*'],
+    ['total <| 5', '<='],
+    ['total |<= 5', '>= = > < !='],
+    ['total!|', '!='],
+  ]
+  for (const [marked, labels] of operators) {
+    it(`offers at ${marked} ${labels}`, () => assert.equal(labelsAt(marked), labels))
+  }
+
+  it('says in words what they mean', () => {
+    const hints = (marked: string) => completeAt(marked).map(({ hint }) => hint)
+    assert.deepEqual(hints('customer|'), ['contains', 'is', 'is not'])
+    assert.deepEqual(hints('total|').slice(0, 2), ['is at least', 'is at most'])
+    assert.deepEqual(hints('updatedAtUtc|').slice(1, 2), ['is before'])
+    assert.deepEqual(hints('updatedAtUtc|').slice(-2), ['has a value', 'has no value'])
+    assert.deepEqual(hints('amou|').slice(0, 1), ['Total of the order is at least'])
+  })
+
+  it('puts them at the caret, or in the place of the operator or the words there', () => {
+    assert.equal(chosen('total|', '>='), 'total>=|')
+    assert.equal(chosen('total |', '>='), 'total >=|')
+    assert.equal(chosen('total at|', '>='), 'total >=|')
+    assert.equal(chosen('total<|=5', '<'), 'total<|5')
+    assert.equal(chosen('a updatedAtUtc |', '-updatedAtUtc:*'), 'a -updatedAtUtc:*|')
+  })
+
+  it('knows a value and an unknown name from a field', () => {
+    assert.equal(labelsAt('createdBy=status|'), '')
+    assert.ok(labelsAt('createdBy=status |').startsWith('AND OR NOT'))
+    assert.equal(labelsAt('foo !|'), '')
+  })
+})
+
+describe('complete, after an operator', () => {
+  const values: [string, string][] = [
+    ['status=|', 'Pending Approved'],
+    ['status = |', 'Pending Approved'],
+    ['status!=P|', 'Pending'],
+    ['status=|Pending', 'Approved'],
+    ['status=pending|', ''],
+    ['status>|', ''],
+    ['createdAtUtc=|', days],
+    ['createdAtUtc>|', `${days} >=`],
+    ['createdAtUtc>=2026-11-1|', '2026-11-19 2026-11-16'],
+    ['createdAtUtc>=yes|', '2026-11-19'],
+    ['createdAtUtc>=month|', '2026-11-01'],
+    ['updatedAtUtc:|', `${days} *`],
+    ['createdBy=|', 'ada'],
+    ['modifiedBy:|', 'ada *'],
+    ['createdAtTimeZone:|', '*'],
+    ['customer:|', ''],
+    ['total>=|', ''],
+    ['total>|', '>='],
+    ['total> |', ''],
+    ['createdAtUtc>|x', days],
+    ['foo=|', ''],
+    ['foo=p|', ''],
+    ['=|', ''],
+    ['a=status=|', ''],
+  ]
+  for (const [marked, labels] of values) {
+    it(`offers at ${marked} ${labels || 'nothing'}`, () => assert.equal(labelsAt(marked), labels))
+  }
+
+  it('counts days in UTC and weeks from Monday, and names a day once', () => {
+    const daysAt = (iso: string) =>
+      completeAt('createdAtUtc=|', { ...context, nowMilliseconds: Date.parse(iso) }).map(
+        ({ label, hint }) => `${label} ${hint}`,
+      )
+    assert.deepEqual(daysAt('2026-06-01T00:30:00+02:00'), [
+      '2026-05-31 today',
+      '2026-05-30 yesterday',
+      '2026-05-25 start of this week',
+      '2026-05-01 start of this month',
+      '2026-01-01 start of this year',
+    ])
+    assert.deepEqual(daysAt('2029-01-01T00:00:00Z'), [
+      '2029-01-01 today, start of this week, start of this month, start of this year',
+      '2028-12-31 yesterday',
+    ])
+  })
+
+  it('offers no day for a clock that tells none, and nobody without a name', () => {
+    for (const nowMilliseconds of [Number.NaN, -1, 1e15, Number.POSITIVE_INFINITY]) {
+      assert.equal(labelsAt('createdAtUtc=|', { ...context, nowMilliseconds }), '')
+    }
+    assert.equal(labelsAt('createdBy=|', { ...context, userName: '' }), '')
+  })
+
+  it('replaces the value at the caret, and none after white space', () => {
+    assert.equal(chosen('status=Pen|xx acme', 'Pending'), 'status=Pending| acme')
+    assert.equal(chosen('status=|"x y" acme', 'Pending'), 'status=Pending| acme')
+    assert.equal(chosen('status=| acme', 'Pending'), 'status=Pending| acme')
+    assert.equal(chosen('createdAtUtc>=2|x:00 a', '2026-11-20'), 'createdAtUtc>=2026-11-20| a')
+  })
+})
+
+describe('complete, after a term', () => {
+  it('offers keywords, then fields', () => {
+    for (const marked of ['acme |', 'status=Pending |', '"a b" |', '(a) |', 'a  |  b']) {
+      const labels = 'AND OR NOT status= customer: total>= createdAtUtc>= createdBy='
+      assert.equal(labelsAt(marked), labels, marked)
+    }
+  })
+
+  it('leaves one space after a keyword', () => {
+    assert.equal(chosen('acme |', 'AND'), 'acme AND |')
+    assert.equal(chosen('acme | globex', 'OR'), 'acme OR |globex')
+    assert.equal(chosen('acme o| globex', 'OR'), 'acme OR |globex')
+  })
+})
+
+describe('complete, in quotes', () => {
+  it('offers nothing but their end', () => {
+    for (const marked of ['"sta|"', 'status="|Pending"', '"a |b" c'])
+      assert.equal(labelsAt(marked), '', marked)
+    assert.equal(chosen('customer="a|cme gm', '"'), 'customer="acme gm"|')
+    assert.equal(chosen("'|", "'"), "''|")
+    assert.equal(chosen('"a\\|', '"'), '"a\\\\"|')
+  })
+})
+
+describe('complete, for any text and caret', () => {
+  it('replaces what the caret is in, and changes the text', () => {
+    fc.assert(
+      fc.property(anyText, fc.nat({ max: 60 }), anyUserName, (text, position, userName) => {
+        const caret = Math.min(position, text.length)
+        const completions = complete(text, caret, { ...context, userName })
+        assert.ok(completions.length <= 8)
+        assert.equal(
+          new Set(completions.map((completion) => apply(text, completion))).size,
+          completions.length,
+        )
+        for (const completion of completions) {
+          const { from, to } = completion
+          assert.ok(0 <= from && from <= caret && caret <= to && to <= text.length)
+          const applied = apply(text, completion)
+          assert.notEqual(applied, text)
+          assertCovers(applied)
+        }
+      }),
+      { numRuns: 5000 },
+    )
+  })
+
+  it('takes a caret that is outside of the text, or none', () => {
+    for (const caret of [-1, 4, 1.5, Number.NaN, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]) {
+      const completions = complete('sta', caret, context)
+      assert.ok(completions.every(({ from, to }) => 0 <= from && from <= to && to <= 3))
+    }
+  })
+
+  it('leads from an empty box to filters that the server accepts', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.nat({ max: 7 }), { minLength: 1, maxLength: 40 }),
+        anyUserName,
+        (choices, name) => {
+          fc.pre(!/[^ -~]/.test(name))
+          const filter = choose(choices, { ...context, userName: name })
+          assert.ok(!(meaningOf(filter) instanceof FilterError), filter)
+        },
+      ),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('keeps a filter that the server accepts one, at its end', () => {
+    fc.assert(
+      fc.property(acceptedFilter, fc.nat({ max: 7 }), fc.nat({ max: 7 }), (filter, first, second) => {
+        const begun = takeAt(`${filter} `, first, context)
+        const done = completedFrom(begun, second, context)
+        assert.ok(!(meaningOf(done) instanceof FilterError), done)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('takes time in proportion to the length', () => {
+    const repeated = [
+      'a ',
+      '"',
+      '\\',
+      '-',
+      '(',
+      'a=',
+      'a=:',
+      '!',
+      'status=Pending AND ',
+      '"\\" ',
+      '\u00a0',
+      ';a',
+    ]
+    const startedAt = performance.now()
+    for (const piece of repeated) {
+      const text = piece.repeat(20_000)
+      complete(text, text.length, context)
+      complete(text, text.length / 2, context)
+      spansOf(text)
+      requiredStatus(text)
+      withStatus(text, 'Pending')
+      quoteValue(text)
+    }
+    assert.ok(performance.now() - startedAt < 20_000)
+  })
+})
+
+/** The text after the completion of that number at its end, if there is one. */
+function takeAt(text: string, choice: number, given: typeof context): string {
+  const completions = complete(text, text.length, given)
+  const completion = completions[choice % completions.length]
+  return completion === undefined ? text : apply(text, completion)
+}
+
+/** Ends what is begun: the term after a keyword, the operator and the value of a field. */
+function completedFrom(begun: string, choice: number, given: typeof context): string {
+  let text = begun
+  for (let step = 0; step < 4; step += 1) {
+    if (!(meaningOf(text) instanceof FilterError)) return text
+    const taken = takeAt(text, choice, given)
+    // What has no known values takes any.
+    text = taken === text ? `${text}7` : taken
+  }
+  return text
+}
+
+/** Term after term, by the completions alone. */
+function choose(choices: number[], given: typeof context): string {
+  let text = ''
+  for (const choice of choices.slice(0, 20))
+    text = completedFrom(takeAt(`${text} `, choice, given), choice, given)
+  return text
+}
+
+function assertCovers(text: string): void {
+  let end = 0
+  for (const { from, to } of spansOf(text)) {
+    assert.equal(from, end)
+    assert.ok(to > from)
+    end = to
+  }
+  assert.equal(end, text.length)
+}
+
+describe('quoteValue', () => {
+  const quoted: [string, string][] = [
+    ['acme', 'acme'],
+    ['müller-söhne.gmbh', 'müller-söhne.gmbh'],
+    ['a*b', '"a*b"'],
+    ['Europe/Berlin', 'Europe/Berlin'],
+    ['', '""'],
+    ['a b', '"a b"'],
+    ['-x', '"-x"'],
+    ['AND', '"AND"'],
+    ['and', 'and'],
+    ["O'Neil", '"O\'Neil"'],
+    ['say "x"', '"say \\"x\\""'],
+    ['12:00', '"12:00"'],
+    ['(a)', '"(a)"'],
+    ['*', '"\\*"'],
+    ['*a*', '"\\*a\\*"'],
+    ['a\\', '"a\\\\"'],
+  ]
+  for (const [value, text] of quoted) {
+    it(`writes ${value || 'the empty text'} as ${text}`, () => assert.equal(quoteValue(value), text))
+  }
+
+  it('writes any text that the language can say as one value that means it', () => {
+    const value = fc
+      .oneof(
+        fc.string({ unit: 'grapheme', maxLength: 12 }),
+        fc.array(pieces, { maxLength: 5 }).map((list) => list.join('')),
+      )
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what the language cannot say.
+      .filter((text) => text.isWellFormed() && !/[\u0000-\u001f\u007f-\u009f]/.test(text))
+    fc.assert(
+      fc.property(value, (text) => {
+        assert.deepEqual(parseFilter(quoteValue(text)), { kind: 'search', text })
+        const pattern = { text, anyBefore: false, anyAfter: false }
+        for (const operator of ['=', ':', '!=']) {
+          const comparison = { kind: 'text', field: 'customer', operator, pattern }
+          assert.deepEqual(parseFilter(`customer${operator}${quoteValue(text)}`), comparison)
+        }
+      }),
+      { numRuns: 3000 },
+    )
+  })
+})
+
+describe('spansOf', () => {
+  const marks = (text: string) =>
+    spansOf(text).map(({ kind, from, to }) => `${kind} ${JSON.stringify(text.slice(from, to)).slice(1, -1)}`)
+
+  it('names the parts', () => {
+    assert.deepEqual(marks(' Status = Pending AND -"a b" (foo:x)'), [
+      'plain  ',
+      'field Status',
+      'plain  ',
+      'operator =',
+      'plain  ',
+      'value Pending',
+      'plain  ',
+      'keyword AND',
+      'plain  ',
+      'keyword -',
+      'string \\"a b\\"',
+      'plain  (foo',
+      'operator :',
+      'value x',
+      'plain )',
+    ])
+    assert.deepEqual(marks('acme; total!'), ['plain acme; total!'])
+    assert.deepEqual(marks("a='b c"), ['plain a', 'operator =', "string 'b c"])
+    assert.deepEqual(marks('total=-1:2'), ['field total', 'operator =', 'value -1:2'])
+    assert.deepEqual(marks('total=:5'), ['field total', 'operator =', 'value :5'])
+    assert.deepEqual(marks(''), [])
+  })
+
+  it('covers any text, in order', () => {
+    fc.assert(fc.property(anyText, assertCovers), { numRuns: 3000 })
+  })
+})
+
+describe('withStatus', () => {
+  const set: [string, 'Pending' | 'Approved' | null, string | null][] = [
+    ['', 'Pending', 'status=Pending'],
+    ['  ', 'Pending', 'status=Pending'],
+    ['acme ', 'Pending', 'acme status=Pending'],
+    ['acme OR globex', 'Approved', 'acme OR globex status=Approved'],
+    ['a  STATUS : 0  AND b', 'Approved', 'a  status=Approved  AND b'],
+    ['status!=Pending', 'Pending', 'status=Pending'],
+    ['status=Pending x status=Approved', 'Approved', 'status=Approved x'],
+    ['', null, ''],
+    ['acme', null, 'acme'],
+    ['status=Pending', null, ''],
+    ['status=Pending status=Approved', null, ''],
+    ['status=Pending AND acme', null, 'acme'],
+    ['acme AND status=Pending', null, 'acme'],
+    ['a AND status=Pending AND b', null, 'a AND b'],
+    ['a AND status=Pending b', null, 'a b'],
+    ['a  AND  b status="Pending" OR', null, null],
+    ['(a) status=Pending -(b)', null, '(a) -(b)'],
+    ['status=Pending OR total>=5', 'Pending', null],
+    ['total>=5 OR status=Pending', 'Pending', null],
+    ['-status=Pending', null, null],
+    ['NOT status=Pending', 'Approved', null],
+    ['(status=Pending)', null, null],
+  ]
+  for (const [text, value, expected] of set) {
+    it(`makes of "${text}" with ${value} ${expected}`, () => {
+      assert.equal(withStatus(text, value), expected)
+    })
+  }
+
+  it('leaves alone what is no filter', () => {
+    const faulty = [
+      '"a',
+      'a=',
+      '(a',
+      'a)',
+      'a) (b',
+      ')',
+      '()',
+      'a AND',
+      'OR a',
+      'NOT',
+      '-',
+      '- a',
+      'a;b',
+      'a !',
+      'a AND OR b',
+    ]
+    const more = [
+      'NOT NOT a',
+      '--a',
+      '"a"b',
+      'AND(a)',
+      'a AND(b)',
+      'customer="b',
+      '"x"=1',
+      'foo=1',
+      'total=OR',
+      '(a)(b)',
+      'total=(1)',
+    ]
+    for (const text of [...faulty, ...more]) {
+      assert.ok(meaningOf(text) instanceof FilterError, text)
+      assert.equal(withStatus(text, 'Pending'), null, text)
+      assert.equal(requiredStatus(text), null, text)
+    }
+  })
+
+  it('means the filter with that status, and no other restriction of it', () => {
+    fc.assert(
+      fc.property(acceptedFilter, fc.constantFrom('Pending', 'Approved'), (text, value) => {
+        const edited = withStatus(text, value)
+        const rest = operandsOf(parseFilter(text)).filter((operand) => !isStatus(operand))
+        fc.pre(edited !== null)
+        const operands = operandsOf(parseFilter(edited))
+        assert.deepEqual(
+          operands.filter((operand) => !isStatus(operand)),
+          rest,
+        )
+        assert.deepEqual(operands.filter(isStatus), [parseFilter(`status=${value}`)])
+        assert.equal(requiredStatus(edited), value)
+        const cleared = withStatus(edited, null)
+        assert.deepEqual(operandsOf(parseFilter(cleared ?? 'none')), rest)
+      }),
+      { numRuns: 3000 },
+    )
+  })
+
+  it('edits what has its status in the outermost AND only, and nothing else', () => {
+    fc.assert(
+      fc.property(acceptedFilter, (text) => {
+        const inner = operandsOf(parseFilter(text)).filter((operand) => !isStatus(operand))
+        const isPlain = !/\(/.test(text) && !JSON.stringify(inner).includes('"status"')
+        fc.pre(isPlain || JSON.stringify(inner).includes('"status"'))
+        assert.equal(withStatus(text, 'Pending') !== null, isPlain)
+      }),
+      { numRuns: 3000 },
+    )
+  })
+
+  it('never makes a fault of what is none', () => {
+    fc.assert(
+      fc.property(anyText, fc.constantFrom('Pending' as const, null), (text, value) => {
+        const edited = withStatus(text, value)
+        fc.pre(edited !== null && !(meaningOf(text) instanceof FilterError))
+        assert.ok(!(meaningOf(edited) instanceof FilterError), edited)
+      }),
+      { numRuns: 20_000, maxSkipsPerRun: 1000 },
+    )
+  })
+})
+
+function operandsOf(filter: Filter | null): Filter[] {
+  if (filter === null) return []
+  return filter.kind === 'and' ? filter.operands : [filter]
+}
+
+function isStatus(filter: Filter): boolean {
+  return filter.kind === 'number' && filter.field === 'status'
+}
+
+describe('requiredStatus', () => {
+  const found: [string, 'Pending' | 'Approved' | null][] = [
+    ['status=Pending', 'Pending'],
+    ["acme STATUS : 'approved'", 'Approved'],
+    ['status=0', 'Pending'],
+    ['status=1 AND total>=5', 'Approved'],
+    ['status=Pending status=0', 'Pending'],
+    ['status=Pending status=Approved', null],
+    ['status=Pending status!=Approved', null],
+    ['status!=Pending', null],
+    ['status=Foo', null],
+    ['acme', null],
+    ['', null],
+    ['-status=Pending', null],
+    ['a OR status=Pending', null],
+    ['(status=Pending)', null],
+    ['customer="status=Pending"', null],
+    ['customer=status', null],
+  ]
+  for (const [text, value] of found) {
+    it(`finds in "${text}" ${value}`, () => assert.equal(requiredStatus(text), value))
+  }
+})

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { type Problem, ProblemError } from '../../../web/src/api/problem.ts'
+import { isUnfinished, lengthFault, piecesOf, refusalOf } from '../../../web/src/orders/filter/fault.ts'
+
+function refused(members: object): ProblemError {
+  const problem = { type: '', title: 'T', status: 400, detail: 'D', instance: '', requestId: '', ...members }
+  return new ProblemError(problem as Problem, undefined)
+}
+
+describe('why a search is refused', () => {
+  it('is known to the letter for what cannot be understood, and not said twice', () => {
+    const error = { code: 'syntax', detail: 'Not closed.', position: 5, length: 0, expected: [')', 'closed'] }
+    assert.deepEqual(refusalOf(refused({ code: 'invalid-filter', errors: [error] })), {
+      detail: 'Not closed.',
+      fault: { position: 5, length: 0, detail: 'Not closed.', expected: [')'] },
+    })
+  })
+
+  it('has words where there is no place', () => {
+    assert.match(refusalOf(refused({ code: 'filter-too-expensive' }))?.detail ?? '', /Narrow it/)
+    assert.match(refusalOf(refused({ code: 'uri-too-long' }))?.detail ?? '', /Shorten it/)
+    const errors = [{ parameter: 'pageNumber', code: 'range', detail: 'is too large.' }]
+    assert.match(
+      refusalOf(refused({ code: 'validation-failed', errors }))?.detail ?? '',
+      /pageNumber is too large/,
+    )
+  })
+
+  it('is nothing that is not the fault of the search', () => {
+    assert.equal(refusalOf(refused({ code: 'internal-error', status: 500 })), undefined)
+    assert.equal(refusalOf(new Error('no answer')), undefined)
+    assert.equal(refusalOf(null), undefined)
+  })
+})
+
+describe('the length of a search', () => {
+  it('is counted in code points', () => {
+    assert.equal(lengthFault('😀'.repeat(1000)), undefined)
+    const fault = lengthFault(`${'😀'.repeat(1000)}ab`)
+    assert.deepEqual([fault?.position, fault?.length], [2000, 2])
+    assert.match(fault?.detail ?? '', /2 too many/)
+  })
+})
+
+describe('a search that is still typed', () => {
+  it('is wrong at its end only', () => {
+    const fault = { detail: '', expected: [] }
+    assert.equal(isUnfinished({ ...fault, position: 7, length: 0 }, 'total>= '), true)
+    assert.equal(isUnfinished({ ...fault, position: 0, length: 4 }, '"abc'), true)
+    assert.equal(isUnfinished({ ...fault, position: 0, length: 5 }, 'statu=Pending'), false)
+  })
+})
+
+describe('the coloured text', () => {
+  const faulty = (text: string, position: number, length: number) =>
+    piecesOf(text, { position, length })
+      .filter(({ isFaulty }) => isFaulty)
+      .map((piece) => piece.text)
+
+  it('is the whole text, whatever is wrong with it', () => {
+    for (const text of ['', 'a', 'total>=1 AND (x OR "y', 'شركة status=Pending']) {
+      for (let position = 0; position <= text.length + 2; position += 1) {
+        const pieces = piecesOf(text, { position, length: 3 }).filter(({ from }) => from < text.length)
+        assert.equal(pieces.map((piece) => piece.text).join(''), text)
+      }
+      assert.equal(
+        piecesOf(text, undefined)
+          .map((piece) => piece.text)
+          .join(''),
+        text,
+      )
+    }
+  })
+
+  it('marks the part at fault across pieces', () => {
+    assert.deepEqual(faulty('total>abc', 6, 3), ['abc'])
+    assert.deepEqual(faulty('total>abc', 4, 3), ['l', '>', 'a'])
+  })
+
+  it('marks a place without a length', () => {
+    assert.deepEqual(faulty('(acme', 5, 0), ['\u00a0'])
+    assert.deepEqual(faulty('a)b', 1, 0), [')'])
+  })
+})

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { Overview } from '../../../web/src/overview/figures.ts'
+import { parseOverviewSearch } from '../../../web/src/overview/span.ts'
+
+// Everything is written in the language of the reader, which here is not that of the machine.
+Object.defineProperty(navigator, 'language', { value: 'en-US' })
+const { changeOf, countOf, readFigures, totalOf } = await import('../../../web/src/overview/figures.ts')
+const { durationWords, formatFigure, formatOrders, formatShare, greetingAt, waitingWords } = await import(
+  '../../../web/src/overview/words.ts'
+)
+
+const nothing = { count: 0, total: 0 }
+
+/** An answer about days with so many pending orders each, of 10 each, and `older` approved ones before them. */
+function answerOf(counts: number[], older = 0): Overview<never> {
+  const count = counts.reduce((sum, some) => sum + some, 0)
+  return {
+    pending: { count, total: 10 * count },
+    approved: { count: older, total: older },
+    days: counts.map((some, index) => ({
+      date: `2026-11-${String(index + 1).padStart(2, '0')}`,
+      pending: { count: some, total: 10 * some },
+      approved: nothing,
+    })),
+    oldestPending: [],
+  }
+}
+
+describe('the figures', () => {
+  it('are of the second half of the days', () => {
+    const { days, span } = readFigures(answerOf([1, 2, 3, 4]))
+    assert.deepEqual(
+      days.map(({ date }) => date),
+      ['2026-11-03', '2026-11-04'],
+    )
+    assert.deepEqual(span, { pending: { count: 7, total: 70 }, approved: nothing })
+    assert.equal(countOf(span), 7)
+    assert.equal(totalOf(span), 70)
+  })
+
+  it('compare with the first half, when there were orders before it', () => {
+    assert.equal(readFigures(answerOf([1, 2, 3, 4], 1)).countBefore, 3)
+    assert.equal(readFigures(answerOf([0, 0, 3, 4], 1)).countBefore, 0)
+  })
+
+  it('do not compare with a span in which the first order of all was made', () => {
+    assert.equal(readFigures(answerOf([0, 2, 3, 4])).countBefore, undefined)
+    assert.equal(readFigures(answerOf([0, 0, 0, 0])).countBefore, undefined)
+  })
+})
+
+describe('the change against the span before', () => {
+  it('is a difference of few orders, and a share of many', () => {
+    assert.deepEqual(changeOf(12, 9), { direction: 'up', words: '3 more' })
+    assert.deepEqual(changeOf(150, 100), { direction: 'up', words: '50% more' })
+  })
+
+  it('says that fewer may become more, because today is not over', () => {
+    assert.deepEqual(changeOf(9, 12), { direction: 'down', words: '3 fewer so far' })
+    assert.deepEqual(changeOf(150, 200), { direction: 'down', words: '25% fewer so far' })
+  })
+
+  it('is told when there is none', () => {
+    assert.deepEqual(changeOf(5, 5), { direction: 'none', words: 'unchanged' })
+    assert.deepEqual(changeOf(0, 0), { direction: 'none', words: 'unchanged' })
+  })
+})
+
+describe('the address of the overview', () => {
+  for (const days of ['7', 7]) {
+    it(`takes ${JSON.stringify(days)} for 7 days`, () => {
+      assert.deepEqual(parseOverviewSearch({ days }), { days: 7 })
+    })
+  }
+  for (const days of [undefined, '', '30', '12', '07', '-7', '7e0', 'all', null, {}, [7, 90]]) {
+    it(`takes ${JSON.stringify(days)} for the usual span, and says so by name`, () => {
+      assert.deepEqual(parseOverviewSearch({ days }), { days: undefined })
+    })
+  }
+})
+
+describe('shares', () => {
+  it('are whole percents', () => {
+    assert.equal(formatShare(157, 250), '63%')
+    assert.equal(formatShare(1, 100), '1%')
+    assert.equal(formatShare(99, 100), '99%')
+  })
+
+  it('are never nothing of something, nor all of it while some is left', () => {
+    assert.equal(formatShare(1, 1000), '<1%')
+    assert.equal(formatShare(999, 1000), '>99%')
+    assert.equal(formatShare(0, 1000), '0%')
+    assert.equal(formatShare(1000, 1000), '100%')
+    assert.equal(formatShare(0, 0), '0%')
+  })
+})
+
+describe('the words of the overview', () => {
+  it('greet by the clock', () => {
+    const greetings = [0, 4, 5, 11, 12, 17, 18, 23].map(greetingAt)
+    const [evening, morning, afternoon] = ['Good evening', 'Good morning', 'Good afternoon']
+    assert.deepEqual(greetings, [evening, evening, morning, morning, afternoon, afternoon, evening, evening])
+  })
+
+  it('count', () => {
+    assert.deepEqual([0, 1, 2, 1204].map(formatOrders), ['0 orders', '1 order', '2 orders', '1,204 orders'])
+  })
+
+  it('are exact as long as that is short', () => {
+    assert.deepEqual([0, 9999, 10_000, 1_234_567, 0.0005, 2.5].map(formatFigure), [
+      '0',
+      '9,999',
+      '10K',
+      '1.23M',
+      '0.0005',
+      '2.5',
+    ])
+  })
+
+  it('say for how long', () => {
+    const lengths = [-5, 0, 59_999, 60_000, 7_199_999, 7_200_000, 86_400_000, 88.9 * 86_400_000]
+    assert.deepEqual(lengths.map(durationWords), [
+      'less than a minute',
+      'less than a minute',
+      'less than a minute',
+      '1 minute',
+      '1 hour',
+      '2 hours',
+      '1 day',
+      '88 days',
+    ])
+  })
+
+  it('say what there is to do', () => {
+    const now = Date.parse('2026-11-22T10:00:00Z')
+    const since = '2026-11-19T09:00:00.000Z'
+    const say = (count: number, isApprover: boolean) =>
+      waitingWords({ count, since: count > 0 ? since : undefined, isApprover, now })
+    assert.equal(say(0, true), 'Nothing is waiting for approval.')
+    assert.equal(say(1, false), '1 order is waiting for approval. It has waited for 3 days.')
+    assert.equal(say(38, true), '38 orders are waiting for your approval. The oldest has waited for 3 days.')
+  })
+})

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { catalogue } from '../../../server/http/problems.ts'
+import { exampleOf, linesOf } from '../../../web/src/problems/example.ts'
+import { matches, nearestCodes, statusName } from '../../../web/src/problems/words.ts'
+import { piecesOf } from '../../../web/src/ui/backticks.ts'
+
+const problems = Object.entries(catalogue)
+const codes = Object.keys(catalogue)
+
+describe('the pages of the problems', () => {
+  it('name the status of every problem', () => {
+    for (const [code, { status }] of problems) assert.notEqual(statusName(status), '', code)
+  })
+
+  it('show an answer with the members of every problem', () => {
+    for (const [code, entry] of problems) {
+      const { head, body } = exampleOf(code, entry, 'https://orders.example.com')
+      assert.equal(head[0], `HTTP/1.1 ${entry.status} ${statusName(entry.status)}`)
+      const { type, title, status, detail, instance, requestId, ...more } = JSON.parse(body)
+      assert.equal(type, `https://orders.example.com/problems/${code}`)
+      assert.deepEqual([title, status, more.code], [entry.title, entry.status, code])
+      for (const text of [detail, instance, requestId]) assert.match(text, /./)
+    }
+  })
+
+  it('print that answer as it is', () => {
+    const { body } = exampleOf('validation-failed', catalogue['validation-failed'], 'http://localhost')
+    const printed = linesOf(body).map(({ indent, name, rest }) => indent + name + rest)
+    assert.equal(printed.join('\n'), body)
+  })
+
+  it('set code apart, and lose nothing of the remedy', () => {
+    assert.deepEqual(piecesOf('Wait `Retry-After` seconds.'), [
+      { at: 0, text: 'Wait ', isCode: false },
+      { at: 1, text: 'Retry-After', isCode: true },
+      { at: 2, text: ' seconds.', isCode: false },
+    ])
+    for (const [, { remedy }] of problems) {
+      const whole = piecesOf(remedy).map(({ text, isCode }) => (isCode ? `\`${text}\`` : text))
+      assert.equal(whole.join(''), remedy)
+    }
+  })
+
+  it('find by code, status and words, all of them', () => {
+    const found = (search: string) =>
+      problems.filter(([code, entry]) => matches(code, entry, search)).map(([code]) => code)
+    assert.equal(found('').length, codes.length)
+    assert.deepEqual(found('409 pending'), ['order-not-pending'])
+    assert.deepEqual(found('Conflict KEY'), ['idempotency-in-progress'])
+    assert.deepEqual(found('nothing like it'), [])
+  })
+
+  it('lead from a mistyped code to what may have been meant', () => {
+    assert.equal(nearestCodes('order-notfound', codes)[0], 'order-not-found')
+    assert.equal(nearestCodes('Validation_Failed', codes)[0], 'validation-failed')
+    assert.equal(nearestCodes('csrf', codes)[0], 'csrf-token-missing')
+    assert.equal(nearestCodes('x'.repeat(10_000), codes).length, 4)
+  })
+})

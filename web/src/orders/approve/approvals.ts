@@ -1,0 +1,181 @@
+import {
+  isPassing,
+  mayHaveHappened,
+  ProblemError,
+  problemOf,
+  retryDelayMilliseconds,
+} from '../../api/problem.ts'
+import { type Observable, observable } from '../../ui/observable.ts'
+import type { VersionedOrder } from '../order.ts'
+
+/** What the person was shown when they were asked; with `etag` exactly that version is approved, or none. */
+export interface Subject {
+  id: string
+  customer: string
+  total: number
+  etag?: string | undefined
+}
+
+export type Progress =
+  /** Not begun, or given up when it was certain that nothing had happened. */
+  | { kind: 'waiting' }
+  | { kind: 'sending' }
+  | { kind: 'retrying'; failure: unknown }
+  | { kind: 'approved' }
+  /** `now` is there when somebody else was faster and the order could be read. */
+  | { kind: 'refused'; failure: unknown; now?: VersionedOrder }
+  /** No answer tells, and it may have been approved; `failure` is the last one. */
+  | { kind: 'unclear'; failure: unknown }
+
+export interface Step {
+  readonly subject: Subject
+  readonly progress: Progress
+}
+
+export interface Snapshot {
+  /** `stopping`: nothing new begins; what was sent is still to be answered. */
+  readonly phase: 'asking' | 'running' | 'stopping' | 'done'
+  readonly steps: readonly Step[]
+}
+
+type KeyedSubject = Subject & { idempotencyKey: string }
+
+/** `mayHaveHappened`: it left, and no answer tells what became of it. A later refusal takes nothing of that back. */
+type Request = KeyedSubject & { mayHaveHappened: boolean }
+
+export interface Service {
+  newKey(): string
+  approve(approval: KeyedSubject): Promise<void>
+  read(id: string): Promise<VersionedOrder>
+  /** Ends early when the connection is back, or at the signal. */
+  pause(milliseconds: number, signal: AbortSignal): Promise<void>
+}
+
+export interface Approvals {
+  snapshot: Pick<Observable<Snapshot>, 'get' | 'use'>
+  /** Resolves, and never throws, when nothing is under way any more. Again: what has no final result is tried anew. */
+  start(): Promise<void>
+  /** Begins nothing more and tries nothing again. A request that was sent cannot be taken back, and is waited for. */
+  stop(): void
+}
+
+const atATime = 3
+
+/**
+ * Approves some orders, each under one idempotency key however often it is tried, so that no try ever counts twice.
+ * Failures that pass are tried again until they do, or until the person stops. It is no part of a view: a view that
+ * goes away loses no result. A session or a permission that ends stops the rest.
+ */
+export function prepareApprovals(subjects: readonly Subject[], service: Service): Approvals {
+  const snapshot = observable<Snapshot>({
+    phase: 'asking',
+    steps: subjects.map((subject) => ({ subject, progress: { kind: 'waiting' } })),
+  })
+  const requests = subjects.map(
+    (subject): Request => ({ ...subject, idempotencyKey: service.newKey(), mayHaveHappened: false }),
+  )
+  let halt = new AbortController()
+  const become = (next: Partial<Snapshot>) => snapshot.set({ ...snapshot.get(), ...next })
+
+  function stop(): void {
+    halt.abort()
+    if (snapshot.get().phase === 'running') become({ phase: 'stopping' })
+  }
+
+  async function approve(index: number, request: Request): Promise<void> {
+    const tell = (progress: Progress) => {
+      const { steps } = snapshot.get()
+      become({ steps: steps.map((step, at) => (at === index ? { ...step, progress } : step)) })
+    }
+    const progress = await approveOne(request, service, halt.signal, tell)
+    tell(progress)
+    if (problemOf(failureOf(progress), 'permission-denied', 'authentication-required')) stop()
+  }
+
+  async function start(): Promise<void> {
+    const { phase, steps } = snapshot.get()
+    if (phase === 'running' || phase === 'stopping') return
+    halt = new AbortController()
+    become({ phase: 'running' })
+    const queue = [...requests.entries()].filter(([at]) => steps[at] && isWorthTrying(steps[at].progress))
+    const work = async () => {
+      for (let next = queue.shift(); next && !halt.signal.aborted; next = queue.shift()) {
+        await approve(...next)
+      }
+    }
+    await Promise.all(Array.from({ length: atATime }, work))
+    become({ phase: 'done' })
+  }
+
+  return { snapshot, start, stop }
+}
+
+async function approveOne(
+  request: Request,
+  service: Service,
+  signal: AbortSignal,
+  tell: (progress: Progress) => void,
+): Promise<Progress> {
+  async function attempt(): Promise<void> {
+    try {
+      await service.approve(request)
+    } catch (failure) {
+      request.mayHaveHappened ||= mayHaveHappened(failure)
+      throw failure
+    }
+  }
+  const answer = await persist(attempt, service, signal, tell)
+  if (answer.kind === 'done') return { kind: 'approved' }
+  const { failure } = answer
+  if (!isConflict(failure)) {
+    // An order is looked for only when the key is not known: then no earlier try has approved it.
+    const isCertain = !request.mayHaveHappened || problemOf(failure, 'order-not-found')
+    if (!isCertain) return { kind: 'unclear', failure }
+    return answer.kind === 'stopped' ? { kind: 'waiting' } : { kind: 'refused', failure }
+  }
+  const reading = await persist(() => service.read(request.id), service, signal, tell)
+  if (reading.kind === 'done') return { kind: 'refused', failure, now: reading.value }
+  const isGone = reading.kind === 'failed' && problemOf(reading.failure, 'order-not-found')
+  return { kind: 'refused', failure: isGone ? reading.failure : failure }
+}
+
+type Answer<Value> =
+  | { kind: 'done'; value: Value }
+  | { kind: 'failed'; failure: unknown }
+  | { kind: 'stopped'; failure: unknown }
+
+/** Tries until there is an answer that stays; once stopped, only what is under way is waited for. */
+async function persist<Value>(
+  attempt: () => Promise<Value>,
+  { pause }: Service,
+  signal: AbortSignal,
+  tell: (progress: Progress) => void,
+): Promise<Answer<Value>> {
+  tell({ kind: 'sending' })
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return { kind: 'done', value: await attempt() }
+    } catch (failure) {
+      if (!isPassing(failure)) return { kind: 'failed', failure }
+      tell({ kind: 'retrying', failure })
+      if (!signal.aborted) await pause(retryDelayMilliseconds(tries, failure), signal)
+      if (signal.aborted) return { kind: 'stopped', failure }
+    }
+  }
+}
+
+function isConflict(failure: unknown): boolean {
+  return problemOf(failure, 'precondition-failed', 'order-not-pending', 'concurrency-conflict') !== undefined
+}
+
+/** Whether another try may end differently although nobody changes anything. */
+export function isWorthTrying(progress: Progress): boolean {
+  if (progress.kind === 'waiting') return true
+  if (progress.kind !== 'refused' && progress.kind !== 'unclear') return false
+  const { failure } = progress
+  return isPassing(failure) || !(failure instanceof ProblemError) || failure.problem.status >= 500
+}
+
+export function failureOf(progress: Progress): unknown {
+  return 'failure' in progress ? progress.failure : undefined
+}

@@ -1,0 +1,71 @@
+import { useUser } from '../../auth/session.ts'
+import { describeFailure } from '../../ui/failure.tsx'
+import { formatAgo, formatTotal } from '../../ui/format.ts'
+import { CheckIcon } from '../../ui/icons.tsx'
+import { useNow } from '../moment.tsx'
+import type { Order } from '../order.ts'
+import type { Progress, Step } from './approvals.ts'
+import type { Run } from './run.ts'
+import { endingOf, isApproved } from './words.ts'
+
+/** The orders, each with its own result; in the end what is not approved comes first, so that nobody searches for it. */
+export function ApproveRows({ steps, phase }: { steps: readonly Step[]; phase: Run['phase'] }) {
+  const sorted =
+    phase === 'done' ? [...steps].sort((a, b) => Number(isApproved(a)) - Number(isApproved(b))) : steps
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard
+    <section className="approve-rows" aria-label="Orders" tabIndex={0}>
+      <ul>
+        {sorted.map(({ subject, progress }) => (
+          <li key={subject.id}>
+            <span className="approve-row-customer">
+              <bdi>{subject.customer}</bdi>
+            </span>
+            <span className="number">{formatTotal(subject.total)}</span>
+            {phase !== 'asking' && (
+              <span className="approve-row-result small" data-kind={progress.kind}>
+                <Result progress={progress} isDone={phase === 'done'} />
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function Result({ progress, isDone }: { progress: Progress; isDone: boolean }) {
+  if (progress.kind === 'sending') return 'Approving …'
+  if (progress.kind === 'retrying') return 'Trying again …'
+  if (progress.kind === 'waiting') return isDone ? 'Left as it was' : 'Not sent yet'
+  if (progress.kind === 'unclear') return 'No clear answer, may be approved'
+  if (progress.kind === 'approved') {
+    return (
+      <>
+        <CheckIcon />
+        Approved
+      </>
+    )
+  }
+  return <Refusal {...progress} />
+}
+
+function Refusal({ failure, now }: Extract<Progress, { kind: 'refused' }>) {
+  const ending = endingOf({ kind: 'refused', failure, ...(now && { now }) })
+  if (ending === 'already') return now ? <Already order={now.order} /> : 'Already approved'
+  if (ending === 'changed') return 'Changed meanwhile, not approved'
+  if (ending === 'gone') return 'Not found'
+  if (ending === 'denied') return 'You may not approve any more'
+  return describeFailure(failure).title
+}
+
+function Already({ order: { modifiedBy, updatedAtUtc } }: { order: Order }) {
+  const { userName } = useUser()
+  const now = useNow()
+  return (
+    <span>
+      Already approved by {modifiedBy === userName ? 'you' : <bdi>{modifiedBy ?? 'somebody else'}</bdi>}
+      {updatedAtUtc !== null && `, ${formatAgo(updatedAtUtc, now)}`}
+    </span>
+  )
+}

@@ -1,0 +1,52 @@
+import { useCallback, useEffect, useMemo } from 'react'
+import { onForget } from '../../auth/session.ts'
+import { observable } from '../../ui/observable.ts'
+import type { OrderSummary } from '../order.ts'
+import { type Chosen, chosenWith, stillPending, without } from './chosen.ts'
+
+interface Selection {
+  filter: string
+  chosen: Chosen
+}
+
+const noneChosen: Chosen = new Map()
+const nothing: Selection = { filter: '', chosen: noneChosen }
+const selection = observable(nothing)
+
+onForget(() => selection.set(nothing))
+
+/** There is nothing left to do with these, wherever that was done. */
+export function deselect(ids: readonly string[]): void {
+  const { filter, chosen } = selection.get()
+  const left = without(chosen, ids)
+  if (left !== chosen) selection.set({ filter, chosen: left })
+}
+
+function chosenOf(filter: string, { filter: ofFilter, chosen }: Selection): Chosen {
+  return filter === ofFilter ? chosen : noneChosen
+}
+
+/**
+ * The chosen orders of one search. They stay while one pages, sorts or looks at an order; another search has others.
+ */
+export function useSelection(filter: string, orders: readonly OrderSummary[]) {
+  const chosen = chosenOf(filter, selection.use())
+  const turn = useCallback(
+    (next: (chosen: Chosen) => Chosen) => {
+      const before = chosenOf(filter, selection.get())
+      const after = next(before)
+      if (after !== before) selection.set({ filter, chosen: after })
+    },
+    [filter],
+  )
+  useEffect(() => turn((before) => stillPending(before, orders)), [turn, orders])
+  return useMemo(
+    () => ({
+      chosen,
+      choose: (some: readonly OrderSummary[], isChosen: boolean) =>
+        turn((before) => chosenWith(before, some, isChosen)),
+      clear: () => turn(() => noneChosen),
+    }),
+    [chosen, turn],
+  )
+}

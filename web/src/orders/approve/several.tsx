@@ -1,0 +1,95 @@
+import { useEffect, useRef } from 'react'
+import { Button } from 'react-aria-components/Button'
+import { Heading } from 'react-aria-components/Dialog'
+import { describeFailure } from '../../ui/failure.tsx'
+import { formatCount, formatTotal } from '../../ui/format.ts'
+import { isWorthTrying, type Step } from './approvals.ts'
+import { ApproveRows } from './rows.tsx'
+import type { Back, Run } from './run.ts'
+import { sumOfTotals } from './totals.ts'
+import { isApproved, stoppingWords, summaryOf } from './words.ts'
+
+/** The question about several orders, how far it is, and what became of each. */
+export function ApproveSeveral({ run, back }: { run: Run; back: Back }) {
+  const { phase, steps } = run
+  const backButton = useRef<HTMLButtonElement>(null)
+  const isDone = phase === 'done'
+  const counted = isDone ? steps.filter(isApproved) : steps
+  const canTryAgain = isDone && steps.some(({ progress }) => isWorthTrying(progress))
+  useEffect(() => {
+    if (phase !== 'asking') backButton.current?.focus()
+  }, [phase])
+  return (
+    <>
+      <Heading slot="title" level={2}>
+        {titleOf(run)}
+      </Heading>
+      <div id="approve-description" className="approve-description">
+        <dl className="approve-order">
+          <dt className="soft small">{isDone ? 'Value of what is approved' : 'Value'}</dt>
+          <dd className="approve-total">
+            {formatTotal(sumOfTotals(counted.map(({ subject }) => subject.total)))}
+          </dd>
+        </dl>
+        {phase === 'asking' && <p>They will be approved in your name. This cannot be undone.</p>}
+      </div>
+      {phase !== 'asking' && <HowFar run={run} />}
+      <ApproveRows steps={steps} phase={phase} />
+      <div className="dialog-actions">
+        <Button ref={backButton} className="button" autoFocus onPress={back.go}>
+          {back.name}
+        </Button>
+        {(phase === 'asking' || canTryAgain) && (
+          <Button className="button button-primary" onPress={run.approve}>
+            {canTryAgain ? 'Try again' : `Approve ${formatCount(steps.length)} orders`}
+          </Button>
+        )}
+      </div>
+    </>
+  )
+}
+
+function titleOf({ phase, steps }: Run): string {
+  const all = formatCount(steps.length)
+  if (phase === 'asking') return `Approve ${all} orders?`
+  if (phase !== 'done') return `Approving ${all} orders`
+  const count = steps.filter(isApproved).length
+  return count === steps.length ? `${all} orders approved` : `${formatCount(count)} of ${all} orders approved`
+}
+
+function HowFar({ run: { phase, steps } }: { run: Run }) {
+  const all = steps.length
+  const settled = steps.filter(
+    ({ progress }) => progress.kind === 'approved' || progress.kind === 'refused',
+  ).length
+  const isDone = phase === 'done'
+  return (
+    <div className="approve-how-far">
+      {!isDone && (
+        <>
+          <progress value={settled} max={all} aria-label="Orders with a result" />
+          <p aria-hidden="true" className="small soft">
+            {formatCount(settled)} of {formatCount(all)}
+          </p>
+        </>
+      )}
+      <div role="status">
+        {isDone ? summaryOf(steps) : <span className="visually-hidden">{toldOf(settled, all)}</span>}
+        {!isDone && <p className="small">{troubleOf(phase, steps)}</p>}
+      </div>
+    </div>
+  )
+}
+
+/** Changes four times at most: each order would be a flood of words for who listens. */
+function toldOf(settled: number, all: number): string {
+  return `${formatCount(settled - (settled % Math.ceil(all / 4)))} of ${formatCount(all)} have a result.`
+}
+
+function troubleOf(phase: Run['phase'], steps: readonly Step[]): string | undefined {
+  if (phase === 'stopping') return stoppingWords(steps)
+  const retrying = steps.map(({ progress }) => progress).find(({ kind }) => kind === 'retrying')
+  if (retrying?.kind !== 'retrying') return undefined
+  const { title, detail } = describeFailure(retrying.failure)
+  return `${title}. ${detail}`
+}

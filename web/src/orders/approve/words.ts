@@ -1,0 +1,58 @@
+import { problemOf } from '../../api/problem.ts'
+import { pending } from '../order.ts'
+import type { Progress, Step } from './approvals.ts'
+
+export const isApproved = ({ progress }: Step) => progress.kind === 'approved'
+
+export type Ending =
+  | 'approved'
+  | 'already'
+  | 'changed'
+  | 'gone'
+  | 'denied'
+  | 'failed'
+  | 'unclear'
+  | 'untouched'
+
+/** What became of one order; undefined while it is under way. */
+export function endingOf(progress: Progress): Ending | undefined {
+  if (progress.kind === 'approved' || progress.kind === 'unclear') return progress.kind
+  if (progress.kind === 'waiting') return 'untouched'
+  if (progress.kind !== 'refused') return undefined
+  const { failure, now } = progress
+  if (now) return now.order.status === pending ? 'changed' : 'already'
+  if (problemOf(failure, 'order-not-found')) return 'gone'
+  if (problemOf(failure, 'permission-denied')) return 'denied'
+  if (problemOf(failure, 'order-not-pending')) return 'already'
+  return problemOf(failure, 'precondition-failed', 'concurrency-conflict') ? 'changed' : 'failed'
+}
+
+const sentences: Record<Ending, [one: string, several: string]> = {
+  approved: ['is approved now', 'are approved now'],
+  already: ['was approved already', 'were approved already'],
+  changed: ['was changed meanwhile and is not approved', 'were changed meanwhile and are not approved'],
+  gone: ['is not there any more', 'are not there any more'],
+  denied: [
+    'was not approved, because you may not any more',
+    'were not approved, because you may not any more',
+  ],
+  failed: ['failed', 'failed'],
+  unclear: ['had no clear answer and may be approved', 'had no clear answer and may be approved'],
+  untouched: ['was left as it was', 'were left as they were'],
+}
+
+/** As "10 are approved now, 1 was approved already." */
+export function summaryOf(steps: readonly Step[]): string {
+  const endings = steps.map(({ progress }) => endingOf(progress))
+  const parts = (Object.keys(sentences) as Ending[]).flatMap((ending) => {
+    const count = endings.filter((other) => other === ending).length
+    return count === 0 ? [] : [`${count} ${sentences[ending][count === 1 ? 0 : 1]}`]
+  })
+  return `${parts.join(', ')}.`
+}
+
+/** While nothing more is sent: what was sent cannot be taken back. */
+export function stoppingWords(steps: readonly Step[]): string {
+  const count = steps.filter(({ progress }) => progress.kind === 'sending').length
+  return `Stopped. The last ${count > 1 ? 'answers are' : 'answer is'} still waited for.`
+}

@@ -1,0 +1,72 @@
+import { Button } from 'react-aria-components/Button'
+import { problemOf } from '../../api/problem.ts'
+import { describeFailure } from '../../ui/failure.tsx'
+import { ClockIcon, WarningIcon } from '../../ui/icons.tsx'
+import type { Attempt } from './attempt.ts'
+
+interface AttemptNoteProps {
+  attempt: Attempt
+  /** The fields themselves say what is wrong. */
+  hasFieldFaults: boolean
+  onStop(): void
+}
+
+/** How the creation stands, where that is worth a word. The place is always there: screen readers watch it. */
+export function AttemptNote({ attempt, hasFieldFaults, onStop }: AttemptNoteProps) {
+  const words = hasFieldFaults ? undefined : wordsFor(attempt)
+  return (
+    <div className="create-attempt" role="status">
+      {words && (
+        <div className={attempt.kind === 'failed' ? 'note note-bad' : 'note note-warning'}>
+          {attempt.kind === 'trying' ? <ClockIcon /> : <WarningIcon />}
+          <div>
+            <strong>{words.title}</strong>
+            <p>{words.detail}</p>
+            {words.more && <p>{words.more}</p>}
+          </div>
+          {attempt.kind === 'trying' && (
+            <Button className="button button-small" onPress={onStop}>
+              Stop trying
+            </Button>
+          )}
+        </div>
+      )}
+    </div>
+  )
+}
+
+const waiting = 'Your order is on its way. It is created only once.'
+const once = 'Your order is created once, however often it is tried.'
+const unclear =
+  'It may have been created all the same. If you create it again as it is, there is still only one.'
+
+interface Words {
+  title: string
+  detail: string
+  more?: string
+}
+
+function wordsFor(attempt: Attempt): Words | undefined {
+  if (attempt.kind === 'stopped') {
+    const detail = attempt.isUnclear ? unclear : 'The order was not created. What you entered is still here.'
+    return { title: 'Stopped', detail }
+  }
+  if (attempt.kind === 'failed') {
+    return { ...describeRefusal(attempt.failure), ...(attempt.isUnclear && { more: unclear }) }
+  }
+  if (attempt.kind !== 'trying') return undefined
+  if (attempt.failure !== undefined) {
+    return { ...describeFailure(attempt.failure), more: once }
+  }
+  return attempt.isSlow ? { title: 'This takes longer than usual', detail: waiting } : undefined
+}
+
+function describeRefusal(failure: unknown): Words {
+  if (problemOf(failure, 'permission-denied')) {
+    return {
+      title: 'You may not create orders any more',
+      detail: 'Your administrator can give you a role that does. What you entered is still here.',
+    }
+  }
+  return describeFailure(failure)
+}

@@ -1,0 +1,33 @@
+import { pending } from '../order.ts'
+import { Status } from '../status.tsx'
+import type { TotalReading } from './total-input.ts'
+
+interface OrderPreviewProps {
+  customer: string
+  total: TotalReading
+  userName: string
+}
+
+/** The order as it is going to be, beside the form where there is room. */
+export function OrderPreview({ customer, total, userName }: OrderPreviewProps) {
+  return (
+    <section className="card create-slip" aria-label="Preview">
+      <div className="create-slip-head">
+        <span className="small soft">As it will appear</span>
+        <Status status={pending} />
+      </div>
+      <p className="create-slip-customer" dir="auto">
+        {customer || <span className="create-blank">Customer</span>}
+      </p>
+      <p className="create-slip-total">
+        {total.ok ? total.meaning : <span className="create-blank">Total</span>}
+      </p>
+      <dl className="create-slip-facts">
+        <dt className="soft">Created by</dt>
+        <dd>{userName}</dd>
+        <dt className="soft">Next</dt>
+        <dd>Approval</dd>
+      </dl>
+    </section>
+  )
+}

@@ -1,0 +1,130 @@
+import './box.css'
+import { type KeyboardEvent, type RefObject, useLayoutEffect, useRef } from 'react'
+import { CloseIcon, SearchIcon } from '../../ui/icons.tsx'
+import { useCompletions } from './completing.ts'
+import { Completions, completionId, completionsId } from './completions.tsx'
+import type { Fault } from './fault.ts'
+import { Highlight } from './highlight.tsx'
+
+interface SearchBoxProps {
+  text: string
+  fault: Fault | undefined
+  /** It may be right as soon as more is typed. */
+  isSoft: boolean
+  isInvalid: boolean
+  messageId: string
+  input: RefObject<HTMLInputElement | null>
+  onType(text: string): void
+  /** Search for this now. */
+  onDecide(text: string): void
+  onFocus(): void
+  onBlur(): void
+}
+
+const fixed = {
+  type: 'text',
+  'aria-label': 'Search the orders',
+  'aria-controls': completionsId,
+  'aria-autocomplete': 'list',
+  'aria-keyshortcuts': '/',
+  placeholder: 'Search customers, or say what you look for: total>1000',
+  autoComplete: 'off',
+  autoCapitalize: 'none',
+  spellCheck: false,
+  enterKeyHint: 'search',
+  dir: 'auto',
+} as const
+
+/** The one box for plain words and for the filter language, which it completes and colours. */
+export function SearchBox(props: SearchBoxProps) {
+  const { text, input, onType, onDecide } = props
+  const list = useCompletions(text, input, onType)
+
+  function clear() {
+    onDecide('')
+    input.current?.focus()
+  }
+  function press(event: KeyboardEvent) {
+    if (event.nativeEvent.isComposing || list.press(event)) return
+    if (event.key === 'Enter') {
+      list.close()
+      onDecide(text)
+    } else if (event.key === 'Escape' && text !== '') {
+      event.preventDefault()
+      clear()
+    }
+  }
+  return (
+    <search className="search">
+      <SearchIcon />
+      <ColouredInput {...props} list={list} onPress={press} />
+      <End isEmpty={text === ''} onClear={clear} />
+      {list.isOpen && (
+        <Completions completions={list.completions} active={list.active} onAccept={list.accept} />
+      )}
+    </search>
+  )
+}
+
+interface InputProps extends SearchBoxProps {
+  list: ReturnType<typeof useCompletions>
+  onPress(event: KeyboardEvent): void
+}
+
+/** The input, and behind its letters the same ones in colour. */
+function ColouredInput({ text, fault, isSoft, isInvalid, messageId, input, list, ...props }: InputProps) {
+  const highlight = useRef<HTMLDivElement>(null)
+  const scrollAlong = () => {
+    if (highlight.current && input.current) highlight.current.scrollLeft = input.current.scrollLeft
+  }
+  useLayoutEffect(scrollAlong)
+  return (
+    <div className="search-text">
+      <Highlight ref={highlight} text={text} fault={fault} isSoft={isSoft} />
+      <input
+        ref={input}
+        value={text}
+        {...fixed}
+        role="combobox"
+        aria-expanded={list.isOpen}
+        aria-activedescendant={list.active >= 0 ? completionId(list.active) : undefined}
+        aria-describedby={messageId}
+        aria-invalid={isInvalid}
+        onChange={({ currentTarget, nativeEvent }) => {
+          props.onType(currentTarget.value)
+          list.typed(currentTarget, 'isComposing' in nativeEvent && nativeEvent.isComposing === true)
+        }}
+        onSelect={({ currentTarget }) => list.moved(currentTarget)}
+        onScroll={scrollAlong}
+        onKeyDown={props.onPress}
+        onFocus={props.onFocus}
+        onBlur={() => {
+          list.close()
+          props.onBlur()
+        }}
+      />
+    </div>
+  )
+}
+
+/** The key that leads into the box, or the way to empty it. */
+function End({ isEmpty, onClear }: { isEmpty: boolean; onClear(): void }) {
+  if (isEmpty) {
+    return (
+      <span className="key search-key" aria-hidden="true">
+        /
+      </span>
+    )
+  }
+  return (
+    <button
+      type="button"
+      className="search-clear"
+      aria-label="Clear the search"
+      title="Clear (Esc)"
+      onClick={onClear}
+    >
+      <CloseIcon />
+    </button>
+  )
+}

@@ -1,0 +1,58 @@
+import { useEffect, useRef } from 'react'
+import type { Completion } from './completion.ts'
+
+export const completionsId = 'search-completions'
+export const completionId = (index: number) => `search-completion-${index}`
+
+/** What could be typed next; the focus stays in the search box. */
+export function Completions({
+  completions,
+  active,
+  onAccept,
+}: {
+  completions: readonly Completion[]
+  active: number
+  onAccept(completion: Completion): void
+}) {
+  const list = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    list.current?.children[active]?.scrollIntoView({ block: 'nearest' })
+  }, [active])
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the input keeps the focus whatever is pressed in here
+    <div className="search-popup" onPointerDown={keepFocus} onMouseDown={keepFocus}>
+      <div ref={list} id={completionsId} role="listbox" aria-label="Suggestions">
+        {completions.map((completion, index) => (
+          // biome-ignore lint/a11y/useFocusableInteractive: aria-activedescendant points to it
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the input has the keys
+          <div
+            key={`${completion.label} ${completion.from}`}
+            id={completionId(index)}
+            role="option"
+            aria-selected={index === active}
+            className="search-option"
+            onClick={() => onAccept(completion)}
+          >
+            <code className={`search-${completion.kind}`}>{completion.label}</code>
+            <span className="soft">{completion.hint}</span>
+          </div>
+        ))}
+      </div>
+      <div className="search-keys soft small" aria-hidden="true">
+        <span>
+          <kbd className="key">↑</kbd> <kbd className="key">↓</kbd> choose
+        </span>
+        <span>
+          <kbd className="key">Tab</kbd> take
+        </span>
+        <span>
+          <kbd className="key">Enter</kbd> search
+        </span>
+      </div>
+    </div>
+  )
+}
+
+function keepFocus(event: { preventDefault(): void }): void {
+  event.preventDefault()
+}

@@ -1,0 +1,173 @@
+import { type ReactNode, type RefObject, useCallback, useRef, useState } from 'react'
+import { announce } from '../../ui/announce.tsx'
+import { useShortcut } from '../../ui/shortcuts.tsx'
+import { WithCode } from '../../ui/with-code.tsx'
+import { SearchBox } from './box.tsx'
+import { type Fault, isUnfinished, lengthFault, type Refusal } from './fault.ts'
+import { requiredStatus, type StatusName, withStatus } from './text.ts'
+import { type Apply, useSearchText } from './typing.ts'
+
+const messageId = 'search-message'
+
+interface ControlsProps {
+  /** Of the address. */
+  filter: string
+  /** Of the orders that are on the screen: of the address, unless that one is refused or on its way. */
+  shownFilter: string
+  /** Why the service refuses it. */
+  refusal: Refusal | undefined
+  onApply: Apply
+  /** What stands below the box while there is nothing to say about the search. */
+  children: ReactNode
+}
+
+/** Everything that decides which orders are listed: the search box, and the statuses beside it. */
+export function ListControls({ filter, shownFilter, refusal, onApply, children }: ControlsProps) {
+  const input = useRef<HTMLInputElement>(null)
+  const [hasFocus, setFocus] = useState(false)
+  const { text, type, decide, startGo } = useSearchText(filter, onApply)
+  useShortcut(
+    '/',
+    useCallback(() => selectAll(input.current), []),
+  )
+  const trouble = troubleOf(text, filter, refusal, hasFocus)
+
+  function show({ position, length }: Fault) {
+    const box = input.current
+    box?.focus()
+    box?.setSelectionRange(position, position + length)
+    // The browser brings only what is typed into sight.
+    const mark = box?.parentElement?.querySelector<HTMLElement>('.search-fault')
+    if (box && mark) box.scrollLeft = mark.offsetLeft - box.clientWidth / 2
+  }
+  return (
+    <>
+      <div className="list-controls">
+        <SearchBox
+          text={text}
+          fault={trouble?.isOfThisText ? trouble.fault : undefined}
+          isSoft={trouble?.isSoft ?? false}
+          isInvalid={trouble !== undefined && !trouble.isSoft}
+          messageId={messageId}
+          input={input}
+          onType={type}
+          onDecide={decide}
+          onFocus={() => {
+            startGo()
+            setFocus(true)
+          }}
+          onBlur={() => setFocus(false)}
+        />
+        <StatusFilter text={text} shownFilter={shownFilter} input={input} onDecide={decide} />
+      </div>
+      <div className="list-strip">
+        <div id={messageId} className="list-message">
+          {trouble && <Message {...trouble} onShow={show} />}
+        </div>
+        {!trouble && children}
+      </div>
+    </>
+  )
+}
+
+/** To select is not to focus, in every browser. */
+function selectAll(box: HTMLInputElement | null): void {
+  box?.focus()
+  box?.select()
+}
+
+interface Trouble extends Refusal {
+  /** The box has the text that was refused, and nothing typed since. */
+  isOfThisText: boolean
+  isSoft: boolean
+}
+
+/** Gentle with somebody who is still typing. Positions are those of the text in the box. */
+function troubleOf(
+  text: string,
+  filter: string,
+  refusal: Refusal | undefined,
+  hasFocus: boolean,
+): Trouble | undefined {
+  const tooLong = lengthFault(text)
+  if (tooLong) return { detail: tooLong.detail, fault: tooLong, isOfThisText: true, isSoft: false }
+  if (refusal === undefined) return undefined
+  const isOfThisText = text.trim() === filter
+  const indent = isOfThisText ? text.length - text.trimStart().length : 0
+  const fault = refusal.fault && { ...refusal.fault, position: refusal.fault.position + indent }
+  const isSoft = hasFocus && (!isOfThisText || (fault !== undefined && isUnfinished(fault, text)))
+  return { detail: refusal.detail, ...(fault && { fault }), isOfThisText, isSoft }
+}
+
+function Message({ detail, fault, isSoft, onShow }: Trouble & { onShow(fault: Fault): void }) {
+  const className = isSoft ? 'search-message search-message-soft' : 'search-message'
+  const words = (
+    <>
+      <WithCode text={detail} />
+      {fault && fault.expected.length > 0 && (
+        <span className="search-expected">
+          {' '}
+          Here could stand: <WithCode text={fault.expected.map((word) => `\`${word}\``).join(', ')} />
+        </span>
+      )}
+    </>
+  )
+  if (!fault) return <p className={className}>{words}</p>
+  return (
+    <button
+      type="button"
+      className={className}
+      title="Go to that part of the search"
+      onClick={() => onShow(fault)}
+    >
+      {words}
+    </button>
+  )
+}
+
+const statuses = [
+  ['All', null],
+  ['Pending', 'Pending'],
+  ['Approved', 'Approved'],
+] as const
+
+/** The statuses as one press each; they are part of the search text, and change nothing else of it. */
+function StatusFilter({
+  text,
+  shownFilter,
+  input,
+  onDecide,
+}: {
+  text: string
+  shownFilter: string
+  input: RefObject<HTMLInputElement | null>
+  onDecide(text: string): void
+}) {
+  function choose(status: StatusName | null) {
+    const next = withStatus(text, status)
+    if (next !== null) return onDecide(next)
+    announce('The search says something else about the status. Change it there.')
+    selectAll(input.current)
+  }
+  // Half a search says nothing of the status yet: what is on the screen still does.
+  const basis = withStatus(text, null) === null ? shownFilter : text
+  const current = requiredStatus(basis)
+  const isAll = current === null && withStatus(basis, null) === basis.trim()
+  return (
+    <fieldset className="segments">
+      <legend className="visually-hidden">Status</legend>
+      {statuses.map(([label, status]) => (
+        <label key={label} className="segment">
+          <input
+            type="radio"
+            name="list-status"
+            className="visually-hidden"
+            checked={status === null ? isAll : status === current}
+            onChange={() => choose(status)}
+          />
+          {label}
+        </label>
+      ))}
+    </fieldset>
+  )
+}

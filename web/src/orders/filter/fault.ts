@@ -1,0 +1,87 @@
+import { ProblemError, problemOf } from '../../api/problem.ts'
+import { type Span, spansOf } from './text.ts'
+
+export const maximumLength = 1000
+
+/** What is wrong with a search text, and where (UTF-16 units). */
+export interface Fault {
+  position: number
+  length: number
+  detail: string
+  /** What could stand there, apart from what `detail` says already. */
+  expected: readonly string[]
+}
+
+/** Something that one can change about a search that the service refused; `fault` where it is known to the letter. */
+export interface Refusal {
+  detail: string
+  fault?: Fault
+}
+
+/** Why the service refuses this search; `undefined` for every failure that is not the search's. */
+export function refusalOf(failure: unknown): Refusal | undefined {
+  const invalid = problemOf(failure, 'invalid-filter')
+  if (invalid) return faultOf(invalid)
+  if (problemOf(failure, 'filter-too-expensive')) {
+    return { detail: 'This search takes too long. Narrow it: a status, a range of dates or a longer word.' }
+  }
+  if (problemOf(failure, 'uri-too-long', 'headers-too-large')) {
+    return { detail: 'This search is too long to be sent. Shorten it.' }
+  }
+  if (!(failure instanceof ProblemError) || failure.problem.code !== 'validation-failed') return undefined
+  const details = (failure.problem.errors ?? []).map(({ parameter, detail }) =>
+    `${parameter ?? ''} ${detail}`.trim(),
+  )
+  return { detail: `The address asks for something that is not there. ${details.join(' ')}`.trim() }
+}
+
+function faultOf(problem: NonNullable<ReturnType<typeof problemOf<'invalid-filter'>>>): Refusal {
+  const [error] = problem.errors ?? []
+  if (error?.position === undefined) return { detail: problem.detail }
+  const { position, length = 0, detail, expected = [] } = error
+  const unsaid = expected.filter((word) => !detail.includes(word))
+  return { detail, fault: { position, length, detail, expected: unsaid } }
+}
+
+/** Told here, because the service should not be asked what is known. In code points, as the service counts. */
+export function lengthFault(text: string): Fault | undefined {
+  if (text.length <= maximumLength) return undefined
+  const points = [...text]
+  if (points.length <= maximumLength) return undefined
+  const position = points.slice(0, maximumLength).join('').length
+  const detail = `A search has at most 1,000 characters; this one has ${points.length - maximumLength} too many.`
+  return { position, length: text.length - position, detail, expected: [] }
+}
+
+/** Whether it may be right as soon as more is typed. */
+export function isUnfinished({ position, length }: Fault, text: string): boolean {
+  return position + length >= text.trimEnd().length
+}
+
+export interface Piece {
+  from: number
+  text: string
+  kind: Span['kind']
+  isFaulty: boolean
+}
+
+/**
+ * The text in pieces of one look each. A fault without a length is shown at the character that stands there, or at
+ * a space after the end.
+ */
+export function piecesOf(text: string, fault: Pick<Fault, 'position' | 'length'> | undefined): Piece[] {
+  const from = fault === undefined ? text.length : Math.min(fault.position, text.length)
+  const to = fault === undefined ? from : Math.min(from + Math.max(fault.length, 1), text.length)
+  const pieces = spansOf(text).flatMap((span) => {
+    const cuts = [span.from, ...[from, to].filter((cut) => cut > span.from && cut < span.to), span.to]
+    return cuts.slice(1).map((end, index): Piece => {
+      const start = cuts[index] ?? end
+      const isFaulty = start >= from && end <= to && fault !== undefined
+      return { from: start, text: text.slice(start, end), kind: span.kind, isFaulty }
+    })
+  })
+  if (fault !== undefined && from === text.length) {
+    pieces.push({ from: text.length, text: '\u00a0', kind: 'plain', isFaulty: true })
+  }
+  return pieces
+}

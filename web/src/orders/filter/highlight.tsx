@@ -1,0 +1,26 @@
+import type { Ref } from 'react'
+import { type Fault, piecesOf } from './fault.ts'
+
+/** The coloured text that lies behind the input's transparent one, letter upon letter. Screen readers have the input. */
+export function Highlight({
+  text,
+  fault,
+  isSoft,
+  ref,
+}: {
+  text: string
+  fault: Fault | undefined
+  isSoft: boolean
+  ref: Ref<HTMLDivElement>
+}) {
+  const faulty = isSoft ? 'search-fault search-fault-soft' : 'search-fault'
+  return (
+    <div ref={ref} className="search-highlight" aria-hidden="true" dir="auto">
+      {piecesOf(text, fault).map(({ from, text: part, kind, isFaulty }) => (
+        <span key={from} className={isFaulty ? `search-${kind} ${faulty}` : `search-${kind}`}>
+          {part}
+        </span>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,248 @@
+import './list.css'
+import { Link } from '@tanstack/react-router'
+import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { useMay } from '../../auth/session.ts'
+import { withoutBackticks } from '../../ui/backticks.ts'
+import { FailureNote } from '../../ui/failure.tsx'
+import { PlusIcon } from '../../ui/icons.tsx'
+import { PageTitle } from '../../ui/page-title.tsx'
+import type { Chosen } from '../approve/chosen.ts'
+import { useSelection } from '../approve/selection.ts'
+import { ListControls } from '../filter/controls.tsx'
+import { refusalOf } from '../filter/fault.ts'
+import type { OrderSummary } from '../order.ts'
+import { Spoken } from '../spoken.tsx'
+import { useIsUnreadable, WithoutReading } from '../without-reading.tsx'
+import { NoOrders, NothingFound, NotSearched, PastTheEnd } from './empty.tsx'
+import { Pager } from './pager.tsx'
+import { focusRow } from './rows.ts'
+import {
+  filteredBy,
+  type ListSearch,
+  onPage,
+  type SortKey,
+  sortedBy,
+  sortOf,
+  withPageSize,
+} from './search.ts'
+import { type Approving, SelectionBar, useApproving } from './selection-bar.tsx'
+import { prefetchPage, type Shown, useListSearch, useOpening, useShownOrders } from './state.ts'
+import { OrderTable, OrderTableSkeleton } from './table.tsx'
+import { captionOf, countWords } from './words.ts'
+
+type Change = ReturnType<typeof useListSearch>['change']
+
+/** The table of orders. All that it shows is in its address. */
+export function OrderListView() {
+  const { search, change } = useListSearch()
+  const orders = useShownOrders(search)
+  const isUnreadable = useIsUnreadable(orders.failure)
+  const mayCreate = useMay('Orders.Create')
+  const approving = useApproving()
+  return (
+    <div className="list">
+      <header className="page-head">
+        <PageTitle title="Orders" />
+        {mayCreate && !isUnreadable && (
+          <Link to="/orders/new" className="button button-primary" aria-keyshortcuts="n">
+            <PlusIcon /> New order
+          </Link>
+        )}
+      </header>
+      {isUnreadable ? <WithoutReading /> : <Listing {...{ search, orders, change, approving }} />}
+      {approving.dialog}
+    </div>
+  )
+}
+
+interface ListingProps {
+  search: ListSearch
+  orders: ReturnType<typeof useShownOrders>
+  change: Change
+  approving: Approving
+}
+
+function Listing({ search, orders, change, approving }: ListingProps) {
+  const { shown, isStale, failure, retry } = orders
+  const refusal = refusalOf(failure)
+  const count = shown && countWords(shown.totalCount, shown.search.filter)
+  const isSlow = useIsLong(isStale && !failure)
+  const isFromBefore = isStale && failure != null && shown !== undefined
+  const line = isFromBefore ? 'These are from before.' : count
+  const reason = refusal && withoutBackticks(refusal.detail)
+  return (
+    <>
+      <ListControls
+        filter={search.filter ?? ''}
+        shownFilter={shown?.search.filter ?? ''}
+        refusal={refusal}
+        onApply={(filter, isSameGo) =>
+          change((before) => filteredBy(before, filter), { replace: isSameGo, resetScroll: false })
+        }
+      >
+        <p className="list-count">{isSlow ? 'Still looking …' : line}</p>
+      </ListControls>
+      <Spoken text={isSlow ? 'Still looking' : (reason ?? (isStale ? undefined : count))} />
+      {failure != null && !refusal && <FailureNote failure={failure} onRetry={retry} />}
+      <Result {...{ search, shown, isStale, failure, change, approving }} />
+    </>
+  )
+}
+
+interface ResultProps {
+  search: ListSearch
+  shown: Shown | undefined
+  isStale: boolean
+  failure: unknown
+  change: Change
+  approving: Approving
+}
+
+function Result({ shown, failure, ...others }: ResultProps) {
+  const { change } = others
+  /** What was pressed goes away with what it stands in: the focus then goes to the first row. */
+  const wantsFocus = useRef(false)
+  const showOther = (next: (search: ListSearch) => ListSearch) => {
+    wantsFocus.current = true
+    change(next)
+  }
+  if (shown !== undefined) return <Orders {...{ ...others, shown, showOther, wantsFocus }} />
+  const isRefused = refusalOf(failure) !== undefined
+  if (failure != null && !isRefused) return null
+  return (
+    <div className="card list-card">
+      {isRefused ? (
+        <NotSearched onSearch={(filter) => showOther((before) => filteredBy(before, filter))} />
+      ) : (
+        <FirstOrders />
+      )}
+    </div>
+  )
+}
+
+function FirstOrders() {
+  return <OrderTableSkeleton maySelect={useMay('Orders.Approve')} />
+}
+
+interface OrdersProps {
+  search: ListSearch
+  shown: Shown
+  isStale: boolean
+  change: Change
+  /** As `change`, for what goes away when it is pressed. */
+  showOther: Change
+  approving: Approving
+  wantsFocus: RefObject<boolean>
+}
+
+/** A page of orders, or why it has none; and what is chosen, which may be on no page any more. */
+function Orders(props: OrdersProps) {
+  const { shown, isStale, approving } = props
+  const { items } = shown.page
+  const mayApprove = useMay('Orders.Approve')
+  const { chosen, choose, clear } = useSelection(shown.search.filter ?? '', items)
+  const hasRows = items.length > 0
+  return (
+    <div
+      className={isStale && hasRows ? 'card list-card list-stale' : 'card list-card'}
+      aria-busy={hasRows ? undefined : isStale}
+    >
+      {hasRows ? (
+        <Rows {...props} chosen={mayApprove ? chosen : undefined} onChoose={choose} />
+      ) : (
+        <NoRows {...props} />
+      )}
+      <div className="list-foot">
+        {mayApprove && (
+          <SelectionBar
+            chosen={chosen}
+            countHere={items.filter(({ id }) => chosen.has(id)).length}
+            approving={approving}
+            onClear={clear}
+          />
+        )}
+        {hasRows && <Pages {...props} />}
+      </div>
+    </div>
+  )
+}
+
+function NoRows({ shown: { page, search, totalCount }, showOther }: OrdersProps) {
+  if (totalCount > 0) {
+    return (
+      <PastTheEnd
+        pageNumber={page.pageNumber}
+        totalPages={page.totalPages}
+        onPage={(number) => showOther((before) => onPage(before, number))}
+      />
+    )
+  }
+  if (!search.filter) return <NoOrders />
+  return (
+    <NothingFound
+      filter={search.filter}
+      onSearch={(filter) => showOther((before) => filteredBy(before, filter))}
+    />
+  )
+}
+
+interface RowsProps extends OrdersProps {
+  chosen: Chosen | undefined
+  onChoose(orders: readonly OrderSummary[], isChosen: boolean): void
+}
+
+function Rows({ search, shown, isStale, change, wantsFocus, chosen, onChoose }: RowsProps) {
+  const { page, search: asked, pageSize, totalCount } = shown
+  const { onOpen, onIntent } = useOpening()
+  useEffect(() => {
+    if (wantsFocus.current) focusRow([])
+    wantsFocus.current = false
+  }, [wantsFocus])
+  const { orderBy, order } = sortOf(search)
+  const sort = useMemo(() => ({ orderBy, order }), [orderBy, order])
+  const onSort = useCallback((key: SortKey) => change((before) => sortedBy(before, key)), [change])
+  return (
+    <OrderTable
+      orders={page.items}
+      caption={captionOf(asked, page.items.length, pageSize, totalCount)}
+      sort={sort}
+      chosen={chosen}
+      isStale={isStale}
+      onSort={onSort}
+      onChoose={onChoose}
+      onOpen={onOpen}
+      onIntent={onIntent}
+    />
+  )
+}
+
+function Pages({ search, shown, change }: OrdersProps) {
+  const { page, pageSize, totalCount } = shown
+  return (
+    <Pager
+      pageNumber={page.pageNumber}
+      pageSize={pageSize}
+      rowCount={page.items.length}
+      totalCount={totalCount}
+      wantedPage={search.pageNumber ?? 1}
+      totalPages={page.totalPages}
+      onPage={(number) => change((before) => onPage(before, number))}
+      onPageSize={(size) => change((before) => withPageSize(before, size), { resetScroll: false })}
+      onIntent={(number) => prefetchPage(onPage(search, number))}
+    />
+  )
+}
+
+const longMilliseconds = 1_000
+
+/** Whether it has gone on for so long that something should be said. */
+function useIsLong(isGoingOn: boolean): boolean {
+  const [isLong, setLong] = useState(false)
+  useEffect(() => {
+    setLong(false)
+    if (!isGoingOn) return undefined
+    const timer = setTimeout(() => setLong(true), longMilliseconds)
+    return () => clearTimeout(timer)
+  }, [isGoingOn])
+  return isLong && isGoingOn
+}

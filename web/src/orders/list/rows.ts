@@ -1,0 +1,59 @@
+import { type RefObject, useCallback } from 'react'
+import { announce } from '../../ui/announce.tsx'
+import { useShortcut } from '../../ui/shortcuts.tsx'
+
+const links = 'tbody tr[data-id] a'
+
+/** Of the row that an event happened in. */
+export function rowIdOf(target: EventTarget | null): string | undefined {
+  const row = target instanceof Element ? target.closest<HTMLElement>('tr[data-id]') : null
+  return row?.dataset.id
+}
+
+/** Arrow up and down, from the link of a row to that of its neighbour. */
+export function moveFromRow(event: {
+  key: string
+  target: EventTarget
+  currentTarget: Element
+  preventDefault(): void
+}): void {
+  const { key, target, currentTarget } = event
+  if (!(target instanceof HTMLAnchorElement) || (key !== 'ArrowDown' && key !== 'ArrowUp')) return
+  event.preventDefault()
+  move(currentTarget.closest('table'), key === 'ArrowDown' ? 1 : -1)
+}
+
+/** From the row that has the focus; else to the first one. */
+function move(table: HTMLTableElement | null, step: 1 | -1): void {
+  const all = [...(table?.querySelectorAll<HTMLAnchorElement>(links) ?? [])]
+  const id = rowIdOf(document.activeElement)
+  const index = all.findIndex((link) => rowIdOf(link) === id)
+  all[index === -1 ? 0 : index + step]?.focus()
+}
+
+/** j and k move between rows, x selects the row that has the focus. */
+export function useRowKeys(table: RefObject<HTMLTableElement | null>, onToggle: (id: string) => void): void {
+  useShortcut(
+    'j',
+    useCallback(() => move(table.current, 1), [table]),
+  )
+  useShortcut(
+    'k',
+    useCallback(() => move(table.current, -1), [table]),
+  )
+  useShortcut('x', () => {
+    const row = document.activeElement?.closest<HTMLElement>('tr[data-id]')
+    if (!row?.dataset.id || !table.current?.querySelector('thead input')) return
+    if (row.querySelector('input') === null) announce('Only orders waiting for approval can be selected.')
+    else onToggle(row.dataset.id)
+  })
+}
+
+/** Puts the focus on the row of the first of these orders that is listed, else on the first row; whether it could. */
+export function focusRow(ids: readonly string[], options?: FocusOptions): boolean {
+  const rows = [...document.querySelectorAll<HTMLElement>('.orders tr[data-id]')]
+  const row = rows.find(({ dataset: { id = '' } }) => ids.includes(id)) ?? rows[0]
+  const link = row?.querySelector('a')
+  link?.focus(options)
+  return link != null
+}

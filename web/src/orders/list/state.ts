@@ -1,0 +1,107 @@
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useRouter, useSearch } from '@tanstack/react-router'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import type { Sent } from '../../api/client.ts'
+import { queries, retryWhileWanted } from '../../api/queries.ts'
+import type { components } from '../../api/schema.ts'
+import { useMay } from '../../auth/session.ts'
+import { listQuery, orderQuery } from '../queries.ts'
+import { focusRow } from './rows.ts'
+import { defaultPageSize, type ListSearch, parseListSearch } from './search.ts'
+
+type Page = Sent<components['schemas']['PaginatedListOfOrderSummary']>
+
+/** A page of orders, and what was asked for to get it. */
+export interface Shown {
+  page: Page
+  search: ListSearch
+  pageSize: number
+  totalCount: number
+}
+
+/** The state of the view, which is in the address. `change` starts from the newest one. */
+export function useListSearch() {
+  const address = useSearch({ from: '/signed-in/orders' })
+  // The router leaves in it whatever else the address says.
+  const search = useMemo(() => parseListSearch(address), [address])
+  const navigate = useNavigate({ from: '/orders' })
+  const router = useRouter()
+  const change = useCallback(
+    (
+      next: (search: ListSearch) => ListSearch,
+      options: { replace?: boolean; resetScroll?: boolean } = {},
+    ) => {
+      // On the way to another view, a search that was typed before must not call one back.
+      if (router.latestLocation.pathname !== '/orders') return
+      void navigate({ search: (before) => next(parseListSearch(before)), ...options })
+    },
+    [navigate, router],
+  )
+  return { search, change }
+}
+
+/**
+ * The orders to show: those that were asked for, or the last ones that came while these are on their way or refused.
+ * `isStale` tells which.
+ */
+export function useShownOrders(search: ListSearch) {
+  const query = useQuery({ ...listQuery(search), enabled: useMay('Orders.Read') })
+  const [kept, setKept] = useState<Shown>()
+  const page = query.isPlaceholderData ? undefined : query.data
+  let shown = kept
+  if (page !== undefined && page !== kept?.page) {
+    shown = { page, search, pageSize: search.pageSize ?? defaultPageSize, totalCount: page.totalCount ?? 0 }
+    setKept(shown)
+  }
+  return {
+    shown,
+    isStale: page === undefined,
+    failure: query.failureReason ?? query.error,
+    retry: () => void query.refetch(),
+  }
+}
+
+/** Fetches a page ahead of the press that will want it. */
+export function prefetchPage(search: ListSearch): void {
+  const query = listQuery(search)
+  void queries.prefetchQuery({ ...query, retry: retryWhileWanted(query.queryKey) })
+}
+
+const intentMilliseconds = 80
+
+/** The way to one order: fetched ahead when somebody stays on its row, and the focus is there again on the way back. */
+export function useOpening() {
+  const navigate = useNavigate()
+  const router = useRouter()
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const intended = useRef<string>(undefined)
+  const onIntent = useCallback((id: string) => {
+    if (id === intended.current) return
+    intended.current = id
+    clearTimeout(timer.current)
+    const query = orderQuery(id)
+    timer.current = setTimeout(
+      () => void queries.prefetchQuery({ ...query, retry: retryWhileWanted(query.queryKey) }),
+      intentMilliseconds,
+    )
+  }, [])
+  const onOpen = useCallback(
+    (id: string) => {
+      opened = { id, entry: entryOf(router) }
+      void navigate({ to: '/orders/$id', params: { id } })
+    },
+    [navigate, router],
+  )
+  useEffect(() => {
+    if (opened && opened.entry === entryOf(router)) focusRow([opened.id], { preventScroll: true })
+    return () => clearTimeout(timer.current)
+  }, [router])
+  return { onIntent, onOpen }
+}
+
+/** The order that was opened last, and the entry of the history that it was opened from. */
+let opened: { id: string; entry: string | undefined } | undefined
+
+function entryOf(router: ReturnType<typeof useRouter>): string | undefined {
+  return router.latestLocation.state.__TSR_key
+}

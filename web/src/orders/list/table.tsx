@@ -1,0 +1,287 @@
+import './table.css'
+import {
+  type KeyboardEvent,
+  type MouseEvent,
+  memo,
+  type ReactNode,
+  type SyntheticEvent,
+  useEffect,
+  useRef,
+} from 'react'
+import { ArrowIcon } from '../../ui/icons.tsx'
+import type { Chosen } from '../approve/chosen.ts'
+import { type OrderSummary, pending } from '../order.ts'
+import { Status } from '../status.tsx'
+import { decimalsOf, exactInstantText, instantText, totalText } from './format.ts'
+import { moveFromRow, rowIdOf, useRowKeys } from './rows.ts'
+import type { Sort, SortKey } from './search.ts'
+
+interface TableProps {
+  orders: readonly OrderSummary[]
+  /** Says in print and to screen readers what these orders are. */
+  caption: string
+  sort: Sort
+  /** Undefined for people who may not approve: they have nothing to select. */
+  chosen: Chosen | undefined
+  isStale: boolean
+  onSort(key: SortKey): void
+  onChoose(orders: readonly OrderSummary[], isChosen: boolean): void
+  onOpen(id: string): void
+  /** Somebody is about to open it. */
+  onIntent(id: string): void
+}
+
+/** The orders of one page, a row each; in a narrow place each row is a card. All its functions have to stay the same. */
+export const OrderTable = memo(function OrderTable(props: TableProps) {
+  const { orders, caption, sort, chosen, isStale, onSort, onChoose } = props
+  const table = useRef<HTMLTableElement>(null)
+  const lastToggled = useRef<string>(undefined)
+  const toggle = (id: string, isRange = false) => {
+    if (!chosen) return
+    const [start, end] = [isRange ? lastToggled.current : id, id].map((one) =>
+      orders.findIndex((order) => order.id === one),
+    )
+    lastToggled.current = id
+    onChoose(ordersBetween(orders, start, end), !chosen.has(id))
+  }
+  useRowKeys(table, toggle)
+  const decimals = Math.max(...orders.map(({ total }) => decimalsOf(total)))
+  return (
+    <table ref={table} className="orders" aria-busy={isStale}>
+      <caption>{caption}</caption>
+      <thead>
+        <tr>
+          {chosen && <SelectAll orders={orders} chosen={chosen} onChoose={onChoose} />}
+          {headings.map(([key, label]) => (
+            <Heading key={key} sortKey={key} label={label} sort={sort} onSort={onSort} />
+          ))}
+        </tr>
+      </thead>
+      <Body {...props} onToggle={toggle}>
+        {orders.map((order) => (
+          <Row
+            key={order.id}
+            order={order}
+            decimals={decimals}
+            maySelect={chosen !== undefined}
+            isChosen={chosen?.has(order.id) ?? false}
+          />
+        ))}
+      </Body>
+    </table>
+  )
+})
+
+/** Both included, in whichever order they are; the second alone when the first is not there. */
+function ordersBetween(orders: readonly OrderSummary[], start = -1, end = -1): readonly OrderSummary[] {
+  const first = start === -1 ? end : Math.min(start, end)
+  return orders.slice(Math.max(first, 0), Math.max(start, end) + 1)
+}
+
+const headings = [
+  ['customer', 'Customer'],
+  ['total', 'Total'],
+  ['status', 'Status'],
+  ['createdAtUtc', 'Created'],
+] as const
+
+function Heading({
+  sortKey,
+  label,
+  sort,
+  onSort,
+}: {
+  sortKey: SortKey
+  label: string
+  sort: Sort
+  onSort(key: SortKey): void
+}) {
+  const isSorted = sort.orderBy === sortKey
+  const direction = sort.order === 'Asc' ? 'ascending' : 'descending'
+  return (
+    <th scope="col" className={`orders-${sortKey}`} aria-sort={isSorted ? direction : undefined}>
+      <button type="button" className="orders-sort" onClick={() => onSort(sortKey)}>
+        <span>{label}</span>
+        {isSorted && <ArrowIcon to={sort.order === 'Asc' ? 'up' : 'down'} />}
+      </button>
+    </th>
+  )
+}
+
+function SelectAll({
+  orders,
+  chosen,
+  onChoose,
+}: {
+  orders: readonly OrderSummary[]
+  chosen: Chosen
+  onChoose(orders: readonly OrderSummary[], isChosen: boolean): void
+}) {
+  const box = useRef<HTMLInputElement>(null)
+  const selectable = orders.filter(({ status }) => status === pending)
+  const count = selectable.filter(({ id }) => chosen.has(id)).length
+  const isAll = count > 0 && count === selectable.length
+  useEffect(() => {
+    if (box.current) box.current.indeterminate = count > 0 && !isAll
+  })
+  return (
+    <th scope="col" className="orders-select">
+      <label title="All pending orders of this page">
+        <input
+          ref={box}
+          type="checkbox"
+          aria-label="Select all pending orders of this page"
+          checked={isAll}
+          disabled={selectable.length === 0}
+          onChange={() => onChoose(selectable, !isAll)}
+        />
+      </label>
+    </th>
+  )
+}
+
+const leastDragPixels = 4
+
+/** Listens for all its rows: a hundred rows have no listener each. */
+function Body({
+  children,
+  onToggle,
+  onOpen,
+  onIntent,
+}: Pick<TableProps, 'onOpen' | 'onIntent'> & {
+  children: ReactNode
+  onToggle(id: string, isRange: boolean): void
+}) {
+  const pressedAt = useRef<Point>(undefined)
+  const tell = (event: { target: EventTarget }) => {
+    const id = rowIdOf(event.target)
+    if (id !== undefined) onIntent(id)
+  }
+  function press(event: MouseEvent) {
+    const id = rowIdOf(event.target)
+    const isBrowsers = event.metaKey || event.ctrlKey || event.shiftKey || event.altKey
+    if (id === undefined || isBrowsers || isControl(event.target)) return
+    if (endsSelection(event, pressedAt.current)) return
+    event.preventDefault()
+    onOpen(id)
+  }
+  /** With Shift, everything from the box that was pressed before. */
+  function change({ target, nativeEvent }: SyntheticEvent) {
+    const id = rowIdOf(target)
+    if (id !== undefined) onToggle(id, 'shiftKey' in nativeEvent && nativeEvent.shiftKey === true)
+  }
+  return (
+    <tbody
+      onClick={press}
+      onPointerDown={({ clientX, clientY }) => {
+        pressedAt.current = { clientX, clientY }
+      }}
+      onChange={change}
+      onKeyDown={(event: KeyboardEvent) => moveFromRow(event)}
+      onMouseOver={tell}
+      onFocus={tell}
+    >
+      {children}
+    </tbody>
+  )
+}
+
+interface Point {
+  clientX: number
+  clientY: number
+}
+
+/** The pointer was drawn from there over text, to copy it. A click on what is selected already is none of that. */
+function endsSelection(end: MouseEvent, start: Point | undefined): boolean {
+  // A key clicks without a pointer.
+  if (start === undefined || end.detail === 0 || getSelection()?.type !== 'Range') return false
+  return Math.hypot(end.clientX - start.clientX, end.clientY - start.clientY) > leastDragPixels
+}
+
+function isControl(target: EventTarget): boolean {
+  return target instanceof Element && target.closest('label, input') !== null
+}
+
+interface RowProps {
+  order: OrderSummary
+  /** Of the total that has the most of them. */
+  decimals: number
+  maySelect: boolean
+  isChosen: boolean
+}
+
+const Row = memo(function Row({ order, decimals, maySelect, isChosen }: RowProps) {
+  const { id, customer, total, status, createdAtUtc } = order
+  const missing = '0'.repeat(decimals - decimalsOf(total))
+  return (
+    <tr data-id={id} className={isChosen ? 'orders-row orders-row-chosen' : 'orders-row'}>
+      {maySelect && (
+        <td className="orders-select">
+          {status === pending && <SelectOne customer={customer} isChosen={isChosen} />}
+        </td>
+      )}
+      <td className="orders-customer">
+        <a href={`/orders/${id}`}>
+          <bdi>{customer}</bdi>
+        </a>
+      </td>
+      <td className="orders-total number" data-label="Total" data-short={missing || undefined}>
+        {totalText(total)}
+      </td>
+      <td className="orders-status">
+        <Status status={status} />
+      </td>
+      <td className="orders-createdAtUtc" data-label="Created">
+        <time dateTime={createdAtUtc} title={exactInstantText(createdAtUtc)}>
+          {instantText(createdAtUtc)}
+        </time>
+      </td>
+    </tr>
+  )
+})
+
+/** It changes by what the body hears. */
+function SelectOne({ customer, isChosen }: { customer: string; isChosen: boolean }) {
+  return (
+    <label>
+      <input type="checkbox" aria-label={`Select ${customer}`} checked={isChosen} onChange={nothing} />
+    </label>
+  )
+}
+
+function nothing(): void {
+  // React wants a listener at every box that it controls.
+}
+
+/** The table while nothing of it is known yet. */
+export function OrderTableSkeleton({ maySelect }: { maySelect: boolean }) {
+  return (
+    <table className="orders" aria-busy="true">
+      <caption>Orders, loading</caption>
+      <thead>
+        <tr>
+          {maySelect && <td className="orders-select" />}
+          {headings.map(([key, label]) => (
+            <th key={key} scope="col" className={`orders-${key}`}>
+              <span className="orders-sort">{label}</span>
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {skeletonRows.map((row) => (
+          <tr key={row} className="orders-row">
+            {maySelect && <td className="orders-select" />}
+            {headings.map(([key]) => (
+              <td key={key} className={`orders-${key}`}>
+                <span className="skeleton" />
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+const skeletonRows = Array.from({ length: 25 }, (_, row) => row)

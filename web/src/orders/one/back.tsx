@@ -1,0 +1,38 @@
+import { Link, useRouter } from '@tanstack/react-router'
+import { type MouseEvent, useState } from 'react'
+import { ArrowIcon } from '../../ui/icons.tsx'
+import { type ListSearch, parseListSearch } from '../list/search.ts'
+
+/**
+ * The way back to the list as it was left: by the history when one came from there, so that it stands where it stood;
+ * else by an address, that of the last list of this tab if there is one.
+ */
+export function BackToList() {
+  const { history } = useRouter()
+  const [{ search, isPrevious }] = useState(lastList)
+  function goBack(event: MouseEvent) {
+    const isPlain = event.button === 0 && !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey)
+    if (!isPrevious || !isPlain) return
+    event.preventDefault()
+    history.back()
+  }
+  return (
+    <nav aria-label="Breadcrumb" className="order-back">
+      <Link to="/orders" search={search} onClick={goBack} activeOptions={{ exact: true }}>
+        <ArrowIcon to="left" />
+        Orders
+      </Link>
+    </nav>
+  )
+}
+
+/** What this tab showed before, as far as the browser tells (older ones do not: then it is the list as it begins). */
+function lastList(): { search: ListSearch; isPrevious: boolean } {
+  const entries = globalThis.navigation?.entries() ?? []
+  const here = globalThis.navigation?.currentEntry?.index ?? 0
+  const isList = ({ url }: NavigationHistoryEntry) => url !== null && new URL(url).pathname === '/orders'
+  const last = entries.slice(0, here).findLast(isList)
+  if (!last?.url) return { search: {}, isPrevious: false }
+  const search = parseListSearch(Object.fromEntries(new URL(last.url).searchParams))
+  return { search, isPrevious: last.index === here - 1 }
+}

@@ -1,0 +1,42 @@
+import { Button } from 'react-aria-components/Button'
+import { announce } from '../../ui/announce.tsx'
+import { formatTotal } from '../../ui/format.ts'
+import { CopyIcon } from '../../ui/icons.tsx'
+import type { OrderSummary } from '../order.ts'
+
+/** What the order is. `undefined` while it is on its way. */
+export function OrderFacts({ order, id }: { order: OrderSummary | undefined; id: string }) {
+  return (
+    <section className="order-facts" aria-label="Order">
+      <dl>
+        <div className="order-total">
+          <dt className="soft">Total</dt>
+          <dd>{order ? formatTotal(order.total) : <span className="skeleton order-skeleton-short" />}</dd>
+        </div>
+        <div>
+          <dt className="soft">Order number</dt>
+          <dd className="order-number">
+            <code>{order?.id ?? id}</code>
+            <Button
+              className="button button-quiet button-small"
+              aria-label="Copy order number"
+              onPress={() => void copy(order?.id ?? id)}
+            >
+              <CopyIcon />
+              Copy
+            </Button>
+          </dd>
+        </div>
+      </dl>
+    </section>
+  )
+}
+
+async function copy(text: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text)
+    announce('Order number copied')
+  } catch {
+    announce('The browser does not allow copying here. Select the number and copy it by hand.')
+  }
+}

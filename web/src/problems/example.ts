@@ -1,0 +1,115 @@
+import { type Entry, statusName } from './words.ts'
+
+interface Particulars {
+  instance?: string
+  detail?: string
+  headers?: Record<string, string>
+  /** Members besides those that every problem has. */
+  members?: Record<string, unknown>
+}
+
+const requestId = 'Zr3mQe0bT1u8y7w6v5s4rA'
+const oneOrder = '/v1/orders/019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57'
+const approval = { instance: `${oneOrder}/approve` }
+const signIn = { instance: '/v1/auth/session' }
+const missingValue =
+  'The filter ends before the value. `total` is compared with a decimal number such as 100 or 12.50.'
+const later = (seconds: number) => ({ headers: { 'Retry-After': String(seconds) } })
+const fieldError = (code: string, place: Record<string, string>, detail: string) => ({
+  detail,
+  members: { errors: [{ ...place, code, detail }] },
+})
+
+/** What the answers of single codes have of their own; the others are made of the catalogue alone. */
+const particulars: Record<string, Particulars> = {
+  'validation-failed': {
+    members: {
+      errors: [
+        { pointer: '#/customer', code: 'length', detail: 'customer must not be blank.' },
+        { pointer: '#/total', code: 'minimum', detail: 'total must be greater than 0.' },
+      ],
+    },
+  },
+  'invalid-filter': {
+    detail: missingValue,
+    members: {
+      errors: [
+        {
+          parameter: 'filter',
+          code: 'syntax',
+          position: 6,
+          length: 0,
+          detail: missingValue,
+          expected: ['a decimal number'],
+        },
+      ],
+    },
+  },
+  'result-too-large': {
+    detail: '48210 orders match; at most 10000 are returned as one page.',
+    members: { totalCount: 48_210, limit: 10_000 },
+  },
+  'invalid-time-zone': fieldError(
+    'unknown',
+    { header: 'Time-Zone' },
+    'Time-Zone must be an IANA name such as Europe/Berlin.',
+  ),
+  'invalid-credentials': signIn,
+  'invalid-client': { instance: '/v1/auth/clients/token' },
+  'invalid-refresh-token': { instance: '/v1/auth/token/refresh' },
+  'permission-denied': {
+    ...approval,
+    detail: 'The permission Orders.Approve is needed.',
+    members: { permission: 'Orders.Approve' },
+  },
+  'route-not-found': { instance: '/v1/order' },
+  'order-not-found': { instance: oneOrder },
+  'method-not-allowed': { instance: oneOrder, headers: { Allow: 'GET, HEAD, OPTIONS' } },
+  'order-not-pending': {
+    ...approval,
+    detail: 'Only a pending order can be approved.',
+    headers: { ETag: '"2"' },
+    members: { currentStatus: 1 },
+  },
+  'concurrency-conflict': { ...approval, headers: { ETag: '"2"' } },
+  'idempotency-in-progress': later(1),
+  'precondition-failed': { ...approval, headers: { ETag: '"2"' } },
+  'misdirected-request': { instance: '/' },
+  'headers-too-large': { instance: '/' },
+  'request-timeout': { instance: '/' },
+  'expectation-failed': { instance: '/' },
+  'rate-limited': { ...later(12), detail: 'At most 1200 requests in 60 seconds (read).' },
+  'too-many-attempts': { ...signIn, ...later(4) },
+  'database-unavailable': later(2),
+  overloaded: { ...signIn, ...later(1) },
+  'shutting-down': later(1),
+}
+
+/** An answer with this problem as the service at `origin` would send it: its head, and its body. */
+export function exampleOf(code: string, { status, title, remedy }: Entry, origin: string) {
+  const { instance = '/v1/orders', detail = remedy, headers, members } = particulars[code] ?? {}
+  const challenge = status === 401 && { 'WWW-Authenticate': 'Bearer realm="countersign"' }
+  const head = {
+    'Content-Type': 'application/problem+json',
+    'X-Request-Id': requestId,
+    ...challenge,
+    ...headers,
+  }
+  const type = `${origin}/problems/${code}`
+  const body = { type, title, status, detail, instance, code, requestId, ...members }
+  return {
+    head: [
+      `HTTP/1.1 ${status} ${statusName(status)}`,
+      ...Object.entries(head).map(([name, value]) => `${name}: ${value}`),
+    ],
+    body: JSON.stringify(body, null, 2),
+  }
+}
+
+/** The lines of printed JSON in their parts, the names of members apart. */
+export function linesOf(json: string) {
+  return json.split('\n').map((line, number) => {
+    const [, indent = '', name = '', rest = ''] = /^( *)("[^"]*": )?(.*)$/.exec(line) ?? []
+    return { number, indent, name, rest }
+  })
+}
