@@ -1,6 +1,6 @@
-import { loadSigningKeys } from '../server/auth/keys.ts'
 import { Passwords } from '../server/auth/passwords.ts'
-import { AccessTokens } from '../server/auth/tokens.ts'
+import { loadSigningKeys } from '../server/auth/tokens/keys.ts'
+import { AccessTokens } from '../server/auth/tokens/tokens.ts'
 import { systemClock } from '../server/clock.ts'
 import { newOpaqueId, newSecret, sha256 } from '../server/ids.ts'
 import type { AppDatabase } from '../server/operations.ts'

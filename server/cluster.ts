@@ -167,7 +167,7 @@ async function serveAsWorker(config: Config): Promise<void> {
 async function receiveKeys(config: Config, handed: HandedKeys): Promise<InstanceKeys> {
   const antiforgery = Buffer.from(handed.antiforgery, 'base64')
   if (handed.signing === null) return { ...(await loadKeys(config)), antiforgery }
-  const { signingKeysOf } = await import('./auth/keys.ts')
+  const { signingKeysOf } = await import('./auth/tokens/keys.ts')
   return {
     antiforgery,
     signing: await signingKeysOf([createPrivateKey(handed.signing)], config.signingAlgorithm),

@@ -11,10 +11,10 @@ import {
   setPassword,
   signOutUser,
   signOutUsers,
-} from './auth/accounts.ts'
-import { createRefreshFamily, rotateRefreshToken } from './auth/refresh-store.ts'
-import { createSession, endSession, refreshSession, touchSession } from './auth/session-store.ts'
-import { reserveLoginTry, returnLoginTry } from './auth/throttle-store.ts'
+} from './auth/accounts/accounts.ts'
+import { createSession, endSession, refreshSession, touchSession } from './auth/session/store.ts'
+import { reserveLoginTry, returnLoginTry } from './auth/throttle/store.ts'
+import { createRefreshFamily, rotateRefreshToken } from './auth/tokens/store.ts'
 import { removeExpired } from './cleanup.ts'
 import { type ConnectOptions, openDatabase } from './db/open.ts'
 import type { DatabasePort, GroupedOperations } from './db/port.ts'

@@ -62,8 +62,8 @@ function layerOf(path: string): Layer | undefined {
   if (path.startsWith('server/http/') || sharedBySlices.includes(path)) return undefined
   const [, slice, file = ''] = /^server\/(\w+)\/(.+)\.ts$/.exec(path) ?? []
   if (slice === undefined) return undefined
-  if (/(?:^|-)routes$/.test(file)) return 'routes'
-  if (/(?:^|-)store$/.test(file)) return 'store'
+  if (/(?:^|\/)routes$/.test(file)) return 'routes'
+  if (/(?:^|\/)store$/.test(file)) return 'store'
   return 'rules'
 }
 
@@ -172,7 +172,7 @@ describe('the imports under server/', () => {
       ['server/orders/store.ts', "import { x } from './orders.ts'"],
       ['server/orders/store.ts', "import type { X } from './routes.ts'"],
       ['server/orders/orders.ts', "import { registerOrders } from './routes.ts'"],
-      ['server/orders/routes.ts', "import { findSession } from '../auth/session-store.ts'"],
+      ['server/orders/routes.ts', "import { findSession } from '../auth/session/store.ts'"],
       ['server/orders/routes.ts', "import { registerAuth } from '../auth/routes.ts'"],
       ['server/auth/login.ts', "import {\n  findOrder,\n} from '../orders/store.ts'"],
       ['server/orders/filter/compile.ts', "import { findOrder } from '../store.ts'"],
@@ -181,7 +181,7 @@ describe('the imports under server/', () => {
       ['server/http/health.ts', "import { operations } from '../operations.ts'"],
       ['server/db/sqlite/open.ts', "import { Problem } from '../../http/problems.ts'"],
       ['server/db/open.ts', "const m = await import('../orders/store.ts')"],
-      ['server/auth/keys.ts', "import { buildApp } from '../app.ts'"],
+      ['server/auth/tokens/keys.ts', "import { buildApp } from '../../app.ts'"],
       ['server/app.ts', "import { serve } from './serve.ts'"],
       ['server/http/route.ts', "import { runCommandLine } from '../cli/run.ts'"],
       ['web/src/main.tsx', "import type { Order } from '../../server/orders/order.ts'"],
@@ -201,7 +201,7 @@ describe('the imports under server/', () => {
       ['server/orders/routes.ts', "import type { Principal } from '../auth/principal.ts'"],
       ['server/orders/list/list.ts', "import type { AppDatabase } from '../operations.ts'"],
       ['server/orders/store.ts', "import type { Database } from '../db/tables.ts'"],
-      ['server/cli/users.ts', "import { addUser } from '../auth/accounts.ts'"],
+      ['server/cli/users.ts', "import { addUser } from '../auth/accounts/accounts.ts'"],
       ['server/http/openapi.ts', "import { permissions } from '../auth/permissions.ts'"],
     ]
     for (const [path, text] of seeds) assert.deepEqual(breaches([{ path, text }]), [], `${path}: ${text}`)

@@ -3,8 +3,8 @@ import { type Clock, clockDifferenceMilliseconds } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { secretPattern, sha256 } from '../ids.ts'
 import type { AppDatabase } from '../operations.ts'
-import type { PrincipalState } from './account-store.ts'
-import type { Directory } from './directory.ts'
+import type { Directory } from './accounts/directory.ts'
+import type { PrincipalState } from './accounts/store.ts'
 import type { Principal } from './principal.ts'
 import {
   antiforgeryCookieName,
@@ -12,9 +12,9 @@ import {
   retiredIdGraceMilliseconds,
   sessionCookieName,
   touchIntervalMilliseconds,
-} from './session.ts'
-import { findSession } from './session-store.ts'
-import type { AccessTokens, VerifiedToken } from './tokens.ts'
+} from './session/cookies.ts'
+import { findSession } from './session/store.ts'
+import type { AccessTokens, VerifiedToken } from './tokens/tokens.ts'
 
 /**
  * What the credentials of a request amount to. With both kinds in one request the bearer decides and the cookie is

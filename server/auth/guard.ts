@@ -9,7 +9,7 @@ import type { Antiforgery } from './antiforgery.ts'
 import { type Authenticator, type Credential, carriesSessionCookie } from './authenticate.ts'
 import type { Access } from './permissions.ts'
 import type { Principal, SessionState } from './principal.ts'
-import { clearCookie, sessionCookieName, sessionExpiryHeaders } from './session.ts'
+import { clearCookie, sessionCookieName, sessionExpiryHeaders } from './session/cookies.ts'
 
 export interface GuardParts {
   config: Config

@@ -6,12 +6,17 @@ import { Problem } from '../http/problems.ts'
 import type { RequestLimits } from '../http/rate-limit.ts'
 import { sha256 } from '../ids.ts'
 import type { AppDatabase } from '../operations.ts'
-import { type ClientCredentials, findClient, findUserByEmail, type UserCredentials } from './account-store.ts'
+import {
+  type ClientCredentials,
+  findClient,
+  findUserByEmail,
+  type UserCredentials,
+} from './accounts/store.ts'
 import type { Antiforgery } from './antiforgery.ts'
 import type { Authenticator } from './authenticate.ts'
 import type { Passwords } from './passwords.ts'
-import type { LoginThrottle } from './throttle.ts'
-import type { AccessTokens } from './tokens.ts'
+import type { LoginThrottle } from './throttle/throttle.ts'
+import type { AccessTokens } from './tokens/tokens.ts'
 
 /** What the routes of this slice work with. */
 export interface AuthParts {

@@ -1,4 +1,4 @@
-import type { Refusal } from '../auth/accounts.ts'
+import type { Refusal } from '../auth/accounts/accounts.ts'
 import { readDatabaseUrl } from '../config.ts'
 import { type AppDatabase, openAppDatabase } from '../operations.ts'
 import type { Invocation } from './command.ts'

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
-import { passwordFault } from '../auth/account-rules.ts'
+import { passwordFault } from '../auth/accounts/rules.ts'
 import { Refused } from './failures.ts'
 
 /** No password is longer, however its characters are encoded. */

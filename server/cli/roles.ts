@@ -1,4 +1,4 @@
-import { listRoles } from '../auth/account-lists.ts'
+import { listRoles } from '../auth/accounts/lists.ts'
 import { type Permission, permissions } from '../auth/permissions.ts'
 import { type Invocation, type Outcome, requiredArgument } from './command.ts'
 import { accepted, withDatabase } from './database.ts'

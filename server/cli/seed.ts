@@ -1,4 +1,4 @@
-import { hasOwnAccounts } from '../auth/account-store.ts'
+import { hasOwnAccounts } from '../auth/accounts/store.ts'
 import { systemClock } from '../clock.ts'
 import { addOrders } from '../db/bulk.ts'
 import type { Invocation, Outcome } from './command.ts'

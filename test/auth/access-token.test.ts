@@ -17,7 +17,7 @@ import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
 import jwt from 'jsonwebtoken'
 import { JwksClient } from 'jwks-rsa'
-import { loadSigningKeys, type SigningKeys } from '../../server/auth/keys.ts'
+import { loadSigningKeys, type SigningKeys } from '../../server/auth/tokens/keys.ts'
 import { ConfigurationError } from '../../server/config.ts'
 import {
   newClient,

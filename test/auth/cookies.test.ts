@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { cookieValues } from '../../server/auth/session.ts'
+import { cookieValues } from '../../server/auth/session/cookies.ts'
 
 const name = '__Host-Http-session'
 

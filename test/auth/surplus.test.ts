@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { familiesLimit } from '../../server/auth/refresh-store.ts'
-import { sessionsLimit } from '../../server/auth/session-store.ts'
+import { sessionsLimit } from '../../server/auth/session/store.ts'
+import { familiesLimit } from '../../server/auth/tokens/store.ts'
 import { newUser, signIn, type TestUser, tokenPair } from '../support/accounts.ts'
 import { type Service, startService } from '../support/service.ts'
 

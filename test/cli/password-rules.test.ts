@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { passwordFault } from '../../server/auth/account-rules.ts'
-import { commonPasswords, commonWords } from '../../server/auth/common-passwords.ts'
+import { commonPasswords, commonWords } from '../../server/auth/accounts/common-passwords.ts'
+import { passwordFault } from '../../server/auth/accounts/rules.ts'
 import { demoAccounts, demoClient } from '../../server/seed.ts'
 
 const names = ['jane.smith', 'jane.smith@acme-trading.example']

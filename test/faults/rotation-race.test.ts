@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { CompiledQuery, Transaction } from 'kysely'
-import { rotateRefreshToken } from '../../server/auth/refresh-store.ts'
+import { rotateRefreshToken } from '../../server/auth/tokens/store.ts'
 import type { Database } from '../../server/db/tables.ts'
 import { newSecret, sha256 } from '../../server/ids.ts'
 import { hashOf, newUser, tokenPair } from '../support/accounts.ts'

@@ -3,8 +3,8 @@ import { createPrivateKey, createPublicKey, type KeyObject, type webcrypto } fro
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { compactVerify, createLocalJWKSet, type JWK } from 'jose'
-import type { SigningKeys } from '../../server/auth/keys.ts'
-import { AccessTokens } from '../../server/auth/tokens.ts'
+import type { SigningKeys } from '../../server/auth/tokens/keys.ts'
+import { AccessTokens } from '../../server/auth/tokens/tokens.ts'
 
 /**
  * Runs the JWS vectors of Wycheproof (github.com/C2SP/wycheproof, Apache-2.0), which are not part of this repository:

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { buildApp } from '../../server/app.ts'
-import type { SigningKeys } from '../../server/auth/keys.ts'
+import type { SigningKeys } from '../../server/auth/tokens/keys.ts'
 import { Client } from './client.ts'
 import { assertDiscreet, watchServer } from './discretion.ts'
 import type { Service } from './service.ts'

@@ -1,9 +1,9 @@
 import { type Guard, inFile } from './guard.ts'
 
-const throttle = inFile('server/auth/throttle.ts')
-const tries = inFile('server/auth/throttle-store.ts')
+const throttle = inFile('server/auth/throttle/throttle.ts')
+const tries = inFile('server/auth/throttle/store.ts')
 const passwords = inFile('server/auth/passwords.ts')
-const rules = inFile('server/auth/account-rules.ts')
+const rules = inFile('server/auth/accounts/rules.ts')
 const login = inFile('server/auth/login.ts')
 
 const waits = ['test/auth/login-throttle.test.ts']

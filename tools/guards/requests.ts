@@ -75,7 +75,7 @@ export const requestGuards: Guard[] = [
     '...after].slice(0, 4)',
     '...after].slice(0, 8)',
   ),
-  inFile('server/auth/token-routes.ts')(
+  inFile('server/auth/tokens/routes.ts')(
     'limit-family',
     'the refreshes of a family are not counted',
     rates,

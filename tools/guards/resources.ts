@@ -5,7 +5,7 @@ const requestLog = inFile('server/http/request-log.ts')
 const errors = inFile('server/http/errors.ts')
 const log = inFile('server/log.ts')
 const refusals = inFile('server/http/refusal-log.ts')
-const accounts = inFile('server/auth/accounts.ts')
+const accounts = inFile('server/auth/accounts/accounts.ts')
 
 const ahead = ['test/http/connections.test.ts']
 const lines = ['test/http/request-context.test.ts']

@@ -1,8 +1,8 @@
 import { type Guard, inFile } from './guard.ts'
 
 const who = inFile('server/auth/authenticate.ts')
-const cookie = inFile('server/auth/session.ts')
-const store = inFile('server/auth/session-store.ts')
+const cookie = inFile('server/auth/session/cookies.ts')
+const store = inFile('server/auth/session/store.ts')
 const guard = inFile('server/auth/guard.ts')
 const antiforgery = inFile('server/auth/antiforgery.ts')
 

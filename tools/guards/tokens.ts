@@ -1,7 +1,7 @@
 import { type Guard, inFile } from './guard.ts'
 
-const tokens = inFile('server/auth/tokens.ts')
-const refresh = inFile('server/auth/refresh-store.ts')
+const tokens = inFile('server/auth/tokens/tokens.ts')
+const refresh = inFile('server/auth/tokens/store.ts')
 const who = inFile('server/auth/authenticate.ts')
 
 const access = ['test/auth/access-token.test.ts']
@@ -34,7 +34,7 @@ export const tokenGuards: Guard[] = [
     `        typeof sub === 'string' &&\n        sub !== '' &&\n`,
     '',
     {
-      file: 'server/auth/tokens.ts',
+      file: 'server/auth/tokens/tokens.ts',
       from: `requiredClaims: ['exp', 'iat', 'sub', 'aud', 'iss']`,
       to: `requiredClaims: ['exp', 'iat', 'aud', 'iss']`,
     },
@@ -47,7 +47,7 @@ export const tokenGuards: Guard[] = [
     '        algorithms: [this.#keys.algorithm],\n',
     '',
     {
-      file: 'server/auth/keys.ts',
+      file: 'server/auth/tokens/keys.ts',
       from: `{ kty, use: 'sig', alg: algorithm, kid, n, e }`,
       to: `{ kty, use: 'sig', kid, n, e }`,
     },
@@ -64,7 +64,7 @@ export const tokenGuards: Guard[] = [
     access,
     '    if (!isCanonical(token)) return undefined\n',
   ),
-  inFile('server/auth/keys.ts')(
+  inFile('server/auth/tokens/keys.ts')(
     'key-length',
     'a short key signs',
     access,
@@ -85,14 +85,14 @@ export const tokenGuards: Guard[] = [
     'return state?.enabled === true',
     'return state !== undefined',
   ),
-  inFile('server/auth/directory.ts')(
+  inFile('server/auth/accounts/directory.ts')(
     'directory-age',
     'what is remembered of an account is never read again',
     revocations,
     'return age >= 0 && age < this.#ttlMilliseconds',
     'return age >= 0',
   ),
-  inFile('server/auth/directory.ts')(
+  inFile('server/auth/accounts/directory.ts')(
     'directory-clock-back',
     'a clock that is set back keeps a memory alive',
     ['test/faults/clock.test.ts'],
@@ -135,7 +135,7 @@ export const tokenGuards: Guard[] = [
     `          .where('refresh_families.revoked_at', 'is', null)\n`,
     '',
     {
-      file: 'server/auth/refresh-store.ts',
+      file: 'server/auth/tokens/store.ts',
       from: `\n    .where('refresh_families.revoked_at', 'is', null)\n`,
       to: '\n',
     },
@@ -147,7 +147,7 @@ export const tokenGuards: Guard[] = [
     `          .where('principals.enabled', '=', sql.lit(1)),\n`,
     '',
     {
-      file: 'server/auth/refresh-store.ts',
+      file: 'server/auth/tokens/store.ts',
       from: `\n    .where('principals.enabled', '=', sql.lit(1)),\n`,
       to: ',\n',
     },
@@ -167,7 +167,7 @@ export const tokenGuards: Guard[] = [
     `          .where('refresh_families.expires_at', '>', unseenNumber(nowMilliseconds))\n`,
     '',
     {
-      file: 'server/auth/refresh-store.ts',
+      file: 'server/auth/tokens/store.ts',
       from: 'Math.min(input.tokenExpiresAt, family.expires_at)',
       to: 'input.tokenExpiresAt',
     },

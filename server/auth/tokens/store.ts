@@ -1,8 +1,8 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { prepared, preparedWrite, unseen, unseenNumber } from '../db/prepared.ts'
-import type { Database } from '../db/tables.ts'
-import { rolesOf } from './account-store.ts'
-import { confirmCredentials } from './session-store.ts'
+import { prepared, preparedWrite, unseen, unseenNumber } from '../../db/prepared.ts'
+import type { Database } from '../../db/tables.ts'
+import { rolesOf } from '../accounts/store.ts'
+import { confirmCredentials } from '../session/store.ts'
 
 export interface CreateRefreshFamilyInput {
   familyId: string

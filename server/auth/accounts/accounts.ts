@@ -1,7 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import type { Database } from '../db/tables.ts'
-import { rolesOf } from './account-store.ts'
-import type { Permission } from './permissions.ts'
+import type { Database } from '../../db/tables.ts'
+import type { Permission } from '../permissions.ts'
+import { rolesOf } from './store.ts'
 
 /**
  * What the administration command may do to accounts. Every write operation answers `{refused, ...}` instead of

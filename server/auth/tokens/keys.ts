@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } fr
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { calculateJwkThumbprint, exportJWK, type JSONWebKeySet, type JWK } from 'jose'
-import { ConfigurationError } from '../config.ts'
+import { ConfigurationError } from '../../config.ts'
 
 /** The keys of one run: the first of the configured ones signs, all verify and are published. */
 export interface SigningKeys {

@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.ts'
-import type { AppDatabase } from '../operations.ts'
-import { findPrincipalState, type PrincipalState, readRolePermissions } from './account-store.ts'
-import { isPermission, type Permission } from './permissions.ts'
+import type { Clock } from '../../clock.ts'
+import type { AppDatabase } from '../../operations.ts'
+import { isPermission, type Permission } from '../permissions.ts'
+import { findPrincipalState, type PrincipalState, readRolePermissions } from './store.ts'
 
 const principalsLimit = 10_000
 const roleSetsLimit = 1_000

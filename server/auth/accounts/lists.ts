@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
-import type { Database } from '../db/tables.ts'
-import { readRolePermissions } from './account-store.ts'
+import type { Database } from '../../db/tables.ts'
+import { readRolePermissions } from './store.ts'
 
 export interface ListedUser {
   id: number

@@ -1,9 +1,9 @@
-import type { Clock } from '../clock.ts'
-import { DatabaseUnavailable } from '../db/errors.ts'
-import { Problem, retryAfter } from '../http/problems.ts'
-import { sha256 } from '../ids.ts'
-import type { AppDatabase } from '../operations.ts'
-import type { LoginTry } from './throttle-store.ts'
+import type { Clock } from '../../clock.ts'
+import { DatabaseUnavailable } from '../../db/errors.ts'
+import { Problem, retryAfter } from '../../http/problems.ts'
+import { sha256 } from '../../ids.ts'
+import type { AppDatabase } from '../../operations.ts'
+import type { LoginTry } from './store.ts'
 
 /** Tries that may wait for their turn on one account. */
 const waitingTriesLimit = 128

@@ -1,6 +1,6 @@
 import { createLocalJWKSet, errors, jwtVerify, SignJWT } from 'jose'
-import type { Clock } from '../clock.ts'
-import { newOpaqueId } from '../ids.ts'
+import type { Clock } from '../../clock.ts'
+import { newOpaqueId } from '../../ids.ts'
 import type { SigningKeys } from './keys.ts'
 
 /** RFC 9068. */

@@ -1,18 +1,18 @@
 import type { FastifyRequest } from 'fastify'
-import { formatInstant } from '../clock.ts'
-import { Problem } from '../http/problems.ts'
-import type { App } from '../http/route.ts'
-import { newOpaqueId, newSecret, secretPattern, sha256 } from '../ids.ts'
-import { rolesOf } from './account-store.ts'
-import { type AuthParts, checkClientSecret, checkPassword, logSignIn, refusedLogin } from './login.ts'
-import { findFamilyId, type Rotation, type TokenGrant } from './refresh-store.ts'
+import { formatInstant } from '../../clock.ts'
+import { Problem } from '../../http/problems.ts'
+import type { App } from '../../http/route.ts'
+import { newOpaqueId, newSecret, secretPattern, sha256 } from '../../ids.ts'
+import { rolesOf } from '../accounts/store.ts'
+import { type AuthParts, checkClientSecret, checkPassword, logSignIn, refusedLogin } from '../login.ts'
 import {
   ClientTokenCommand,
   RefreshTokenCommand,
   ServiceAccessToken,
   TokenLoginCommand,
   TokenPair,
-} from './schemas.ts'
+} from '../schemas.ts'
+import { findFamilyId, type Rotation, type TokenGrant } from './store.ts'
 
 const tags = ['Authentication']
 

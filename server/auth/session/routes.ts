@@ -1,26 +1,26 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { noContent } from '../http/fields.ts'
-import { Problem } from '../http/problems.ts'
-import type { App } from '../http/route.ts'
-import { newOpaqueId, newSecret, sha256 } from '../ids.ts'
-import { presentedAntiforgeryCookie, presentedSessionIdHash } from './authenticate.ts'
-import { announceExpiry } from './guard.ts'
-import { type AuthParts, checkPassword, logSignIn, refusedLogin } from './login.ts'
-import type { SessionState } from './principal.ts'
+import { noContent } from '../../http/fields.ts'
+import { Problem } from '../../http/problems.ts'
+import type { App } from '../../http/route.ts'
+import { newOpaqueId, newSecret, sha256 } from '../../ids.ts'
+import { presentedAntiforgeryCookie, presentedSessionIdHash } from '../authenticate.ts'
+import { announceExpiry } from '../guard.ts'
+import { type AuthParts, checkPassword, logSignIn, refusedLogin } from '../login.ts'
+import type { SessionState } from '../principal.ts'
 import {
   AuthenticatedUser,
   CsrfTokenResponse,
   CurrentUserPermissions,
   CurrentUserResponse,
   LoginSessionCommand,
-} from './schemas.ts'
+} from '../schemas.ts'
 import {
   antiforgeryCookieName,
   clearCookie,
   retiredIdGraceMilliseconds,
   sessionCookieName,
   setCookie,
-} from './session.ts'
+} from './cookies.ts'
 
 const tags = ['Authentication']
 const setCookieHeader = {

@@ -1,8 +1,8 @@
 import { sql, type Transaction } from 'kysely'
-import { clockDifferenceMilliseconds } from '../clock.ts'
-import { prepared, preparedWrite } from '../db/prepared.ts'
-import type { Database } from '../db/tables.ts'
-import { Problem, retryAfter } from '../http/problems.ts'
+import { clockDifferenceMilliseconds } from '../../clock.ts'
+import { prepared, preparedWrite } from '../../db/prepared.ts'
+import type { Database } from '../../db/tables.ts'
+import { Problem, retryAfter } from '../../http/problems.ts'
 
 /** Section 8 of the contract. These are never scaled by a setting. */
 const pairFreeTries = 5

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
-import { prepared, unseenNumber } from '../db/prepared.ts'
-import type { Database } from '../db/tables.ts'
+import { prepared, unseenNumber } from '../../db/prepared.ts'
+import type { Database } from '../../db/tables.ts'
 
 /** Names of a principal's roles, sorted. */
 export async function rolesOf(db: Kysely<Database>, principalId: number): Promise<string[]> {

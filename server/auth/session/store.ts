@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
-import { prepared, preparedWrite, unseen } from '../db/prepared.ts'
-import type { Database } from '../db/tables.ts'
-import { rolesOf } from './account-store.ts'
+import { prepared, preparedWrite, unseen } from '../../db/prepared.ts'
+import type { Database } from '../../db/tables.ts'
+import { rolesOf } from '../accounts/store.ts'
 
 /** A session, found by the hash of a presented id. Instants in milliseconds. */
 export interface StoredSession {
