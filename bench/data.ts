@@ -23,8 +23,7 @@ export const dataFolder = fileOf('./.data')
 const sources = [
   'server/cli/seed-*.ts',
   'server/db/bulk*.ts',
-  'server/db/migrations/*.ts',
-  'server/db/sqlite/files.ts',
+  'server/db/sqlite/{files,schema}.ts',
   'server/orders/fold.ts',
 ]
 

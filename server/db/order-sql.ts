@@ -1,4 +1,5 @@
-import { type Expression, type Kysely, type RawBuilder, type SqlBool, SqliteAdapter, sql } from 'kysely'
+import { type Expression, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { ofEngine } from './engine.ts'
 import { prepared, unseen } from './prepared.ts'
 import type { Database, OrdersTable } from './tables.ts'
 
@@ -195,5 +196,5 @@ const postgres: OrderSql = {
 }
 
 export function orderSqlOf(db: Kysely<Database>): OrderSql {
-  return db.getExecutor().adapter instanceof SqliteAdapter ? sqlite : postgres
+  return ofEngine(db, { sqlite, postgres })
 }

@@ -1,7 +1,7 @@
 import type { Generated } from 'kysely'
 
 /**
- * The whole schema as types; migrations/ creates it. Both engines give the same values for every column:
+ * The whole schema as types; each engine's schema.ts creates it. Both engines give the same values for every column:
  * instants are integer milliseconds since 1970-01-01T00:00:00Z, totals integer ten-thousandths, flags 0 or 1,
  * hashes base64url text. The conversion to domain values happens once, in the store of each slice.
  */

@@ -359,13 +359,15 @@ describe('copy refuses a source', { concurrency: 4 }, () => {
 
   it('of an older or a newer version', async (t) => {
     const [older, newer] = await Promise.all([prepareSource(t), prepareSource(t)])
-    older.sql((database) => database.exec("delete from schema_migrations where name = '0001-initial'"))
+    older.sql((database) => database.exec("delete from schema_migrations where name = '0001-schema'"))
     newer.sql((database) => database.exec("insert into schema_migrations values ('9999-later', '')"))
     assert.deepEqual(await Promise.all([copy(older, nowhere), copy(newer, nowhere)]), [
       refusal(
-        '--from: the database is older than this version (it lacks 0001-initial): run `migrate` on it first',
+        '--from: the database is older than this version (it lacks 0001-schema): run `migrate` on it first',
       ),
-      refusal('--from: the database belongs to a newer version of Countersign (it has 9999-later)'),
+      refusal(
+        '--from: the database belongs to another version of Countersign, newer than this one or from before its first release (it has 9999-later)',
+      ),
     ])
   })
 
@@ -434,7 +436,9 @@ describe('copy refuses a target', { skip, concurrency: 4 }, () => {
     await target.query("insert into schema_migrations values ('9999-later', '')")
     assert.deepEqual(
       await copy(cli, target.url),
-      refusal('--to: the database belongs to a newer version of Countersign (it has 9999-later)'),
+      refusal(
+        '--to: the database belongs to another version of Countersign, newer than this one or from before its first release (it has 9999-later)',
+      ),
     )
   })
 

@@ -71,7 +71,7 @@ describe('migrate', { concurrency: 4 }, () => {
   it('applies what is missing once', async (t) => {
     const cli = commandLine(t)
     const { applied } = await cli.json<{ applied: string[] }>('migrate')
-    assert.equal(applied[0], '0001-initial')
+    assert.equal(applied[0], '0001-schema')
     assert.deepEqual(await cli.run('migrate'), {
       status: 0,
       stdout: 'The database is up to date.\n',
@@ -84,7 +84,7 @@ describe('migrate', { concurrency: 4 }, () => {
     await cli.run('migrate')
     cli.sql((database) => database.exec("insert into schema_migrations values ('9999-later', '')"))
     const newer = refusal(
-      'DATABASE_URL: the database belongs to a newer version of Countersign (it has 9999-later)',
+      'DATABASE_URL: the database belongs to another version of Countersign, newer than this one or from before its first release (it has 9999-later)',
     )
     const results = await Promise.all([cli.run('migrate'), cli.run('user list'), cli.run('backup copy.db')])
     assert.deepEqual(results, [newer, newer, newer])

@@ -37,7 +37,7 @@ describe('the migrations on SQLite', () => {
   it('are applied once, in a folder that they make, and named', async () => {
     const file = join(folder, 'deep', 'er', 'new.db')
     const applied = await migrate(file)
-    assert.ok(applied.includes('0001-initial'))
+    assert.ok(applied.includes('0001-schema'))
     assert.deepEqual(applied, [...applied].sort())
     assert.deepEqual(await migrate(file), [])
     assert.deepEqual(appliedTo(file), applied)
@@ -59,7 +59,7 @@ describe('the migrations on SQLite', () => {
     const before = inFile(file, (database) => database.serialize())
     await assert.rejects(migrate(file), (error: Error) => {
       assert.ok(error instanceof DatabaseRefused)
-      assert.match(error.message, /^DATABASE_URL: .*newer version.*9999-future/)
+      assert.match(error.message, /^DATABASE_URL: .*another version.*9999-future/)
       return true
     })
     assert.deepEqual(
@@ -68,13 +68,27 @@ describe('the migrations on SQLite', () => {
     )
   })
 
+  it('refuse a database from before the first release in one line', async () => {
+    const file = newFile()
+    inFile(file, (database) =>
+      database.exec(
+        "create table schema_migrations (name text, applied_at text); insert into schema_migrations values ('0001-initial', '')",
+      ),
+    )
+    await assert.rejects(migrate(file), (error: Error) => {
+      assert.ok(error instanceof DatabaseRefused)
+      assert.match(error.message, /^DATABASE_URL: [^\n]* before its first release \(it has 0001-initial\)$/)
+      return true
+    })
+  })
+
   it('are applied once when several processes start at the same moment', async () => {
     const file = newFile()
     const env = { DATABASE_URL: `file:${file}` }
     const runs = await Promise.all([1, 2, 3].map(() => runCommand('migrate --json', '', folder, env)))
     for (const { status, stderr } of runs) assert.equal(status, 0, stderr)
     assert.deepEqual(appliedTo(file), await appliedToNew())
-    assert.equal(runs.filter(({ stdout }) => stdout.includes('0001-initial')).length, 1)
+    assert.equal(runs.filter(({ stdout }) => stdout.includes('0001-schema')).length, 1)
     assert.equal(
       inFile(file, (database) => database.pragma('integrity_check', { simple: true })),
       'ok',

@@ -2,11 +2,8 @@ import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { sql, type Transaction } from 'kysely'
 import type pg from 'pg'
-import { up as createFirstSchema } from '../../server/db/migrations/0001-initial.ts'
 import { migrateDatabase } from '../../server/db/open.ts'
-import type { Database } from '../../server/db/tables.ts'
 import type { AppDatabase } from '../../server/operations.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { getOrdersOverview } from '../../server/orders/overview.ts'
@@ -293,30 +290,6 @@ describe('the tally of orders on PostgreSQL, for whoever writes them', { skip: w
     await assertExact(asOwner)
     const kept = await withRawDatabase(asOwner, keptTally)
     assert.deepEqual(kept, { '-1 0': '1, 7', '1 0': '1, 7' })
-  })
-})
-
-describe('the migration of the tally on PostgreSQL', { skip: withoutPostgres }, () => {
-  it('waits for orders under way and counts them, whatever isolation the database has by default', async (t) => {
-    const { databaseUrl, drop } = await createTestDatabase()
-    t.after(drop)
-    await withRawDatabase(databaseUrl, async (db) => {
-      await createFirstSchema(db as Transaction<Database>, 'postgres')
-      await sql`create table schema_migrations (name text primary key, applied_at text not null)`.execute(db)
-      await sql`insert into schema_migrations values ('0001-initial', 'then')`.execute(db)
-    })
-    const name = new URL(databaseUrl).pathname.slice(1)
-    await runSql(databaseUrl, `alter database ${name} set default_transaction_isolation = 'repeatable read'`)
-    const writer = await connectTo(databaseUrl)
-    t.after(() => writer.end())
-    await writer.query('begin')
-    await writer.query(insertOne, [77, 5 * day])
-    const migrating = migrateDatabase({ databaseUrl })
-    const first = await Promise.race([migrating, delay(500, 'waiting')])
-    await writer.query('commit')
-    assert.equal(first, 'waiting')
-    assert.deepEqual(await migrating, ['0002-order-tally', '0003-order-indexes'])
-    assert.deepEqual(await withRawDatabase(databaseUrl, keptTally), { '-1 0': '1, 77', '5 0': '1, 77' })
   })
 })
 

@@ -212,7 +212,8 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 4 }, ()
       const production = await prepareProduction(databaseUrl)
       await production.remove()
       await runSql(databaseUrl, "insert into schema_migrations values ('9999-later', 'now')")
-      const line = 'DATABASE_URL: the database belongs to a newer version of Countersign (it has 9999-later)'
+      const line =
+        'DATABASE_URL: the database belongs to another version of Countersign, newer than this one or from before its first release (it has 9999-later)'
       assert.deepEqual(await startAt(address(databaseUrl)), refusal(line))
     })
 
@@ -322,7 +323,7 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 4 }, ()
     const migrating = migrateDatabase({ databaseUrl })
     await setTimeout(1_000)
     await other.end()
-    assert.equal((await migrating).length, 3)
+    assert.equal((await migrating).length, 1)
   })
 
   it('four instances that start at once on an empty database all come up, on one schema', async (t) => {
@@ -342,10 +343,7 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 4 }, ()
     )
     const roles = await runSql<{ count: string }>(databaseUrl, 'select count(*) from roles')
     const names = applied.map(({ name }) => name)
-    assert.deepEqual(
-      [names, roles[0]?.count],
-      [['0001-initial', '0002-order-tally', '0003-order-indexes'], '3'],
-    )
+    assert.deepEqual([names, roles[0]?.count], [['0001-schema'], '3'])
   })
 
   describe('with two workers', () => {

@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import Sqlite from 'better-sqlite3'
 import * as fc from 'fast-check'
 import { type CompiledQuery, Kysely, PostgresDialect, SqliteDialect, sql, type Transaction } from 'kysely'
 import pg from 'pg'
-import { up as createFirstSchema } from '../../server/db/migrations/0001-initial.ts'
-import { migrateDatabase } from '../../server/db/open.ts'
 import type { Database } from '../../server/db/tables.ts'
 import { parseFilter } from '../../server/orders/filter/parser.ts'
 import { countOrders } from '../../server/orders/list/count.ts'
 import { readOverview } from '../../server/orders/tally.ts'
-import { createTestDatabase, testEngine, withRawDatabase } from '../support/database.ts'
+import { testEngine, withRawDatabase } from '../support/database.ts'
 import { createdId, insertOrders, type OrderRow, orderRow, variedOrders } from '../support/orders.ts'
 import { type Service, startService } from '../support/service.ts'
 import { countedTally, keptTally } from '../support/tally.ts'
@@ -204,60 +202,6 @@ describe('the tally of orders', () => {
       const answer = await viewer.get(`/v1/orders?filter=${encodeURIComponent(filter)}`)
       assert.equal(answer.body.totalCount, count, filter)
     }
-  })
-
-  describe('is filled by the migration', () => {
-    /** A database of the version before, with these orders. */
-    async function oldDatabase(t: TestContext, rows: OrderRow[]): Promise<string> {
-      const { databaseUrl, drop } = await createTestDatabase()
-      t.after(drop)
-      await withRawDatabase(databaseUrl, async (db) => {
-        await createFirstSchema(db as Transaction<Database>, testEngine)
-        await sql`create table schema_migrations (name text primary key, applied_at text not null)`.execute(
-          db,
-        )
-        await sql`insert into schema_migrations values ('0001-initial', 'then')`.execute(db)
-        for (const row of rows) await db.insertInto('orders').values(row).execute()
-      })
-      return databaseUrl
-    }
-
-    it('with the orders that there are, and goes on from there', async (t) => {
-      const odd = [
-        orderRow({ created_at: -1 }),
-        orderRow({ created_at: 0, total_e4: greatestTotalE4 }),
-        orderRow({ created_at: day, status: 9 }),
-      ]
-      const databaseUrl = await oldDatabase(t, [...variedOrders(40), ...odd])
-      assert.deepEqual(await migrateDatabase({ databaseUrl }), ['0002-order-tally', '0003-order-indexes'])
-      const orders = await withRawDatabase(databaseUrl, (db) => db.selectFrom('orders').selectAll().execute())
-      assert.equal(orders.length, 43)
-      await withRawDatabase(databaseUrl, assertExact)
-      await withRawDatabase(databaseUrl, async (db) => {
-        await db.updateTable('orders').set({ status: 1 }).where('status', '=', 0).execute()
-        await db.deleteFrom('orders').where('status', '=', 9).execute()
-        await db.insertInto('orders').values(orderRow()).execute()
-      })
-      await withRawDatabase(databaseUrl, assertExact)
-    })
-
-    it('with nothing in a database without orders', async (t) => {
-      const databaseUrl = await oldDatabase(t, [])
-      await migrateDatabase({ databaseUrl })
-      assert.deepEqual(await withRawDatabase(databaseUrl, keptTally), {})
-    })
-
-    it('not at all when the migration fails, which leaves the version before', async (t) => {
-      const databaseUrl = await oldDatabase(t, variedOrders(5))
-      await withRawDatabase(databaseUrl, (db) =>
-        sql`create table order_tally_changes (mine text)`.execute(db),
-      )
-      await assert.rejects(migrateDatabase({ databaseUrl }))
-      await withRawDatabase(databaseUrl, (db) => db.insertInto('orders').values(orderRow()).execute())
-      await withRawDatabase(databaseUrl, (db) => sql`drop table order_tally_changes`.execute(db))
-      await migrateDatabase({ databaseUrl })
-      await withRawDatabase(databaseUrl, assertExact)
-    })
   })
 })
 

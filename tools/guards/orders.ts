@@ -156,7 +156,7 @@ export const orderGuards: Guard[] = [
     ['test/db/sqlite-readers.test.ts'],
     '      if (error instanceof QueryTooSlow) return undefined\n',
   ),
-  inFile('server/db/migrations/0003-order-indexes.ts')(
+  inFile('server/db/sqlite/schema.ts')(
     'newest-first-clock',
     'nobody notes that a clock was set back',
     newestFirst,

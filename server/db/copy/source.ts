@@ -5,6 +5,7 @@ import { DatabaseRefused, DatabaseUnavailable } from '../errors.ts'
 import { migrate, pendingMigrations } from '../migrate.ts'
 import { sqliteDialect, translateErrors } from '../sqlite/driver.ts'
 import { openWritable, prepareFile } from '../sqlite/files.ts'
+import { schema } from '../sqlite/schema.ts'
 import { type Database, derivedTables, sqliteOwnTables, sqliteRowNumber } from '../tables.ts'
 
 /** A row as text, in the order of the table's columns. Every column reads the same as text on both engines. */
@@ -32,7 +33,7 @@ export async function describeTables(): Promise<CopiedTable[]> {
   try {
     await kysely(connection)
       .transaction()
-      .execute((trx) => migrate(trx, 'sqlite'))
+      .execute((trx) => migrate(trx, schema))
     return parentsFirst(connection, tableNames(connection)).map((name) => {
       const table = describeTable(connection, name)
       return { ...table, initialRows: [...readBatches(connection, table)].flat() }
@@ -118,7 +119,7 @@ function kysely(connection: Sqlite.Database): Kysely<Database> {
 }
 
 async function refuseOlder(connection: Sqlite.Database): Promise<void> {
-  const pending = await pendingMigrations(kysely(connection), 'sqlite')
+  const pending = await pendingMigrations(kysely(connection), schema)
   if (pending.length === 0) return
   throw new DatabaseRefused(
     `DATABASE_URL: the database is older than this version (it lacks ${pending.join(', ')}): run \`migrate\` on it first`,

@@ -6,6 +6,7 @@ import { pendingMigrations } from '../migrate.ts'
 import { migrateDatabase } from '../open.ts'
 import { postgresDialect } from '../postgres/driver.ts'
 import { translatePostgresError } from '../postgres/errors.ts'
+import { schema } from '../postgres/schema.ts'
 import type { Database } from '../tables.ts'
 import { batchRows, type CopiedTable, quoted, type TextRow } from './source.ts'
 
@@ -138,7 +139,7 @@ export class CopyTarget {
   async #refuseBeforeMigration(tables: CopiedTable[]): Promise<void> {
     const source = { acquire: async () => this.#client, release: () => undefined }
     const dialect = postgresDialect(source, { namedStatements: false })
-    await pendingMigrations(new Kysely<Database>({ dialect }), 'postgres')
+    await pendingMigrations(new Kysely<Database>({ dialect }), schema)
     const present = await this.#run('select tablename from pg_tables where schemaname = current_schema()')
     const names = new Set(present.map(([name]) => name))
     for (const table of tables.filter(({ name }) => names.has(name))) {

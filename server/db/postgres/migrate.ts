@@ -8,6 +8,7 @@ import { type ConnectionSource, postgresDialect, silenceTimeoutMilliseconds } fr
 import { translateConnectError, translatePostgresError } from './errors.ts'
 import { connectTimeoutMilliseconds, type PostgresOptions, types } from './open.ts'
 import { endConnection } from './pool.ts'
+import { schema } from './schema.ts'
 
 /** The oldest release whose features and planner this service is tested with. */
 const oldestServerMajor = 15
@@ -46,7 +47,7 @@ async function migrateOnce(options: PostgresOptions, onNotice: (message: string)
     const db = new Kysely<Database>({
       dialect: postgresDialect(singleSource(client), { namedStatements: false }),
     })
-    const pending = await withinSilence(pendingMigrations(db, 'postgres'))
+    const pending = await withinSilence(pendingMigrations(db, schema))
     if (pending.length === 0) {
       await noticeMissingIndex(db, onNotice)
       return []
@@ -55,7 +56,7 @@ async function migrateOnce(options: PostgresOptions, onNotice: (message: string)
     const applied = await transaction.execute(async (trx) => {
       await liftLimits.execute(trx)
       await sql`select pg_advisory_xact_lock(${sql.raw(migrationLock)})`.execute(trx)
-      return migrate(trx, 'postgres')
+      return migrate(trx, schema)
     })
     await noticeMissingIndex(db, onNotice)
     return applied

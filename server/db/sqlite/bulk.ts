@@ -76,7 +76,7 @@ function setAside(connection: Sqlite.Database, type: 'trigger' | 'index', condit
   }
 }
 
-/** What the trigger does for each row, for all rows after one (migration 0002). */
+/** What the trigger does for each row, for all rows after one (schema.ts). */
 const addToTally = `insert into order_tally (day, status, orders, total_units, total_parts_e4)
   with by_day as materialized (
     select case when created_at >= 0 then created_at / 86400000 else -1 end as day, status,
@@ -89,7 +89,7 @@ const addToTally = `insert into order_tally (day, status, orders, total_units, t
   on conflict (day, status) do update set orders = orders + excluded.orders,
     total_units = total_units + excluded.total_units, total_parts_e4 = total_parts_e4 + excluded.total_parts_e4`
 
-/** What the trigger says of each row, for all rows after one (migration 0003). */
+/** What the trigger says of each row, for all rows after one (schema.ts). */
 const findSequence = `update order_sequence set in_order_from = max(in_order_from, (
   select coalesce(max(seq), 0) + 1 from (
     select seq, created_at, max(

@@ -9,6 +9,7 @@ import type { Database } from '../tables.ts'
 import { CachingConnection, sqliteDialect, translateErrors } from './driver.ts'
 import { openReadOnly, openWritable, prepareFile, watchPlace } from './files.ts'
 import { ReadLanes } from './lanes.ts'
+import { schema } from './schema.ts'
 import { DatabaseThread, type RefusalCodec } from './thread.ts'
 import { QuickReads, TurnSnapshot } from './turn.ts'
 
@@ -40,7 +41,7 @@ export async function migrateSqlite(file: string): Promise<string[]> {
     connection = translateErrors(() => openWritable(file))
     const immediate = { ...plainTransaction, begin: 'begin immediate' }
     const db = new Kysely<Database>({ dialect: sqliteDialect(connection, immediate) })
-    return await db.transaction().execute((trx) => migrate(trx, 'sqlite'))
+    return await db.transaction().execute((trx) => migrate(trx, schema))
   } catch (error) {
     if (!(error instanceof DatabaseUnavailable)) throw error
     throw new DatabaseRefused(`DATABASE_URL: ${file} ${whatIsWrong(error)}`, { cause: error })

@@ -1,7 +1,7 @@
 import type Sqlite from 'better-sqlite3'
 
 /**
- * Puts off the text search of orders that a transaction adds (migration 0003): the search index writes itself out for each
+ * Puts off the text search of orders that a transaction adds (schema.ts): the search index writes itself out for each
  * statement that adds to it, which costs as much as everything else that is done for an order. Both calls belong to one
  * transaction: nobody else ever sees it put off.
  */

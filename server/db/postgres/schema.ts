@@ -1,0 +1,279 @@
+import { sql, type Transaction } from 'kysely'
+import type { Schema } from '../migrate.ts'
+import type { Database } from '../tables.ts'
+
+/** PostgreSQL's schema. A later migration is added here by name, and to sqlite/schema.ts under the same name. */
+export const schema: Schema = {
+  findHistory: sql`select 1 from pg_tables where schemaname = current_schema() and tablename = 'schema_migrations'`,
+  migrations: {
+    '0001-schema': async (trx: Transaction<Database>) => {
+      for (const statement of initial(await currentSchema(trx))) await sql.raw(statement).execute(trx)
+      await indexTrigrams(trx)
+    },
+  },
+}
+
+/**
+ * Text is compared by code point, whatever the database's collation is. The triggers' functions run with the rights of
+ * who migrated and name their tables in full: they work for whoever may write orders, whatever that role's search_path
+ * and rights are.
+ */
+const initial = (here: string) => [
+  `create table orders (
+     id uuid primary key,
+     customer text collate "C" not null,
+     customer_folded text collate "C" not null,
+     total_e4 bigint not null check (total_e4 between 1 and 999999999999999),
+     status integer not null check (status >= 0),
+     created_at bigint not null,
+     created_at_time_zone text collate "C",
+     created_by text collate "C",
+     updated_at bigint,
+     updated_at_time_zone text collate "C",
+     modified_by text collate "C",
+     version integer not null check (version >= 1)
+   )`,
+
+  // For each sort an index, with the id that breaks ties (ADR 12). An index that is read backwards has its nulls first:
+  // where they come last both ways, it takes two.
+  'create index orders_by_created_at on orders (created_at, id)',
+  'create index orders_by_customer on orders (customer_folded, id)',
+  'create index orders_by_total on orders (total_e4, id)',
+  'create index orders_by_status on orders (status, id)',
+  'create index orders_by_status_and_created_at on orders (status, created_at, id)',
+  'create index orders_by_updated_at on orders (updated_at, id)',
+  'create index orders_by_updated_at_desc on orders (updated_at desc nulls last, id desc)',
+  'create index orders_by_created_by on orders (lower(created_by), id)',
+  'create index orders_by_created_by_desc on orders (lower(created_by) desc nulls last, id desc)',
+
+  // SQLite's readers stop a query by this function; here the statement timeout does.
+  `create function within_time() returns integer language sql immutable as 'select 1'`,
+
+  // The tally (ADR 10). `day` is the whole UTC days since 1970 of `created_at`; -1 stands for all days together, and what
+  // was created before 1970 counts there only. There are few rows, updated all the time: room on the page keeps those
+  // updates off the index.
+  `create table order_tally (
+     day bigint not null,
+     status integer not null,
+     orders bigint not null,
+     total_units numeric not null,
+     total_parts_e4 numeric not null,
+     primary key (day, status)
+   ) with (fillfactor = 50)`,
+  // Triggers append what a statement changed, summed up by day and status, so that no write waits for another's row;
+  // `foldOrderTally` moves it into the tally. Rows come and go: what is dead is to be cleared away by its number, not by
+  // its share of the few that live.
+  `create table order_tally_changes (
+     id bigint generated always as identity primary key,
+     day bigint not null,
+     status integer not null,
+     orders bigint not null,
+     total_units numeric not null,
+     total_parts_e4 numeric not null
+   ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000)`,
+  // A statement for one order, as nearly all are, is not summed up: that would cost as much as the rest of it.
+  `create function ${here}.order_tally_insert() returns trigger language plpgsql
+     security definer set search_path = pg_catalog, pg_temp as $function$
+   begin
+     perform from created offset 1;
+     if not found then
+       insert into ${here}.order_tally_changes (day, status, orders, total_units, total_parts_e4)
+         select case when created_at >= 0 then created_at / 86400000 else -1 end,
+           status, 1, total_e4 / 10000, total_e4 % 10000
+         from created;
+     else
+       insert into ${here}.order_tally_changes (day, status, orders, total_units, total_parts_e4)
+         select case when created_at >= 0 then created_at / 86400000 else -1 end,
+           status, count(*), sum(total_e4 / 10000), sum(total_e4 % 10000)
+         from created group by 1, 2;
+     end if;
+     return null;
+   end $function$`,
+  `create function ${here}.order_tally_update() returns trigger language plpgsql
+     security definer set search_path = pg_catalog, pg_temp as $function$
+   begin
+     insert into ${here}.order_tally_changes (day, status, orders, total_units, total_parts_e4)
+       select day, status, sum(orders), sum(total_units), sum(total_parts_e4)
+       from (
+         select case when created_at >= 0 then created_at / 86400000 else -1 end as day,
+           status, -1 as orders, -(total_e4 / 10000) as total_units, -(total_e4 % 10000) as total_parts_e4
+         from before_update
+         union all
+         select case when created_at >= 0 then created_at / 86400000 else -1 end,
+           status, 1, total_e4 / 10000, total_e4 % 10000
+         from after_update
+       ) as changed
+       group by day, status
+       having sum(orders) <> 0 or sum(total_units) <> 0 or sum(total_parts_e4) <> 0;
+     return null;
+   end $function$`,
+  `create function ${here}.order_tally_delete() returns trigger language plpgsql
+     security definer set search_path = pg_catalog, pg_temp as $function$
+   begin
+     insert into ${here}.order_tally_changes (day, status, orders, total_units, total_parts_e4)
+       select case when created_at >= 0 then created_at / 86400000 else -1 end,
+         status, -count(*), -sum(total_e4 / 10000), -sum(total_e4 % 10000)
+       from deleted group by 1, 2;
+     return null;
+   end $function$`,
+  `create function ${here}.order_tally_truncate() returns trigger language plpgsql
+     security definer set search_path = pg_catalog, pg_temp as $function$
+   begin
+     truncate ${here}.order_tally_changes, ${here}.order_tally;
+     return null;
+   end $function$`,
+  `create trigger order_tally_insert after insert on orders referencing new table as created
+     for each statement execute function order_tally_insert()`,
+  `create trigger order_tally_update after update on orders
+     referencing old table as before_update new table as after_update
+     for each statement execute function order_tally_update()`,
+  `create trigger order_tally_delete after delete on orders referencing old table as deleted
+     for each statement execute function order_tally_delete()`,
+  `create trigger order_tally_truncate after truncate on orders
+     for each statement execute function order_tally_truncate()`,
+
+  // For people with a SQL prompt: totals as decimals, instants as such. The service itself never reads it.
+  `create view orders_readable as select
+     id,
+     customer,
+     total_e4::numeric / 10000 as total,
+     case status when 0 then 'Pending' when 1 then 'Approved' end as status,
+     to_timestamp(created_at / 1000.0) as created_at,
+     created_at_time_zone,
+     created_by,
+     to_timestamp(updated_at / 1000.0) as updated_at,
+     updated_at_time_zone,
+     modified_by,
+     version
+   from orders`,
+
+  `create table principals (
+     id integer generated by default as identity primary key,
+     kind text collate "C" not null check (kind in ('user', 'client')),
+     name text collate "C" not null,
+     name_folded text collate "C" not null unique,
+     enabled integer not null check (enabled in (0, 1)),
+     credentials_changed_at bigint not null,
+     demo integer not null check (demo in (0, 1)),
+     created_at bigint not null
+   )`,
+  `create table users (
+     principal_id integer primary key references principals (id),
+     email text collate "C" not null unique,
+     password_hash text collate "C" not null,
+     time_zone text collate "C"
+   )`,
+  `create table client_secrets (
+     id integer generated by default as identity primary key,
+     principal_id integer not null references principals (id),
+     secret_hash text collate "C" not null,
+     created_at bigint not null
+   )`,
+  'create index client_secrets_by_principal on client_secrets (principal_id)',
+  'create table roles (name text collate "C" primary key)',
+  `create table role_permissions (
+     role text collate "C" not null references roles (name),
+     permission text collate "C" not null,
+     primary key (role, permission)
+   )`,
+  `create table principal_roles (
+     principal_id integer not null references principals (id),
+     role text collate "C" not null references roles (name),
+     primary key (principal_id, role)
+   )`,
+  `insert into roles (name) values ('Admin'), ('Operator'), ('Viewer')`,
+  `insert into role_permissions (role, permission) values
+     ('Admin', 'Orders.Create'), ('Admin', 'Orders.Read'), ('Admin', 'Orders.Approve'),
+     ('Operator', 'Orders.Create'), ('Operator', 'Orders.Read'),
+     ('Viewer', 'Orders.Read')`,
+
+  `create table sessions (
+     id text collate "C" primary key,
+     principal_id integer not null references principals (id),
+     roles text collate "C" not null,
+     antiforgery_binding text collate "C" not null unique,
+     created_at bigint not null,
+     last_seen_at bigint not null,
+     absolute_expires_at bigint not null,
+     user_agent text collate "C"
+   )`,
+  'create index sessions_by_principal on sessions (principal_id)',
+  'create index sessions_by_last_seen on sessions (last_seen_at)',
+  'create index sessions_by_absolute_end on sessions (absolute_expires_at)',
+  `create table session_ids (
+     id_hash text collate "C" primary key,
+     session_id text collate "C" not null references sessions (id) on delete cascade,
+     retired_at bigint
+   )`,
+  'create index session_ids_by_session on session_ids (session_id)',
+  'create index session_ids_by_retirement on session_ids (retired_at)',
+
+  `create table refresh_families (
+     id text collate "C" primary key,
+     principal_id integer not null references principals (id),
+     created_at bigint not null,
+     expires_at bigint not null,
+     revoked_at bigint
+   )`,
+  'create index refresh_families_by_principal on refresh_families (principal_id)',
+  'create index refresh_families_by_end on refresh_families (expires_at)',
+  `create table refresh_tokens (
+     token_hash text collate "C" primary key,
+     family_id text collate "C" not null references refresh_families (id) on delete cascade,
+     expires_at bigint not null,
+     used_at bigint
+   )`,
+  'create index refresh_tokens_by_family on refresh_tokens (family_id)',
+
+  `create table login_failures (
+     key_hash text collate "C" primary key,
+     failures integer not null,
+     blocked_until bigint not null,
+     updated_at bigint not null
+   )`,
+  'create index login_failures_by_update on login_failures (updated_at)',
+
+  `create table idempotency_keys (
+     principal_id integer not null references principals (id),
+     operation text collate "C" not null,
+     key text collate "C" not null,
+     fingerprint text collate "C" not null,
+     status integer not null,
+     body text collate "C",
+     location text collate "C",
+     etag text collate "C",
+     expires_at bigint not null,
+     primary key (principal_id, operation, key)
+   )`,
+  'create index idempotency_keys_by_end on idempotency_keys (expires_at)',
+]
+
+async function currentSchema(trx: Transaction<Database>): Promise<string> {
+  const { rows } = await sql<{ name: string }>`select quote_ident(current_schema()) as name`.execute(trx)
+  const [here] = rows
+  if (here === undefined) throw new Error('there is no current schema')
+  return here.name
+}
+
+/** SQLSTATEs of an extension that is not installed on the server, by its version, or that the role may not make. */
+const noExtension = ['0A000', '58P01', '42501']
+
+/**
+ * Text search. Without the extension, or the right to it, everything else of the migration stands; texts are then read
+ * row by row (docs/operations.md).
+ */
+async function indexTrigrams(trx: Transaction<Database>): Promise<void> {
+  await sql`savepoint trigrams`.execute(trx)
+  try {
+    await sql`create extension if not exists pg_trgm`.execute(trx)
+  } catch (error) {
+    await sql`rollback to savepoint trigrams`.execute(trx)
+    if (noExtension.includes(String((error as { code?: unknown }).code))) return
+    throw error
+  }
+  await sql`release savepoint trigrams`.execute(trx)
+  const { rows } = await sql<{ name: string }>`select quote_ident(nspname) as name from pg_extension
+    join pg_namespace on pg_namespace.oid = extnamespace where extname = 'pg_trgm'`.execute(trx)
+  await sql`create index orders_by_trigram on orders using gin (customer_folded ${sql.raw(`${rows[0]?.name}.gin_trgm_ops`)})
+    with (gin_pending_list_limit = 256)`.execute(trx)
+}

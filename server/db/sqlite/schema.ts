@@ -1,0 +1,273 @@
+import { sql, type Transaction } from 'kysely'
+import type { Schema } from '../migrate.ts'
+import type { Database } from '../tables.ts'
+
+/** SQLite's schema. A later migration is added here by name, and to postgres/schema.ts under the same name. */
+export const schema: Schema = {
+  findHistory: sql`select 1 from sqlite_schema where type = 'table' and name = 'schema_migrations'`,
+  migrations: {
+    '0001-schema': async (trx: Transaction<Database>) => {
+      for (const statement of initial) await sql.raw(statement).execute(trx)
+    },
+  },
+}
+
+/** Text is compared by code point (BINARY). A connection that reads defines `within_time()` for itself. */
+const initial = [
+  `create table orders (
+     seq integer primary key,
+     id text not null,
+     customer text not null,
+     customer_folded text not null,
+     total_e4 integer not null check (total_e4 between 1 and 999999999999999),
+     status integer not null check (status >= 0),
+     created_at integer not null,
+     created_at_time_zone text,
+     created_by text,
+     updated_at integer,
+     updated_at_time_zone text,
+     modified_by text,
+     version integer not null check (version >= 1)
+   ) strict`,
+
+  // For each sort an index, with the id that breaks ties (ADR 12).
+  'create unique index orders_by_id on orders (id)',
+  'create index orders_by_created_at on orders (created_at, id)',
+  'create index orders_by_customer on orders (customer_folded, id)',
+  'create index orders_by_total on orders (total_e4, id)',
+  'create index orders_by_status on orders (status, id)',
+  'create index orders_by_status_and_created_at on orders (status, created_at, id)',
+  'create index orders_by_updated_at on orders (updated_at, id)',
+  'create index orders_by_created_by on orders (lower(created_by), id)',
+
+  // What the planner shall think, whatever there is: rows of the table, and how many of them have equal first columns of
+  // the index, first two, and so on. Without, it takes a status for as rare as any other value. Plans are then the same
+  // for ten orders and for ten million. https://sqlite.org/fileformat2.html#stat1tab
+  // The table of statistics is made by `analyze` alone.
+  'analyze orders',
+  `insert into sqlite_stat1 (tbl, idx, stat) values
+     ('orders', 'orders_by_id', '1000000 1'),
+     ('orders', 'orders_by_created_at', '1000000 2 1'),
+     ('orders', 'orders_by_customer', '1000000 20 1'),
+     ('orders', 'orders_by_total', '1000000 20 1'),
+     ('orders', 'orders_by_status', '1000000 400000 1'),
+     ('orders', 'orders_by_status_and_created_at', '1000000 400000 2 1'),
+     ('orders', 'orders_by_updated_at', '1000000 2 1'),
+     ('orders', 'orders_by_created_by', '1000000 50000 1')`,
+
+  // Text search. Rows keep their numbers for certain only where a column holds them: that is `seq`.
+  `create virtual table orders_search using fts5(customer_folded, content = 'orders', content_rowid = 'seq',
+     columnsize = 0, tokenize = 'trigram case_sensitive 1')`,
+  // A group of writes indexes its new rows together at its end (search.ts): those above `indexed_to`, which is the
+  // greatest row number that there can be in between.
+  'create table orders_search_deferral (indexed_to integer not null) strict',
+  'insert into orders_search_deferral values (9223372036854775807)',
+  `create trigger orders_search_insert after insert on orders
+     when new.seq <= (select indexed_to from orders_search_deferral)
+   begin
+     insert into orders_search (rowid, customer_folded) values (new.seq, new.customer_folded);
+   end`,
+  `create trigger orders_search_delete after delete on orders
+     when old.seq <= (select indexed_to from orders_search_deferral)
+   begin
+     insert into orders_search (orders_search, rowid, customer_folded)
+       values ('delete', old.seq, old.customer_folded);
+   end`,
+  `create trigger orders_search_update after update of seq, customer_folded on orders
+     when old.seq <= (select indexed_to from orders_search_deferral)
+   begin
+     insert into orders_search (orders_search, rowid, customer_folded)
+       values ('delete', old.seq, old.customer_folded);
+     insert into orders_search (rowid, customer_folded) values (new.seq, new.customer_folded);
+   end`,
+
+  // From this row on each was created no earlier than all before it: newest first is then from the greatest number down.
+  'create table order_sequence (in_order_from integer not null) strict',
+  'insert into order_sequence values (1)',
+  `create trigger order_sequence_insert after insert on orders
+     when new.created_at < (select max(created_at) from orders) or new.seq < (select max(seq) from orders)
+   begin
+     update order_sequence set in_order_from = (select max(seq) + 1 from orders);
+   end`,
+  `create trigger order_sequence_update after update of seq, created_at on orders
+   begin
+     update order_sequence set in_order_from = (select max(seq) + 1 from orders);
+   end`,
+
+  // The tally (ADR 10). `day` is the whole UTC days since 1970 of `created_at`; -1 stands for all days together, and
+  // what was created before 1970 counts there only. Sums are kept as whole units and ten-thousandths apart, so that 64
+  // bits hold them.
+  `create table order_tally (
+     day integer not null,
+     status integer not null,
+     orders integer not null,
+     total_units integer not null,
+     total_parts_e4 integer not null,
+     primary key (day, status)
+   ) strict, without rowid`,
+  // Always empty here: PostgreSQL's triggers append to it.
+  `create table order_tally_changes (
+     id integer primary key,
+     day integer not null,
+     status integer not null,
+     orders integer not null,
+     total_units integer not null,
+     total_parts_e4 integer not null
+   ) strict`,
+  `create trigger order_tally_insert after insert on orders
+   begin
+     insert into order_tally (day, status, orders, total_units, total_parts_e4)
+       select -1, new.status, 1, new.total_e4 / 10000, new.total_e4 % 10000
+       union all
+       select new.created_at / 86400000, new.status, 1, new.total_e4 / 10000, new.total_e4 % 10000
+       where new.created_at >= 0
+     on conflict (day, status) do update set
+       orders = orders + excluded.orders,
+       total_units = total_units + excluded.total_units,
+       total_parts_e4 = total_parts_e4 + excluded.total_parts_e4;
+   end`,
+  `create trigger order_tally_update after update of status, created_at, total_e4 on orders
+   begin
+     insert into order_tally (day, status, orders, total_units, total_parts_e4)
+       select -1, old.status, -1, -(old.total_e4 / 10000), -(old.total_e4 % 10000)
+       union all
+       select old.created_at / 86400000, old.status, -1, -(old.total_e4 / 10000), -(old.total_e4 % 10000)
+       where old.created_at >= 0
+       union all
+       select -1, new.status, 1, new.total_e4 / 10000, new.total_e4 % 10000
+       union all
+       select new.created_at / 86400000, new.status, 1, new.total_e4 / 10000, new.total_e4 % 10000
+       where new.created_at >= 0
+     on conflict (day, status) do update set
+       orders = orders + excluded.orders,
+       total_units = total_units + excluded.total_units,
+       total_parts_e4 = total_parts_e4 + excluded.total_parts_e4;
+   end`,
+  `create trigger order_tally_delete after delete on orders
+   begin
+     insert into order_tally (day, status, orders, total_units, total_parts_e4)
+       select -1, old.status, -1, -(old.total_e4 / 10000), -(old.total_e4 % 10000)
+       union all
+       select old.created_at / 86400000, old.status, -1, -(old.total_e4 / 10000), -(old.total_e4 % 10000)
+       where old.created_at >= 0
+     on conflict (day, status) do update set
+       orders = orders + excluded.orders,
+       total_units = total_units + excluded.total_units,
+       total_parts_e4 = total_parts_e4 + excluded.total_parts_e4;
+   end`,
+
+  // For people with a SQL prompt: totals as decimals, instants as text. The service itself never reads it.
+  `create view orders_readable as select
+     id,
+     customer,
+     printf('%d.%04d', total_e4 / 10000, total_e4 % 10000) as total,
+     case status when 0 then 'Pending' when 1 then 'Approved' end as status,
+     strftime('%Y-%m-%dT%H:%M:%fZ', created_at / 1000.0, 'unixepoch') as created_at,
+     created_at_time_zone,
+     created_by,
+     strftime('%Y-%m-%dT%H:%M:%fZ', updated_at / 1000.0, 'unixepoch') as updated_at,
+     updated_at_time_zone,
+     modified_by,
+     version
+   from orders`,
+
+  `create table principals (
+     id integer primary key autoincrement,
+     kind text not null check (kind in ('user', 'client')),
+     name text not null,
+     name_folded text not null unique,
+     enabled integer not null check (enabled in (0, 1)),
+     credentials_changed_at integer not null,
+     demo integer not null check (demo in (0, 1)),
+     created_at integer not null
+   ) strict`,
+  `create table users (
+     principal_id integer primary key references principals (id),
+     email text not null unique,
+     password_hash text not null,
+     time_zone text
+   ) strict`,
+  `create table client_secrets (
+     id integer primary key autoincrement,
+     principal_id integer not null references principals (id),
+     secret_hash text not null,
+     created_at integer not null
+   ) strict`,
+  'create index client_secrets_by_principal on client_secrets (principal_id)',
+  'create table roles (name text primary key) strict',
+  `create table role_permissions (
+     role text not null references roles (name),
+     permission text not null,
+     primary key (role, permission)
+   ) strict`,
+  `create table principal_roles (
+     principal_id integer not null references principals (id),
+     role text not null references roles (name),
+     primary key (principal_id, role)
+   ) strict`,
+  `insert into roles (name) values ('Admin'), ('Operator'), ('Viewer')`,
+  `insert into role_permissions (role, permission) values
+     ('Admin', 'Orders.Create'), ('Admin', 'Orders.Read'), ('Admin', 'Orders.Approve'),
+     ('Operator', 'Orders.Create'), ('Operator', 'Orders.Read'),
+     ('Viewer', 'Orders.Read')`,
+
+  `create table sessions (
+     id text primary key,
+     principal_id integer not null references principals (id),
+     roles text not null,
+     antiforgery_binding text not null unique,
+     created_at integer not null,
+     last_seen_at integer not null,
+     absolute_expires_at integer not null,
+     user_agent text
+   ) strict`,
+  'create index sessions_by_principal on sessions (principal_id)',
+  'create index sessions_by_last_seen on sessions (last_seen_at)',
+  'create index sessions_by_absolute_end on sessions (absolute_expires_at)',
+  `create table session_ids (
+     id_hash text primary key,
+     session_id text not null references sessions (id) on delete cascade,
+     retired_at integer
+   ) strict`,
+  'create index session_ids_by_session on session_ids (session_id)',
+  'create index session_ids_by_retirement on session_ids (retired_at)',
+
+  `create table refresh_families (
+     id text primary key,
+     principal_id integer not null references principals (id),
+     created_at integer not null,
+     expires_at integer not null,
+     revoked_at integer
+   ) strict`,
+  'create index refresh_families_by_principal on refresh_families (principal_id)',
+  'create index refresh_families_by_end on refresh_families (expires_at)',
+  `create table refresh_tokens (
+     token_hash text primary key,
+     family_id text not null references refresh_families (id) on delete cascade,
+     expires_at integer not null,
+     used_at integer
+   ) strict`,
+  'create index refresh_tokens_by_family on refresh_tokens (family_id)',
+
+  `create table login_failures (
+     key_hash text primary key,
+     failures integer not null,
+     blocked_until integer not null,
+     updated_at integer not null
+   ) strict`,
+  'create index login_failures_by_update on login_failures (updated_at)',
+
+  `create table idempotency_keys (
+     principal_id integer not null references principals (id),
+     operation text not null,
+     key text not null,
+     fingerprint text not null,
+     status integer not null,
+     body text,
+     location text,
+     etag text,
+     expires_at integer not null,
+     primary key (principal_id, operation, key)
+   ) strict`,
+  'create index idempotency_keys_by_end on idempotency_keys (expires_at)',
+]
