@@ -1,178 +1,164 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseSync } from 'vite'
 import { buildWebIfStale } from '../web/build.ts'
-import type { Edit, Guard } from './guards/guard.ts'
 import { guards } from './guards/list.ts'
+import { type Place, placesIn } from './guards/places.ts'
 
 /**
- * Breaks the guards of tools/guards/ one at a time, each in a private copy of the tree, and runs the tests that have to
- * notice. Arguments choose guards by parts of their ids. Fails when a guard was broken and no test failed.
+ * Breaks the service in one way at a time, each in a private copy of the tree, and runs the tests that have to notice.
+ * The ways are those of tools/guards/list.ts, or with `random 30 x` thirty places of server/ that follow from x.
+ * Fails when no test noticed, or when a guard is not there any more.
  */
 const root = fileURLToPath(new URL('..', import.meta.url))
-const asked = process.argv.slice(2)
-const chosen = guards.filter(({ id }) => asked.length === 0 || asked.some((part) => id.includes(part)))
-/** Copies, and so guards broken at the same time. */
-const copies = 2
-const testLimitMilliseconds = 120_000
-/** Of all tests of a guard: one that waits for a refusal which never comes asks for ever, and no limit of a test ends it. */
-const runLimitMilliseconds = 300_000
+const [mode, count, seed = String(Date.now())] = process.argv.slice(2)
+/** Of one file of tests: one that waits for a refusal that never comes would ask for ever. */
+const limitMilliseconds = 300_000
 
-type Verdict = 'noticed' | 'NOT noticed'
-
-interface Outcome {
-  guard: Guard
-  verdict: Verdict
-  failed: number
-  seconds: number
+interface Mutant {
+  name: string
+  places: Place[]
+  tests: string[]
 }
 
-interface Run {
-  passed: number
-  failed: number
-  isGreen: boolean
-  /** Why tests failed, in the words of the runner. */
-  failures: string
-}
-
+const everywhere = globSync('server/**/*.ts', { cwd: root, exclude: ['server/dist/**'] })
+  .sort()
+  .flatMap((file) => placesIn(root, file))
 await buildWebIfStale()
 const folder = mkdtempSync(join(tmpdir(), 'countersign-guards-'))
-const running = new Set<ChildProcess>()
-process.on('exit', () => {
-  for (const child of running) end(child)
-  rmSync(folder, { recursive: true, force: true })
-})
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
-process.exitCode = await main()
 
-async function main(): Promise<number> {
-  const trees = Array.from({ length: copies }, (_, index) => copyTree(join(folder, `copy-${index}`)))
-  const red = await inLanes(trees, testFilesOf(chosen), async (tree, { tests, engine }) => {
-    const { isGreen, failures } = await runTests(tree, tests, engine)
-    return isGreen ? [] : [`${tests.join(', ')}\n${failures}`]
-  })
-  if (red.flat().length > 0) {
-    process.stdout.write(`These fail though nothing is broken:\n${red.flat().join('\n')}\n`)
-    return 1
+const waiting = (mode === 'random' ? drawn() : listed()).values()
+const verdicts: string[] = []
+/** Whether a file of tests is green while nothing is broken. */
+const greenBefore = new Map<string, Promise<boolean>>()
+await Promise.all(['one', 'two'].map((name) => breakInTurn(copyTree(join(folder, name)))))
+const noticed = verdicts.filter((verdict) => verdict === 'noticed').length
+process.stdout.write(
+  `${noticed} of ${verdicts.length} noticed${mode === 'random' ? ` (random ${seed})` : ''}\n`,
+)
+process.exitCode = noticed === verdicts.length ? 0 : 1
+
+async function breakInTurn(tree: string): Promise<void> {
+  for (const mutant of waiting) {
+    const verdict = await verdictOn(tree, mutant)
+    verdicts.push(verdict)
+    process.stdout.write(`${verdict.padEnd(11)} ${mutant.name}\n`)
   }
-  process.stdout.write(
-    `| guard | file | tests | verdict | tests that failed | seconds |\n|---|---|---|---|--:|--:|\n`,
+}
+
+function listed(): Mutant[] {
+  return Object.entries(guards).flatMap(([test, list]) =>
+    list.map(([name, kind, source, within]) => {
+      const fit = everywhere.filter(
+        (place) =>
+          place.kind === kind &&
+          place.source.includes(source) &&
+          (within === undefined || place.within.includes(within)),
+      )
+      // Of places one inside the other the inner one is meant.
+      const places = fit.filter((outer) => !fit.some((inner) => isInside(inner, outer)))
+      return { name, places, tests: [`test/${test}.test.ts`] }
+    }),
   )
-  const outcomes = await inLanes(trees, chosen, async (tree, guard) => {
-    const outcome = await breakOne(tree, guard)
-    process.stdout.write(`${rowOf(outcome)}\n`)
-    return outcome
+}
+
+function isInside(inner: Place, outer: Place): boolean {
+  const size = (place: Place) => place.end - place.start
+  return (
+    inner.file === outer.file &&
+    inner.start >= outer.start &&
+    inner.end <= outer.end &&
+    size(inner) < size(outer)
+  )
+}
+
+/** Half of them in what refuses or throws. Their tests are those of the folder. */
+function drawn(): Mutant[] {
+  const code = everywhere.filter(({ kind }) => kind !== 'text' && kind !== 'property')
+  const refuses = (place: Place) => place.kind === 'throw' || /refus|error|cause|Problem/i.test(place.source)
+  const halves = [code.filter(refuses), code.filter((place) => !refuses(place))] as const
+  return Array.from({ length: Number(count) }, (_, index) => {
+    const half = halves[index % 2 === 0 ? 0 : 1]
+    const digest = createHash('sha256').update(`${seed} ${index}`).digest()
+    const place = half[digest.readUInt32BE() % half.length] as Place
+    const [, area = ''] = place.file.split('/')
+    const tests = globSync(`test/{${testFolders[area] ?? 'http,contract,cli'}}/*.test.ts`, { cwd: root })
+    const line = readFileSync(join(root, place.file), 'utf8').slice(0, place.start).split('\n').length
+    const words = place.source.replaceAll(/\s+/g, ' ').slice(0, 70)
+    return { name: `${place.file}:${line} ${place.kind} ${words}`, places: [place], tests }
   })
-  const unnoticed = outcomes.filter(({ verdict }) => verdict !== 'noticed')
-  process.stdout.write(`\n${outcomes.length - unnoticed.length} of ${outcomes.length} guards noticed\n`)
-  return unnoticed.length === 0 ? 0 : 1
+}
+
+const testFolders: Record<string, string> = {
+  auth: 'auth,security,contract',
+  cli: 'cli,contract',
+  db: 'db,orders,faults',
+  http: 'http,contract,security',
+  orders: 'orders,contract,fuzz',
+}
+
+async function verdictOn(tree: string, { places, tests }: Mutant): Promise<string> {
+  if (places.length === 0 || !tests.every((test) => existsSync(join(tree, test)))) return 'NOT FOUND'
+  const files = [...new Set(places.map(({ file }) => file))]
+  for (const test of mode === 'random' ? [] : tests) {
+    if (!greenBefore.has(test)) greenBefore.set(test, isGreen(tree, [test]))
+    if (!(await greenBefore.get(test))) return 'RED BEFORE'
+  }
+  try {
+    for (const file of files) {
+      const here = places.filter((place) => place.file === file).sort((one, other) => other.start - one.start)
+      const text = here.reduce(
+        (now, { start, end, broken }) => now.slice(0, start) + broken + now.slice(end),
+        readFileSync(join(root, file), 'utf8'),
+      )
+      // What cannot even be loaded fails every test, and shows nothing.
+      if (parseSync(file, text).errors.length > 0) return 'NO CODE'
+      writeFileSync(join(tree, file), text)
+    }
+    return (await isGreen(tree, tests)) ? 'UNNOTICED' : 'noticed'
+  } finally {
+    for (const file of files) cpSync(join(root, file), join(tree, file))
+  }
+}
+
+async function isGreen(tree: string, tests: string[]): Promise<boolean> {
+  for (const test of tests)
+    if (!(await succeeds(tree, ['--test', '--test-timeout=120000', test]))) return false
+  return true
+}
+
+async function succeeds(cwd: string, args: string[]): Promise<boolean> {
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env
+  // A group of its own: the processes that it starts end with it.
+  const child = spawn(process.execPath, args, { cwd, env, stdio: 'ignore', detached: true })
+  const end = () => child.exitCode === null && process.kill(-(child.pid as number), 'SIGKILL')
+  process.once('exit', end)
+  const timer = setTimeout(end, limitMilliseconds)
+  const [code] = await once(child, 'close')
+  clearTimeout(timer)
+  process.off('exit', end)
+  return code === 0
 }
 
 function copyTree(target: string): string {
-  const left = ['.git', 'node_modules', 'data', 'results']
-  for (const entry of readdirSync(root)) {
-    if (left.includes(entry)) continue
-    cpSync(join(root, entry), join(target, entry), {
-      recursive: true,
-      preserveTimestamps: true,
-      filter: (source) => !left.includes(basename(source)),
-    })
-  }
+  for (const entry of ['server', 'test', 'web', 'docs', 'tools', 'package.json', 'README.md'])
+    cpSync(join(root, entry), join(target, entry), { recursive: true, preserveTimestamps: true })
   symlinkSync(join(root, 'node_modules'), join(target, 'node_modules'))
   return target
-}
-
-/** Each file of tests once for each engine that a guard wants it on. */
-function testFilesOf(some: Guard[]): Pick<Guard, 'engine' | 'tests'>[] {
-  const single = some.flatMap(({ engine, tests }) => tests.map((file) => ({ engine, tests: [file] })))
-  return [...new Map(single.map((one) => [JSON.stringify(one), one])).values()]
-}
-
-/** As many at a time as there are trees, each in the first that is free. */
-async function inLanes<T, R>(
-  trees: string[],
-  items: T[],
-  work: (tree: string, item: T) => Promise<R>,
-): Promise<R[]> {
-  const waiting = items.entries()
-  const results: R[] = []
-  await Promise.all(
-    trees.map(async (tree) => {
-      for (const [index, item] of waiting) results[index] = await work(tree, item)
-    }),
-  )
-  return results
-}
-
-async function breakOne(tree: string, guard: Guard): Promise<Outcome> {
-  const started = performance.now()
-  const kept = new Map(guard.edits.map(({ file }) => [file, readFileSync(join(tree, file), 'utf8')]))
-  try {
-    for (const edit of guard.edits) apply(tree, edit)
-    const run = await runTests(tree, guard.tests, guard.engine)
-    if (run.passed === 0) await assertLoads(tree, guard)
-    const verdict: Verdict = run.isGreen ? 'NOT noticed' : 'noticed'
-    return { guard, verdict, failed: run.failed, seconds: (performance.now() - started) / 1000 }
-  } finally {
-    for (const [file, text] of kept) writeFileSync(join(tree, file), text)
-  }
-}
-
-/** A mutant that cannot even be loaded fails every test, and shows nothing. */
-async function assertLoads(tree: string, { id, edits }: Guard): Promise<void> {
-  for (const { file } of edits) {
-    const child = spawn(process.execPath, ['--eval', `import('./${file}')`], { cwd: tree, stdio: 'inherit' })
-    const [code] = await once(child, 'close')
-    if (code !== 0) throw new Error(`${id}: ${file} cannot be loaded when it is broken so`)
-  }
-}
-
-function apply(tree: string, { file, from, to }: Edit): void {
-  const path = join(tree, file)
-  const parts = readFileSync(path, 'utf8').split(from)
-  if (parts.length !== 2) throw new Error(`${file} has ${parts.length - 1} times: ${from}`)
-  writeFileSync(path, parts.join(to))
-}
-
-/** On PostgreSQL by tools/test.ts, which starts a server for it. */
-async function runTests(tree: string, files: string[], engine: Guard['engine']): Promise<Run> {
-  const { TEST_DATABASE_URL: _, NODE_TEST_CONTEXT: __, ...env } = process.env
-  const limit = `--test-timeout=${testLimitMilliseconds}`
-  const command = engine === 'postgres' ? ['tools/test.ts'] : ['--test', limit, '--test-concurrency=1']
-  const child = spawn(process.execPath, [...command, ...files], {
-    cwd: tree,
-    env,
-    stdio: ['ignore', 'pipe', 'ignore'],
-    // A group of its own: the processes that it starts end with it.
-    detached: true,
-  })
-  running.add(child)
-  const exit = once(child, 'close')
-  const timer = setTimeout(() => end(child), runLimitMilliseconds)
-  const chunks: Buffer[] = []
-  for await (const chunk of child.stdout) chunks.push(chunk)
-  const [code] = await exit
-  clearTimeout(timer)
-  running.delete(child)
-  const output = Buffer.concat(chunks).toString()
-  const count = (what: string) =>
-    [...output.matchAll(new RegExp(`^\\S+ ${what} (\\d+)$`, 'gm'))].reduce((sum, [, n]) => sum + Number(n), 0)
-  const [, failures = output] = output.split(/^\S+ failing tests:$/m)
-  return { passed: count('pass'), failed: count('fail') + count('cancelled'), isGreen: code === 0, failures }
-}
-
-function end({ pid }: ChildProcess): void {
-  try {
-    if (pid !== undefined) process.kill(-pid, 'SIGKILL')
-  } catch {
-    // It has ended by itself.
-  }
-}
-
-function rowOf({ guard, verdict, failed, seconds }: Outcome): string {
-  const files = [...new Set(guard.edits.map(({ file }) => file))].join(', ')
-  return `| ${guard.id} | ${files} | ${guard.tests.join(', ')} | ${verdict} | ${failed} | ${seconds.toFixed(1)} |`
 }

@@ -22,7 +22,6 @@ const faultSeed = process.env.FAULT_SEED ?? randomBytes(4).toString('hex')
 const runsOnce = [
   // Starts the service and its baselines; PostgreSQL is one of its own options.
   'test/bench',
-  'test/contract/guards',
   'test/contract/security-docs',
   'test/cli/',
   'test/db/',

@@ -1,18 +1,67 @@
-import { accountGuards } from './accounts.ts'
-import { databaseGuards } from './database.ts'
-import type { Guard } from './guard.ts'
-import { orderGuards } from './orders.ts'
-import { requestGuards } from './requests.ts'
-import { resourceGuards } from './resources.ts'
-import { sessionGuards } from './sessions.ts'
-import { tokenGuards } from './tokens.ts'
+import type { Kind } from './places.ts'
 
-export const guards: Guard[] = [
-  ...orderGuards,
-  ...databaseGuards,
-  ...tokenGuards,
-  ...sessionGuards,
-  ...accountGuards,
-  ...requestGuards,
-  ...resourceGuards,
-]
+/**
+ * What security or integrity hangs on, below the file of tests of which one has to fail: what the service then does,
+ * how it is broken, a part of the source of the place, and the function that it stands in where that says too little.
+ */
+type Guard = [broken: string, kind: Kind, source: string, within?: string]
+
+export const guards: Record<string, Guard[]> = {
+  'orders/approveOrder': [
+    ['an approved order is approved again', 'where', "'status', 'in'", 'transitionOrder'],
+    ['an approval overwrites an unseen version', 'where', 'acceptedVersions'],
+  ],
+  'orders/idempotency': [
+    ['the key of one request answers another', 'throw', 'idempotency-key-reused'],
+    ['a key that is held is taken over', 'where', "expires_at', '<='", 'insertClaim'],
+  ],
+  'orders/createOrder': [
+    ['a total is too great to be exact', 'never', 'whole.length'],
+    ['a customer holds control characters', 'never', 'Cc}/'],
+  ],
+  'orders/listOrders': [['a list without paging has no end', 'never', 'unpagedLimit']],
+  'orders/filter': [['a filter nests until the stack ends', 'number', 'maximumNesting']],
+  'faults/sqlite-disk': [['writes go on into a file that is gone', 'call', 'this.#assertInPlace']],
+  'db/sqlite-readers': [['one caller fills the queue of all', 'side', 'waitingOfCaller']],
+  'auth/access-token': [
+    ['any token of our key is an access token', 'property', 'typ: tokenType', 'verifySignature'],
+    ['a token for another audience serves', 'property', 'audience:'],
+    ['a token never ends', 'side', 'expiresAtSeconds', 'isCurrent'],
+    ['a short key signs', 'number', 'minimumModulusBits'],
+  ],
+  'auth/revocation': [
+    ['a token outlives a change of credentials', 'side', 'credentialsChangedAt', 'grants'],
+    ['a login that races with a disable succeeds', 'never', 'confirmed', 'createSession'],
+  ],
+  'auth/getCurrentUser': [
+    ['a session that nobody uses stays', 'side', 'idleEnd <= now'],
+    ['a session has no absolute end', 'side', 'absoluteExpiresAt <= now'],
+  ],
+  'auth/refreshSession': [['an id that was replaced serves on', 'side', 'isRetired']],
+  'auth/loginSession': [
+    ['the cookie travels without TLS', 'text', 'Secure; HttpOnly'],
+    ['another site signs its visitor in', 'throw', 'cross-site-request'],
+  ],
+  'auth/antiforgery': [
+    ['another site writes by the cookie', 'call', 'assertNotForged'],
+    ['any antiforgery token is good', 'throw', 'csrf-token-invalid'],
+  ],
+  'auth/login-throttle': [
+    ['failed sign-ins make nobody wait', 'always', 'failures < freeTries'],
+    ['many addresses guess at one account', 'call', 'input.accountKey', 'reserveLoginTry'],
+    ['a disabled account signs in', 'side', 'found?.enabled', 'checkPassword'],
+  ],
+  'auth/issueServiceToken': [['any secret is the right one', 'side', 'matches', 'checkClientSecret']],
+  'auth/passwords': [['sign-ins pile up without end', 'never', 'queueLimit']],
+  'contract/routes-access': [
+    ['every caller may do everything', 'throw', 'permission-denied'],
+    ['a route without an access is served', 'never', 'config?.access === undefined'],
+  ],
+  'http/rate-limit': [['the requests of a caller are not counted', 'call', 'consumeCallerLimit']],
+  'contract/routes-protocol': [
+    ['a body reaches the prototype', 'never', 'hasForbiddenKey'],
+    ['an answer may run scripts', 'text', "default-src 'none'; frame-anc"],
+  ],
+  'http/cors': [['every origin may read', 'side', 'origins.includes']],
+  'http/start': [['production serves demo accounts', 'always', 'hasDemoAccounts']],
+}

@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs'
+import { type ESTree, parseSync } from 'vite'
+
+type Node = ESTree.Node
+
+/**
+ * What can be broken in a file: the link of a query (`where`), a throw, a call for its effect, an `if` (that never or
+ * always holds), one side of `and` or `or`, a comparison, a property, a number (a thousand times as much), a text.
+ */
+export type Kind =
+  | 'where'
+  | 'throw'
+  | 'call'
+  | 'never'
+  | 'always'
+  | 'side'
+  | 'compare'
+  | 'property'
+  | 'number'
+  | 'text'
+
+/** `source` stands from `start` to `end` of the file, in the functions of those names, and becomes `broken`. */
+export interface Place {
+  file: string
+  kind: Kind
+  source: string
+  within: string[]
+  start: number
+  end: number
+  broken: string
+}
+
+const opposites: Record<string, string> = {
+  '===': '!==',
+  '!==': '===',
+  '<': '<=',
+  '<=': '<',
+  '>': '>=',
+  '>=': '>',
+}
+const queryLinks = ['where', '$if', 'innerJoin', 'orderBy', 'limit']
+
+export function placesIn(root: string, file: string): Place[] {
+  const text = readFileSync(`${root}/${file}`, 'utf8')
+  const places: Place[] = []
+  const sourceOf = ({ start, end }: { start: number; end: number }) => text.slice(start, end)
+  visit(parseSync(file, text).program, [], '')
+  return places
+
+  function visit(node: Node, within: string[], declared: string): void {
+    const name = nameOf(node) ?? declared
+    const inside = isFunction(node) ? [...within, name] : within
+    const add = (
+      kind: Kind,
+      place: { start: number; end: number },
+      broken: string,
+      source = sourceOf(place),
+    ) => places.push({ file, kind, source, within, start: place.start, end: place.end, broken })
+    if (node.type === 'CallExpression' && node.callee.type === 'MemberExpression') {
+      const { object, property } = node.callee
+      const link = { start: object.end, end: node.end }
+      if (property.type === 'Identifier' && queryLinks.includes(property.name)) add('where', link, '')
+    }
+    if (node.type === 'ThrowStatement') add('throw', node, '{}')
+    if (node.type === 'ExpressionStatement' && /Call|Await/.test(node.expression.type)) add('call', node, ';')
+    if (node.type === 'IfStatement') {
+      add('never', node.test, 'Boolean(0)')
+      add('always', node.test, 'Boolean(1)')
+    }
+    if (node.type === 'LogicalExpression' && node.operator !== '??') {
+      add('side', node, sourceOf(node.right), sourceOf(node.left))
+      add('side', node, sourceOf(node.left), sourceOf(node.right))
+    }
+    if (node.type === 'BinaryExpression' && opposites[node.operator] !== undefined) {
+      add('compare', node, `${sourceOf(node.left)} ${opposites[node.operator]} ${sourceOf(node.right)}`)
+    }
+    if (node.type === 'ObjectExpression') {
+      for (const property of node.properties) {
+        const comma = /^\s*,/.exec(text.slice(property.end))?.[0].length ?? 0
+        add('property', { start: property.start, end: property.end + comma }, '')
+      }
+    }
+    if (node.type === 'Literal' && typeof node.value === 'number')
+      add('number', node, String(node.value * 1_000), `${declared} ${node.raw}`)
+    if (node.type === 'Literal' && typeof node.value === 'string') add('text', node, "''")
+    if (node.type === 'TemplateElement' && node.value.raw !== '') add('text', node, '')
+    for (const child of childrenOf(node)) visit(child, inside, name)
+  }
+}
+
+function isFunction({ type }: Node): boolean {
+  return /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/.test(type)
+}
+
+/** What a node gives a name to, for the functions and numbers below it. */
+function nameOf(node: Node): string | undefined {
+  const named = 'id' in node ? node.id : 'key' in node ? node.key : null
+  return named !== null && typeof named === 'object' && 'name' in named ? String(named.name) : undefined
+}
+
+const notCode = /^(TSType|TSLiteralType|TSUnionType|TSInterface|Import|ExportAll)/
+
+function childrenOf(node: Node): Node[] {
+  return Object.values(node)
+    .flat()
+    .filter((child): child is Node => typeof child?.type === 'string' && !notCode.test(child.type))
+}
