@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { verify } from '@node-rs/argon2'
-import { commandLine, goodPassword, insertCredentials, readCredentials, refusal } from './command-line.ts'
+import {
+  commandLine,
+  goodPassword,
+  insertCredentials,
+  readCredentials,
+  refusal,
+  runCommand,
+} from './command-line.ts'
 
 const passwordHashOf = 'select password_hash from users where email = ?'
 
@@ -77,8 +84,11 @@ describe('user add', { concurrency: 4 }, () => {
   it('lets exactly one of several simultaneous commands have a name', async (t) => {
     const cli = commandLine(t)
     await cli.run('migrate')
+    const env = { DATABASE_URL: `file:${cli.databaseFile}` }
     const results = await Promise.all(
-      [1, 2, 3, 4].map((n) => cli.run(`user add jo --email jo${n}@example.com --role Viewer`, goodPassword)),
+      [1, 2, 3, 4].map((n) =>
+        runCommand(`user add jo --email jo${n}@example.com --role Viewer`, goodPassword, '/', env),
+      ),
     )
     assert.deepEqual(results.map((result) => result.status).sort(), [0, 1, 1, 1])
     assert.equal((await cli.json<unknown[]>('user list')).length, 1)

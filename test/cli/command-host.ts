@@ -1,0 +1,28 @@
+import { Readable, Writable } from 'node:stream'
+import { runCommandLine } from '../../server/cli/run.ts'
+import type { CommandCall, Result } from './command-line.ts'
+
+/** A process that carries out one command line after the other; each meets streams, folder and environment of its own. */
+process.on('message', async (call: CommandCall) => {
+  process.chdir(call.folder)
+  for (const name of Object.keys(process.env)) delete process.env[name]
+  Object.assign(process.env, call.env)
+  const umask = process.umask()
+  const stdout = new Collected()
+  const stderr = new Collected()
+  const streams = { stdin: Readable.from(call.input === '' ? [] : [Buffer.from(call.input)]), stdout, stderr }
+  for (const [name, value] of Object.entries(streams)) {
+    Object.defineProperty(process, name, { value, configurable: true })
+  }
+  const status = await runCommandLine(call.args)
+  process.umask(umask)
+  process.send?.({ status, stdout: stdout.text, stderr: stderr.text } satisfies Result)
+})
+
+class Collected extends Writable {
+  text = ''
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.text += chunk
+    done()
+  }
+}
