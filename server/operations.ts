@@ -12,13 +12,20 @@ import {
   signOutUser,
   signOutUsers,
 } from './auth/accounts/accounts.ts'
-import { createSession, endSession, refreshSession, touchSession } from './auth/session/store.ts'
-import { reserveLoginTry, returnLoginTry } from './auth/throttle/store.ts'
-import { createRefreshFamily, rotateRefreshToken } from './auth/tokens/store.ts'
-import { removeExpired } from './cleanup.ts'
+import {
+  createSession,
+  endSession,
+  refreshSession,
+  removeEndedSessions,
+  touchSession,
+} from './auth/session/store.ts'
+import { removeForgottenTries, reserveLoginTry, returnLoginTry } from './auth/throttle/store.ts'
+import { createRefreshFamily, removeEndedFamilies, rotateRefreshToken } from './auth/tokens/store.ts'
+
 import { type ConnectOptions, openDatabase } from './db/open.ts'
 import type { DatabasePort, GroupedOperations } from './db/port.ts'
 import { foldOrderTally } from './db/postgres/order-tally.ts'
+import { removeExpiredKeys } from './http/idempotency.ts'
 import { problemCodec } from './http/problems.ts'
 import { findOrders, findOrdersAsJson } from './orders/list/find.ts'
 import { approveOrder, createOrder, createOrders } from './orders/orders.ts'
@@ -26,7 +33,10 @@ import { seedDemo } from './seed.ts'
 
 /** Every write operation of the service by name: `db.write` takes its types from here. */
 export const operations = {
-  removeExpired,
+  removeEndedSessions,
+  removeEndedFamilies,
+  removeForgottenTries,
+  removeExpiredKeys,
   foldOrderTally,
   createOrder,
   approveOrder,

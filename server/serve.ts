@@ -5,10 +5,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import type { pino } from 'pino'
 import { buildApp } from './app.ts'
-import { hasDemoAccounts } from './auth/accounts/store.ts'
+import { hasAccounts } from './auth/accounts/store.ts'
 import { Passwords } from './auth/passwords.ts'
 import { loadSigningKeys, type SigningKeys } from './auth/tokens/keys.ts'
-import { cleanUpRegularly } from './cleanup.ts'
 import { systemClock } from './clock.ts'
 import { type Config, ConfigurationError, readConfig } from './config.ts'
 import { parseDatabaseUrl } from './db/address.ts'
@@ -19,6 +18,7 @@ import { createLog } from './log.ts'
 import { type AppDatabase, openAppDatabase } from './operations.ts'
 import { isUnseeded, prepareDemo } from './seed.ts'
 import { announceDemo } from './serve-banner.ts'
+import { startUpkeep } from './upkeep.ts'
 
 export interface ServeOptions {
   development: boolean
@@ -109,12 +109,12 @@ export async function listenOrClose(
   const closeAll = async () => {
     await app?.close()
     await metrics?.close()
-    stopCleaning()
+    stopUpkeep()
     await db.close()
   }
   let app: App | undefined
   let metrics: Metrics | undefined
-  let stopCleaning = () => {}
+  let stopUpkeep = () => {}
   let address: string
   try {
     app = await buildApp({
@@ -132,7 +132,7 @@ export async function listenOrClose(
     await closeAll()
     throw error
   }
-  stopCleaning = cleanUpRegularly(db, systemClock, config, log)
+  stopUpkeep = startUpkeep(db, systemClock, config, log)
   const logger = { error: (err: unknown) => log.error({ err }) }
   // A terminal sends Ctrl-C to the workers too; the one signal that counts is what their parent then sends.
   const skip: 'SIGINT'[] = cluster.isWorker ? ['SIGINT'] : []
@@ -154,7 +154,7 @@ export async function prepareAccounts(
   { development, demoOrders }: ServeOptions,
 ): Promise<void> {
   if (!development) {
-    if (!(await hasDemoAccounts(db.read))) return
+    if (!(await hasAccounts(db.read, true))) return
     throw new ConfigurationError([
       'DATABASE_URL: the database has demo accounts, whose passwords are public: give them new passwords and secrets, or use another database',
     ])

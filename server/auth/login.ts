@@ -32,32 +32,40 @@ export interface AuthParts {
 }
 
 /**
- * The user whose email and password these are, enabled at this moment. Throws `invalid-credentials` with one text
- * and after the same work whatever the cause (ASVS 5.0 6.3.8), `too-many-attempts` during a wait.
+ * Signs in the user whose email and password these are: `issue` makes the credential, if the account is still as it was
+ * checked. Throws `invalid-credentials` with one text and after the same work whatever the cause (ASVS 5.0 6.3.8),
+ * `too-many-attempts` during a wait. The log says who has got a credential or was refused one (ASVS 5.0 16.3.1); it
+ * names an account that exists by its id, and never the email, for people type passwords into that field.
  */
-export async function checkPassword(
-  { db, passwords, throttle }: AuthParts,
+export async function signIn<T>(
+  { db, clock, passwords, throttle }: AuthParts,
   request: FastifyRequest,
+  flow: 'session' | 'token',
   { email, password }: { email: string; password: string },
-): Promise<UserCredentials> {
+  issue: (user: UserCredentials, nowMilliseconds: number) => Promise<T>,
+): Promise<T> {
+  const address = request.clientAddress
   let principalId: number | undefined
-  const user = await throttle.attempt(email, request.clientAddress, async () => {
-    const found = await findUserByEmail(db.read, email)
-    principalId = found?.principalId
-    const matches = await passwords.verify(found?.passwordHash, password)
-    return matches && found?.enabled ? found : undefined
-  })
-  if (user === undefined) throw refusedLogin(request, principalId)
-  return user
+  try {
+    const user = await throttle.attempt(email, address, async () => {
+      const found = await findUserByEmail(db.read, email)
+      principalId = found?.principalId
+      const matches = await passwords.verify(found?.passwordHash, password)
+      return matches && found?.enabled ? found : undefined
+    })
+    if (user === undefined) throw new Problem('invalid-credentials')
+    const issued = await issue(user, clock())
+    logSignIn(request, user.principalId, flow)
+    return issued
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'invalid-credentials') {
+      request.log.info({ event: 'login-failed', principalId, address }, 'login failed')
+    }
+    throw error
+  }
 }
 
-/** The email is not logged: people type passwords into that field. An account that exists is named by its id. */
-export function refusedLogin(request: FastifyRequest, principalId: number | undefined): Problem {
-  request.log.info({ event: 'login-failed', principalId, address: request.clientAddress }, 'login failed')
-  return new Problem('invalid-credentials')
-}
-
-/** Says who has got a credential, by which flow and from where (ASVS 5.0 16.3.1). */
+/** Says who has got a credential, by which flow and from where. */
 export function logSignIn(
   request: FastifyRequest,
   principalId: number,

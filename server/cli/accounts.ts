@@ -1,4 +1,4 @@
-import type { AccountReference } from '../auth/accounts/accounts.ts'
+import type { AccountReference } from '../auth/accounts/store.ts'
 import { systemClock } from '../clock.ts'
 import type { Invocation, Outcome } from './command.ts'
 import { accepted, withDatabase } from './database.ts'

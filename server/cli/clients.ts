@@ -1,6 +1,6 @@
-import type { AccountReference } from '../auth/accounts/accounts.ts'
-import { listClients } from '../auth/accounts/lists.ts'
 import { isAccountName } from '../auth/accounts/rules.ts'
+import type { AccountReference } from '../auth/accounts/store.ts'
+import { listClients } from '../auth/accounts/store.ts'
 import { formatInstant, systemClock } from '../clock.ts'
 import { newSecret, sha256 } from '../ids.ts'
 import { changeEnabled, changeRoles } from './accounts.ts'

@@ -1,4 +1,4 @@
-import { listRoles } from '../auth/accounts/lists.ts'
+import { listRoles } from '../auth/roles/store.ts'
 import type { AppDatabase } from '../operations.ts'
 import type { Invocation } from './command.ts'
 import { refusalOf } from './database.ts'

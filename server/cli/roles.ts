@@ -1,5 +1,5 @@
-import { listRoles } from '../auth/accounts/lists.ts'
 import { type Permission, permissions } from '../auth/permissions.ts'
+import { listRoles } from '../auth/roles/store.ts'
 import { type Invocation, type Outcome, requiredArgument } from './command.ts'
 import { accepted, withDatabase } from './database.ts'
 import { Refused, UsageError } from './failures.ts'

@@ -1,4 +1,4 @@
-import { hasOwnAccounts } from '../auth/accounts/store.ts'
+import { hasAccounts } from '../auth/accounts/store.ts'
 import { systemClock } from '../clock.ts'
 import { addOrders } from '../db/bulk.ts'
 import type { Invocation, Outcome } from './command.ts'
@@ -15,7 +15,7 @@ const progressIntervalMilliseconds = 1_000
 export async function runSeed(invocation: Invocation): Promise<Outcome> {
   const count = wholeNumber(invocation, 'orders', greatestCount)
   const days = wholeNumber(invocation, 'days', 3_650, defaultDays)
-  const isInUse = await withDatabase(invocation, (db) => hasOwnAccounts(db.read))
+  const isInUse = await withDatabase(invocation, (db) => hasAccounts(db.read, false))
   if (isInUse && !invocation.switches.has('yes')) {
     throw new Refused(
       'database-in-use',

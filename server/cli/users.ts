@@ -1,6 +1,6 @@
-import { findAccount, noSuchAccount, type UserReference } from '../auth/accounts/accounts.ts'
-import { listUsers } from '../auth/accounts/lists.ts'
+import { noSuchAccount } from '../auth/accounts/accounts.ts'
 import { isAccountName, normalizeEmail } from '../auth/accounts/rules.ts'
+import { findAccount, listUsers, type UserReference } from '../auth/accounts/store.ts'
 import { Passwords } from '../auth/passwords.ts'
 import { formatInstant, parseTimeZone, systemClock } from '../clock.ts'
 import { changeEnabled, changeRoles } from './accounts.ts'

@@ -185,6 +185,29 @@ function sameKey({ principalId, operation, key }: IdempotencyInput) {
   return (eb: any) => eb.and({ principal_id: principalId, operation, key })
 }
 
+/**
+ * Deletes some `limit` keys that have expired, and returns how many. One key at a time would be a statement each; a
+ * range of expiry times covers a batch of them.
+ */
+export async function removeExpiredKeys(
+  trx: Transaction<Database>,
+  { nowMilliseconds, limit }: { nowMilliseconds: number; limit: number },
+): Promise<number> {
+  const last = await trx
+    .selectFrom('idempotency_keys')
+    .select('expires_at')
+    .where('expires_at', '<=', nowMilliseconds)
+    .orderBy('expires_at')
+    .limit(1)
+    .offset(limit - 1)
+    .executeTakeFirst()
+  const { numDeletedRows } = await trx
+    .deleteFrom('idempotency_keys')
+    .where('expires_at', '<=', last?.expires_at ?? nowMilliseconds)
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
 /** Sends an answer, fresh or replayed; the two differ by one header only. */
 export function sendAnswer(reply: FastifyReply, answer: OnceAnswer): FastifyReply {
   if (answer.replayed) reply.header('idempotency-replayed', 'true')

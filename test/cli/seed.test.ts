@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { listClients, listUsers } from '../../server/auth/accounts/lists.ts'
-import { hasDemoAccounts } from '../../server/auth/accounts/store.ts'
+import { hasAccounts, listClients, listUsers } from '../../server/auth/accounts/store.ts'
 import { Passwords } from '../../server/auth/passwords.ts'
 import type { AppDatabase } from '../../server/operations.ts'
 import { openAppDatabase } from '../../server/operations.ts'
@@ -28,7 +27,7 @@ describe('seedDemo', () => {
     const both = await Promise.all([db.write('seedDemo', input), db.write('seedDemo', input)])
     assert.deepEqual(both, [{ seeded: true }, { seeded: false }])
     assert.equal(await isUnseeded(db.read), false)
-    assert.equal(await hasDemoAccounts(db.read), true)
+    assert.equal(await hasAccounts(db.read, true), true)
     assert.deepEqual(
       (await listUsers(db.read)).map(({ userName, email, roles, demo }) => ({
         userName,
@@ -88,7 +87,7 @@ describe('seedDemo', () => {
     const user = { userName: 'jo', email: 'jo@example.com', passwordHash: 'x', timeZone: null, roles: [] }
     await db.write('addUser', { ...user, nowMilliseconds })
     assert.deepEqual(await db.write('seedDemo', input), { seeded: false })
-    assert.equal(await hasDemoAccounts(db.read), false)
+    assert.equal(await hasAccounts(db.read, true), false)
   })
 })
 

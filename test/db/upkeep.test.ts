@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
-import { cleanUpRegularly } from '../../server/cleanup.ts'
 import { readConfig } from '../../server/config.ts'
 import type { AppDatabase } from '../../server/operations.ts'
+import { startUpkeep } from '../../server/upkeep.ts'
 
 /** A database that answers what the test says, with the upkeep running on it by a clock that the test turns. */
 function start(t: TestContext, defersTally: boolean, answer: (name: string) => Promise<number>) {
@@ -20,7 +20,7 @@ function start(t: TestContext, defersTally: boolean, answer: (name: string) => P
     warn: (_: unknown, message: string) => warnings.push(message),
   } as unknown as FastifyBaseLogger
   const config = readConfig({ DATABASE_URL: 'file:none' }, { development: true })
-  const stop = cleanUpRegularly(db, () => 0, config, log)
+  const stop = startUpkeep(db, () => 0, config, log)
   t.after(stop)
   const pass = async (seconds: number) => {
     for (let second = 0; second < seconds; second += 1) {
@@ -36,13 +36,13 @@ describe('the upkeep of a running service', () => {
   it('folds the tally every two seconds and cleans up once a minute', async (t) => {
     const { pass, count } = start(t, true, async () => 0)
     await pass(61)
-    assert.deepEqual([count('foldOrderTally'), count('removeExpired')], [30, 1])
+    assert.deepEqual([count('foldOrderTally'), count('removeExpiredKeys')], [30, 1])
   })
 
   it('folds nothing where writes leave nothing to fold', async (t) => {
     const { pass, count } = start(t, false, async () => 0)
     await pass(61)
-    assert.deepEqual([count('foldOrderTally'), count('removeExpired')], [0, 1])
+    assert.deepEqual([count('foldOrderTally'), count('removeExpiredKeys')], [0, 1])
   })
 
   it('goes on at once as long as batches are full', async (t) => {
@@ -85,6 +85,6 @@ describe('the upkeep of a running service', () => {
     stop()
     first.resolve(2_000)
     await pass(120)
-    assert.deepEqual([count('foldOrderTally'), count('removeExpired'), warnings], [1, 0, []])
+    assert.deepEqual([count('foldOrderTally'), count('removeExpiredKeys'), warnings], [1, 0, []])
   })
 })

@@ -40,7 +40,7 @@ describe('a rotation during which the password changes', {
         tokenExpiresAt: now + 60_000,
       }),
     )
-    assert.deepEqual(rotation, { outcome: 'refused' })
+    assert.deepEqual(rotation, { refused: 'invalid-refresh-token', reused: null })
   })
 })
 

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Permission } from '../../server/auth/permissions.ts'
 import { newSecret, sha256 } from '../../server/ids.ts'
+import { removeExpired } from '../../server/upkeep.ts'
 import { type Command, command, weighted } from './command.ts'
-import { type Account, type Model, removeExpired, required } from './model.ts'
+import { type Account, forgetExpired, type Model, required } from './model.ts'
 import { clientOf } from './token-commands.ts'
 import { cheapHash, type World } from './world.ts'
 
@@ -136,9 +137,9 @@ const wait = command(
 /** What the service does by itself now and then: it must make no difference. */
 const cleanUp = command('removeExpired', fc.constant({}), async (model, world) => {
   const input = { nowMilliseconds: world.now, sessionIdleTtlMilliseconds: 30 * minute, limit: 1_000 }
-  await world.service.db.write('removeExpired', input)
+  await removeExpired(world.service.db, input)
   if (world.service.db.defersTally) await world.service.db.write('foldOrderTally', { limit: 3 })
-  removeExpired(model, world.now)
+  forgetExpired(model, world.now)
 })
 
 export const adminCommands: fc.Arbitrary<Command>[] = weighted(

@@ -151,7 +151,7 @@ function isOver({ lastSeen, absoluteEnd }: Session, now: number): boolean {
 }
 
 /** What the clean-up takes away: what time has ended. */
-export function removeExpired(model: Model, now: number): void {
+export function forgetExpired(model: Model, now: number): void {
   for (const session of model.sessions) {
     if (isOver(session, now)) model.sessions.delete(session)
     for (const [id, retired] of session.ids) if (retired !== null && retired <= now) session.ids.delete(id)

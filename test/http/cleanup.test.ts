@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { removeExpired } from '../../server/upkeep.ts'
 import { newUser, signIn, tokenPair } from '../support/accounts.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -13,7 +14,7 @@ describe('removeExpired', () => {
   after(() => service.close())
 
   const remove = (limit = 200) =>
-    service.db.write('removeExpired', {
+    removeExpired(service.db, {
       nowMilliseconds: service.now(),
       sessionIdleTtlMilliseconds: service.config.sessionIdleTtlSeconds * 1000,
       limit,

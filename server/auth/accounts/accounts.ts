@@ -1,25 +1,42 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import type { Transaction } from 'kysely'
 import type { Database } from '../../db/tables.ts'
 import type { Permission } from '../permissions.ts'
-import { rolesOf } from './store.ts'
+import {
+  deletePermissions,
+  deleteRoles,
+  insertPermissions,
+  insertRoles,
+  roleNames,
+  rolesOf,
+} from '../roles/store.ts'
+import { endSessionsOf } from '../session/store.ts'
+import { revokeFamiliesOf } from '../tokens/store.ts'
+import {
+  type AccountReference,
+  clearDemoMark,
+  deleteOldSecrets,
+  deletePrincipal,
+  findAccount,
+  insertPrincipal,
+  insertSecret,
+  insertUser,
+  nextUserIds,
+  type UserReference,
+  updateCredentialsDate,
+  updateEnabled,
+  updatePassword,
+} from './store.ts'
 
 /**
- * What the administration command may do to accounts. Every write operation answers `{refused, ...}` instead of
- * throwing when a rule stands against it, and has then changed nothing. Uniqueness is decided by the inserts
- * themselves and state by conditional updates, so that simultaneous commands cannot both win.
+ * What the administration command may do to accounts. Every write operation answers `{refused, ...}` when a rule stands
+ * against it, and has then changed nothing. Uniqueness is decided by the inserts themselves and state by conditional
+ * updates, so that simultaneous commands cannot both win.
  */
 export type Refusal =
   | { refused: 'name-taken' | 'email-taken' | 'no-such-user' | 'no-such-client' }
   | { refused: 'unknown-role'; unknown: string[]; known: string[] }
 
-/** A user is named by user name (any case) or email, a service by its clientId (any case). */
-export type AccountReference = UserReference | { kind: 'client'; name: string }
-export type UserReference = { kind: 'user'; email: string } | { kind: 'user'; name: string }
-
-/** Names are compared without case; they are ASCII, so no locale has a say. */
-function foldName(name: string): string {
-  return name.toLowerCase()
-}
+type Trx = Transaction<Database>
 
 export interface AddUserInput {
   userName: string
@@ -31,27 +48,14 @@ export interface AddUserInput {
   nowMilliseconds: number
 }
 
-export async function addUser(
-  trx: Transaction<Database>,
-  input: AddUserInput,
-): Promise<{ id: number } | Refusal> {
+export async function addUser(trx: Trx, input: AddUserInput): Promise<{ id: number } | Refusal> {
   const unknown = await refuseUnknownRoles(trx, input.roles)
   if (unknown !== undefined) return unknown
-  const id = await insertPrincipal(trx, 'user', input.userName, input.nowMilliseconds)
+  const { userName: name, nowMilliseconds } = input
+  const id = await insertPrincipal(trx, { kind: 'user', name, nowMilliseconds })
   if (id === undefined) return { refused: 'name-taken' }
-  const user = await trx
-    .insertInto('users')
-    .values({
-      principal_id: id,
-      email: input.email,
-      password_hash: input.passwordHash,
-      time_zone: input.timeZone,
-    })
-    .onConflict((conflict) => conflict.column('email').doNothing())
-    .executeTakeFirstOrThrow()
-  if (user.numInsertedOrUpdatedRows !== 1n) {
-    // Nobody else has seen the principal, and nothing refers to it yet.
-    await trx.deleteFrom('principals').where('id', '=', id).execute()
+  if (!(await insertUser(trx, id, input))) {
+    await deletePrincipal(trx, id)
     return { refused: 'email-taken' }
   }
   await insertRoles(trx, id, input.roles)
@@ -65,57 +69,45 @@ export interface AddClientInput {
   nowMilliseconds: number
 }
 
-export async function addClient(
-  trx: Transaction<Database>,
-  input: AddClientInput,
-): Promise<{ id: number } | Refusal> {
+export async function addClient(trx: Trx, input: AddClientInput): Promise<{ id: number } | Refusal> {
   const unknown = await refuseUnknownRoles(trx, input.roles)
   if (unknown !== undefined) return unknown
-  const id = await insertPrincipal(trx, 'client', input.clientId, input.nowMilliseconds)
+  const { clientId: name, nowMilliseconds } = input
+  const id = await insertPrincipal(trx, { kind: 'client', name, nowMilliseconds })
   if (id === undefined) return { refused: 'name-taken' }
-  await insertSecret(trx, id, input.secretHash, input.nowMilliseconds)
+  await insertSecret(trx, id, input.secretHash, nowMilliseconds)
   await insertRoles(trx, id, input.roles)
   return { id }
 }
 
 /** Replaces the password, clears the mark of the demo accounts and ends every credential of the user. */
 export async function setPassword(
-  trx: Transaction<Database>,
+  trx: Trx,
   input: { account: UserReference; passwordHash: string; nowMilliseconds: number },
 ): Promise<{ name: string } | Refusal> {
   const account = await findAccount(trx, input.account)
   if (account === undefined) return noSuchAccount(input.account)
   await revokeCredentials(trx, [account.id], input.nowMilliseconds)
-  await trx.updateTable('principals').set('demo', 0).where('id', '=', account.id).execute()
-  await trx
-    .updateTable('users')
-    .set('password_hash', input.passwordHash)
-    .where('principal_id', '=', account.id)
-    .execute()
+  await clearDemoMark(trx, account.id)
+  await updatePassword(trx, account.id, input.passwordHash)
   return { name: account.name }
 }
 
 /** `changed` is false when the account was in that state already. Disabling ends every credential. */
 export async function setAccountEnabled(
-  trx: Transaction<Database>,
+  trx: Trx,
   input: { account: AccountReference; enabled: boolean; nowMilliseconds: number },
 ): Promise<{ name: string; changed: boolean } | Refusal> {
   const account = await findAccount(trx, input.account)
   if (account === undefined) return noSuchAccount(input.account)
-  const updated = await trx
-    .updateTable('principals')
-    .set('enabled', input.enabled ? 1 : 0)
-    .where('id', '=', account.id)
-    .where('enabled', '=', input.enabled ? 0 : 1)
-    .executeTakeFirst()
-  const changed = updated.numUpdatedRows === 1n
+  const changed = await updateEnabled(trx, account.id, input.enabled)
   if (changed && !input.enabled) await revokeCredentials(trx, [account.id], input.nowMilliseconds)
   return { name: account.name, changed }
 }
 
 /** Ends every credential of the user, who may sign in again. */
 export async function signOutUser(
-  trx: Transaction<Database>,
+  trx: Trx,
   input: { account: UserReference; nowMilliseconds: number },
 ): Promise<{ name: string } | Refusal> {
   const account = await findAccount(trx, input.account)
@@ -126,21 +118,14 @@ export async function signOutUser(
 
 /**
  * Ends every credential of the next `limit` users after the number `afterId`; `lastId` is undefined when there are no
- * more. In portions, so that no transaction runs long, however many users there are.
+ * more.
+ * In portions, so that no transaction runs long, however many users there are.
  */
 export async function signOutUsers(
-  trx: Transaction<Database>,
+  trx: Trx,
   input: { afterId: number; limit: number; nowMilliseconds: number },
 ): Promise<{ users: number; lastId: number | undefined }> {
-  const rows = await trx
-    .selectFrom('principals')
-    .select('id')
-    .where('kind', '=', 'user')
-    .where('id', '>', input.afterId)
-    .orderBy('id')
-    .limit(input.limit)
-    .execute()
-  const ids = rows.map(({ id }) => id)
+  const ids = await nextUserIds(trx, input)
   if (ids.length > 0) await revokeCredentials(trx, ids, input.nowMilliseconds)
   return { users: ids.length, lastId: ids.at(-1) }
 }
@@ -151,11 +136,10 @@ export interface ChangeRolesInput {
   nowMilliseconds: number
 }
 
+type ChangedRoles = { name: string; changed: string[]; roles: string[] }
+
 /** `changed` names the roles that the account did not have; they show at the next refresh or sign-in. */
-export async function grantRoles(
-  trx: Transaction<Database>,
-  input: ChangeRolesInput,
-): Promise<{ name: string; changed: string[]; roles: string[] } | Refusal> {
+export async function grantRoles(trx: Trx, input: ChangeRolesInput): Promise<ChangedRoles | Refusal> {
   const account = await findAccount(trx, input.account)
   if (account === undefined) return noSuchAccount(input.account)
   const unknown = await refuseUnknownRoles(trx, input.roles)
@@ -165,22 +149,13 @@ export async function grantRoles(
 }
 
 /** `changed` names the roles that the account had. If there are any, every credential of the account ends. */
-export async function revokeRoles(
-  trx: Transaction<Database>,
-  input: ChangeRolesInput,
-): Promise<{ name: string; changed: string[]; roles: string[] } | Refusal> {
+export async function revokeRoles(trx: Trx, input: ChangeRolesInput): Promise<ChangedRoles | Refusal> {
   const account = await findAccount(trx, input.account)
   if (account === undefined) return noSuchAccount(input.account)
   const unknown = await refuseUnknownRoles(trx, input.roles)
   if (unknown !== undefined) return unknown
-  const removed = await trx
-    .deleteFrom('principal_roles')
-    .where('principal_id', '=', account.id)
-    .where('role', 'in', input.roles)
-    .returning('role')
-    .execute()
-  if (removed.length > 0) await revokeCredentials(trx, [account.id], input.nowMilliseconds)
-  const changed = removed.map((row) => row.role).sort()
+  const changed = await deleteRoles(trx, account.id, input.roles)
+  if (changed.length > 0) await revokeCredentials(trx, [account.id], input.nowMilliseconds)
   return { name: account.name, changed, roles: await rolesOf(trx, account.id) }
 }
 
@@ -197,35 +172,33 @@ export interface RotateClientSecretInput {
  * secret never stays. Whenever a secret is dropped, the access tokens issued so far end too.
  */
 export async function rotateClientSecret(
-  trx: Transaction<Database>,
+  trx: Trx,
   input: RotateClientSecretInput,
 ): Promise<{ name: string; dropped: number } | Refusal> {
   const reference = { kind: 'client', name: input.clientId } as const
   const account = await findAccount(trx, reference)
   if (account === undefined) return noSuchAccount(reference)
-  const wasDemo = await trx
-    .updateTable('principals')
-    .set('demo', 0)
-    .where('id', '=', account.id)
-    .where('demo', '=', 1)
-    .executeTakeFirst()
-  // Changes nothing: its lock makes simultaneous rotations wait, so that three secrets are never left.
-  await trx.updateTable('principals').set('demo', 0).where('id', '=', account.id).execute()
+  const wasDemo = await clearDemoMark(trx, account.id)
   await insertSecret(trx, account.id, input.secretHash, input.nowMilliseconds)
-  const kept = input.dropOld || wasDemo.numUpdatedRows === 1n ? 1 : 2
-  const dropped = await dropSecrets(trx, account.id, kept, input.nowMilliseconds)
-  return { name: account.name, dropped }
+  const kept = input.dropOld || wasDemo ? 1 : 2
+  return { name: account.name, dropped: await dropSecrets(trx, account.id, kept, input.nowMilliseconds) }
 }
 
 /** Ends a rotation: only the newest secret stays. */
 export async function dropOldClientSecrets(
-  trx: Transaction<Database>,
+  trx: Trx,
   input: { clientId: string; nowMilliseconds: number },
 ): Promise<{ name: string; dropped: number } | Refusal> {
   const reference = { kind: 'client', name: input.clientId } as const
   const account = await findAccount(trx, reference)
   if (account === undefined) return noSuchAccount(reference)
   return { name: account.name, dropped: await dropSecrets(trx, account.id, 1, input.nowMilliseconds) }
+}
+
+async function dropSecrets(trx: Trx, principalId: number, kept: number, now: number): Promise<number> {
+  const dropped = await deleteOldSecrets(trx, principalId, kept)
+  if (dropped > 0) await revokeCredentials(trx, [principalId], now)
+  return dropped
 }
 
 export interface ChangePermissionsInput {
@@ -235,49 +208,20 @@ export interface ChangePermissionsInput {
 
 /** `changed` names what the role did not hold. Takes effect within PERMISSION_CACHE_TTL_SECONDS everywhere. */
 export async function allowPermissions(
-  trx: Transaction<Database>,
-  input: ChangePermissionsInput,
+  trx: Trx,
+  { role, permissions }: ChangePermissionsInput,
 ): Promise<{ changed: string[] } | Refusal> {
-  const unknown = await refuseUnknownRoles(trx, [input.role])
-  if (unknown !== undefined) return unknown
-  const inserted = await trx
-    .insertInto('role_permissions')
-    .values(input.permissions.map((permission) => ({ role: input.role, permission })))
-    .onConflict((conflict) => conflict.columns(['role', 'permission']).doNothing())
-    .returning('permission')
-    .execute()
-  return { changed: inserted.map((row) => row.permission).sort() }
+  const unknown = await refuseUnknownRoles(trx, [role])
+  return unknown ?? { changed: await insertPermissions(trx, role, permissions) }
 }
 
 /** `changed` names what the role held. Takes effect within PERMISSION_CACHE_TTL_SECONDS; no credential ends for it. */
 export async function denyPermissions(
-  trx: Transaction<Database>,
-  input: ChangePermissionsInput,
+  trx: Trx,
+  { role, permissions }: ChangePermissionsInput,
 ): Promise<{ changed: string[] } | Refusal> {
-  const unknown = await refuseUnknownRoles(trx, [input.role])
-  if (unknown !== undefined) return unknown
-  const deleted = await trx
-    .deleteFrom('role_permissions')
-    .where('role', '=', input.role)
-    .where('permission', 'in', input.permissions)
-    .returning('permission')
-    .execute()
-  return { changed: deleted.map((row) => row.permission).sort() }
-}
-
-/** Undefined when there is no such account. Accounts are never deleted or renamed, so the answer does not age. */
-export async function findAccount(
-  db: Kysely<Database>,
-  reference: AccountReference,
-): Promise<{ id: number; name: string; email: string | null } | undefined> {
-  const query = db
-    .selectFrom('principals')
-    .leftJoin('users', 'users.principal_id', 'principals.id')
-    .select(['principals.id', 'name', 'email'])
-    .where('kind', '=', reference.kind)
-  return 'email' in reference
-    ? query.where('email', '=', reference.email.toLowerCase()).executeTakeFirst()
-    : query.where('name_folded', '=', foldName(reference.name)).executeTakeFirst()
+  const unknown = await refuseUnknownRoles(trx, [role])
+  return unknown ?? { changed: await deletePermissions(trx, role, permissions) }
 }
 
 export function noSuchAccount(reference: AccountReference): Refusal {
@@ -285,114 +229,18 @@ export function noSuchAccount(reference: AccountReference): Refusal {
 }
 
 /**
- * Ends sessions and refresh families at once; access tokens end when instances next look at the account. The new
- * instant differs from the old one, so that a login which read that makes nothing (see `confirmCredentials`), and it
- * is later than the `iat` of every token so far: those are whole seconds, at least the old instant rounded up. The
- * update of the principal comes first: its lock orders this against such logins.
+ * Ends sessions and refresh families at once; access tokens end when instances next look at the account. The update of
+ * the principal comes first: its lock orders this against logins that are under way (`confirmCredentials`).
  */
-async function revokeCredentials(
-  trx: Transaction<Database>,
-  principalIds: number[],
-  nowMilliseconds: number,
-): Promise<void> {
-  const moment = nowMilliseconds % 1000 === 0 ? nowMilliseconds + 1 : nowMilliseconds
-  const latestIssue = sql<number>`(credentials_changed_at + 999) / 1000 * 1000`
-  await trx
-    .updateTable('principals')
-    .set({
-      credentials_changed_at: sql<number>`case when ${latestIssue} >= ${moment}
-        then ${latestIssue} + 1 else ${moment} end`,
-    })
-    .where('id', 'in', principalIds)
-    .execute()
-  await trx.deleteFrom('sessions').where('principal_id', 'in', principalIds).execute()
-  await trx
-    .updateTable('refresh_families')
-    .set('revoked_at', nowMilliseconds)
-    .where('principal_id', 'in', principalIds)
-    .where('revoked_at', 'is', null)
-    .execute()
-}
-
-/** Undefined when a user or a service has the name, in any case. */
-async function insertPrincipal(
-  trx: Transaction<Database>,
-  kind: 'user' | 'client',
-  name: string,
-  nowMilliseconds: number,
-): Promise<number | undefined> {
-  const row = await trx
-    .insertInto('principals')
-    .values({
-      kind,
-      name,
-      name_folded: foldName(name),
-      enabled: 1,
-      credentials_changed_at: nowMilliseconds,
-      demo: 0,
-      created_at: nowMilliseconds,
-    })
-    .onConflict((conflict) => conflict.column('name_folded').doNothing())
-    .returning('id')
-    .executeTakeFirst()
-  return row?.id
-}
-
-/** Returns the roles that are new, sorted. */
-async function insertRoles(
-  trx: Transaction<Database>,
-  principalId: number,
-  roles: string[],
-): Promise<string[]> {
-  if (roles.length === 0) return []
-  const inserted = await trx
-    .insertInto('principal_roles')
-    .values([...new Set(roles)].map((role) => ({ principal_id: principalId, role })))
-    .onConflict((conflict) => conflict.columns(['principal_id', 'role']).doNothing())
-    .returning('role')
-    .execute()
-  return inserted.map((row) => row.role).sort()
-}
-
-async function insertSecret(
-  trx: Transaction<Database>,
-  principalId: number,
-  secretHash: string,
-  nowMilliseconds: number,
-): Promise<void> {
-  await trx
-    .insertInto('client_secrets')
-    .values({ principal_id: principalId, secret_hash: secretHash, created_at: nowMilliseconds })
-    .execute()
-}
-
-/** Leaves the `kept` newest secrets and returns how many went. */
-async function dropSecrets(
-  trx: Transaction<Database>,
-  principalId: number,
-  kept: number,
-  nowMilliseconds: number,
-): Promise<number> {
-  const deleted = await trx
-    .deleteFrom('client_secrets')
-    .where('principal_id', '=', principalId)
-    .where('id', 'not in', (eb) =>
-      eb
-        .selectFrom('client_secrets as newest')
-        .select('newest.id')
-        .where('newest.principal_id', '=', principalId)
-        .orderBy('newest.id', 'desc')
-        .limit(kept),
-    )
-    .executeTakeFirst()
-  if (deleted.numDeletedRows > 0n) await revokeCredentials(trx, [principalId], nowMilliseconds)
-  return Number(deleted.numDeletedRows)
+async function revokeCredentials(trx: Trx, principalIds: number[], now: number): Promise<void> {
+  await updateCredentialsDate(trx, principalIds, now)
+  await endSessionsOf(trx, principalIds)
+  await revokeFamiliesOf(trx, principalIds, now)
 }
 
 /** Roles come from migrations only, so that reading them first decides nothing that could change. */
-async function refuseUnknownRoles(trx: Transaction<Database>, roles: string[]): Promise<Refusal | undefined> {
-  const rows = await trx.selectFrom('roles').select('name').orderBy('name').execute()
-  const known = rows.map((row) => row.name)
+async function refuseUnknownRoles(trx: Trx, roles: string[]): Promise<Refusal | undefined> {
+  const known = await roleNames(trx)
   const unknown = roles.filter((role) => !known.includes(role))
   return unknown.length > 0 ? { refused: 'unknown-role', unknown, known } : undefined
 }

@@ -1,7 +1,8 @@
 import type { Clock } from '../../clock.ts'
 import type { AppDatabase } from '../../operations.ts'
 import { isPermission, type Permission } from '../permissions.ts'
-import { findPrincipalState, type PrincipalState, readRolePermissions } from './store.ts'
+import { readRolePermissions } from '../roles/store.ts'
+import { findPrincipalState, type PrincipalState } from './store.ts'
 
 const principalsLimit = 10_000
 const roleSetsLimit = 1_000

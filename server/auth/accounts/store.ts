@@ -1,28 +1,21 @@
-import type { Kysely } from 'kysely'
-import { prepared, unseenNumber } from '../../db/prepared.ts'
+import { type Kysely, sql, type Transaction } from 'kysely'
+import { preparedWrite } from '../../db/prepared.ts'
 import type { Database } from '../../db/tables.ts'
+import { Problem } from '../../http/problems.ts'
+import { rolesByPrincipal } from '../roles/store.ts'
 
-/** Names of a principal's roles, sorted. */
-export async function rolesOf(db: Kysely<Database>, principalId: number): Promise<string[]> {
-  return (await selectRoles(db, principalId)).map((row) => row.role)
+/** The credentials of a user as they were when its password was checked. */
+export interface CheckedCredentials {
+  principalId: number
+  credentialsChangedAt: number
+  passwordHash: string
 }
 
-const selectRoles = prepared((db, principalId: number) =>
-  db
-    .selectFrom('principal_roles')
-    .select('role')
-    .where('principal_id', '=', unseenNumber(principalId))
-    .orderBy('role'),
-)
-
 /** A user with what a login checks. */
-export interface UserCredentials {
-  principalId: number
+export interface UserCredentials extends CheckedCredentials {
   userName: string
   email: string
-  passwordHash: string
   enabled: boolean
-  credentialsChangedAt: number
 }
 
 /** `email` in lower case, as it is stored. */
@@ -115,20 +108,271 @@ export async function findPrincipalState(
   )
 }
 
-/** Every role with its permissions. */
-export async function readRolePermissions(
+/** Whether there is an account that the development seed made (`demo`), or one that it did not: somebody's own. */
+export async function hasAccounts(db: Kysely<Database>, demo: boolean): Promise<boolean> {
+  const row = await db
+    .selectFrom('principals')
+    .select('id')
+    .where('demo', '=', demo ? 1 : 0)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** A user is named by user name (any case) or email, a service by its clientId (any case). */
+export type AccountReference = UserReference | { kind: 'client'; name: string }
+export type UserReference = { kind: 'user'; email: string } | { kind: 'user'; name: string }
+
+/** Undefined when there is no such account. Accounts are never deleted or renamed, so the answer does not age. */
+export async function findAccount(
   db: Kysely<Database>,
-): Promise<{ role: string; permission: string }[]> {
-  return db.selectFrom('role_permissions').select(['role', 'permission']).execute()
+  reference: AccountReference,
+): Promise<{ id: number; name: string; email: string | null } | undefined> {
+  const query = db
+    .selectFrom('principals')
+    .leftJoin('users', 'users.principal_id', 'principals.id')
+    .select(['principals.id', 'name', 'email'])
+    .where('kind', '=', reference.kind)
+  return 'email' in reference
+    ? query.where('email', '=', reference.email.toLowerCase()).executeTakeFirst()
+    : query.where('name_folded', '=', foldName(reference.name)).executeTakeFirst()
 }
 
-export async function hasDemoAccounts(db: Kysely<Database>): Promise<boolean> {
-  const row = await db.selectFrom('principals').select('id').where('demo', '=', 1).limit(1).executeTakeFirst()
-  return row !== undefined
+/** Names are compared without case; they are ASCII, so no locale has a say. */
+function foldName(name: string): string {
+  return name.toLowerCase()
 }
 
-/** True once there is an account besides those of the development seed: the database is somebody's. */
-export async function hasOwnAccounts(db: Kysely<Database>): Promise<boolean> {
-  const row = await db.selectFrom('principals').select('id').where('demo', '=', 0).limit(1).executeTakeFirst()
-  return row !== undefined
+/** Undefined when a user or a service has the name, in any case. */
+export async function insertPrincipal(
+  trx: Transaction<Database>,
+  principal: { kind: 'user' | 'client'; name: string; demo?: boolean; nowMilliseconds: number },
+): Promise<number | undefined> {
+  const { kind, name, demo = false, nowMilliseconds } = principal
+  const row = await trx
+    .insertInto('principals')
+    .values({
+      kind,
+      name,
+      name_folded: foldName(name),
+      enabled: 1,
+      credentials_changed_at: nowMilliseconds,
+      demo: demo ? 1 : 0,
+      created_at: nowMilliseconds,
+    })
+    .onConflict((conflict) => conflict.column('name_folded').doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  return row?.id
+}
+
+/** False when another user has the email. */
+export async function insertUser(
+  trx: Transaction<Database>,
+  principalId: number,
+  user: { email: string; passwordHash: string; timeZone: string | null },
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await trx
+    .insertInto('users')
+    .values({
+      principal_id: principalId,
+      email: user.email,
+      password_hash: user.passwordHash,
+      time_zone: user.timeZone,
+    })
+    .onConflict((conflict) => conflict.column('email').doNothing())
+    .executeTakeFirstOrThrow()
+  return numInsertedOrUpdatedRows === 1n
+}
+
+/** Only of one that nobody else has seen yet, and that nothing refers to. */
+export async function deletePrincipal(trx: Transaction<Database>, principalId: number): Promise<void> {
+  await trx.deleteFrom('principals').where('id', '=', principalId).execute()
+}
+
+/** False when the account was in that state already. */
+export async function updateEnabled(
+  trx: Transaction<Database>,
+  principalId: number,
+  enabled: boolean,
+): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable('principals')
+    .set('enabled', enabled ? 1 : 0)
+    .where('id', '=', principalId)
+    .where('enabled', '=', enabled ? 0 : 1)
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}
+
+export async function updatePassword(
+  trx: Transaction<Database>,
+  principalId: number,
+  passwordHash: string,
+): Promise<void> {
+  await trx
+    .updateTable('users')
+    .set('password_hash', passwordHash)
+    .where('principal_id', '=', principalId)
+    .execute()
+}
+
+/**
+ * Clears the mark of the demo accounts; true if it was there. Locks the principal in any case, so that simultaneous
+ * changes of its secrets wait for each other.
+ */
+export async function clearDemoMark(trx: Transaction<Database>, principalId: number): Promise<boolean> {
+  const marked = await trx
+    .updateTable('principals')
+    .set('demo', 0)
+    .where('id', '=', principalId)
+    .where('demo', '=', 1)
+    .executeTakeFirst()
+  await trx.updateTable('principals').set('demo', 0).where('id', '=', principalId).execute()
+  return marked.numUpdatedRows === 1n
+}
+
+/**
+ * Dates the credentials of the accounts anew. The new instant differs from the old one, so that a login which read that
+ * makes nothing (`confirmCredentials`), and it is later than the `iat` of every token so far: those are whole seconds,
+ * at least the old instant rounded up.
+ */
+export async function updateCredentialsDate(
+  trx: Transaction<Database>,
+  principalIds: readonly number[],
+  nowMilliseconds: number,
+): Promise<void> {
+  const moment = nowMilliseconds % 1000 === 0 ? nowMilliseconds + 1 : nowMilliseconds
+  const latestIssue = sql<number>`(credentials_changed_at + 999) / 1000 * 1000`
+  await trx
+    .updateTable('principals')
+    .set({
+      credentials_changed_at: sql<number>`case when ${latestIssue} >= ${moment}
+        then ${latestIssue} + 1 else ${moment} end`,
+    })
+    .where('id', 'in', principalIds)
+    .execute()
+}
+
+/**
+ * Throws `invalid-credentials` unless the user is still enabled and its credentials are still those that were checked.
+ * Takes a lock on the principal by a write that changes nothing, so that a disable or a new password either comes first
+ * (and is seen) or waits for this transaction (and then ends what it made).
+ */
+export async function confirmCredentials(
+  trx: Transaction<Database>,
+  expected: CheckedCredentials,
+): Promise<void> {
+  if ((await lockCredentials(trx, expected)) !== 1) throw new Problem('invalid-credentials')
+}
+
+const lockCredentials = preparedWrite((trx, expected: CheckedCredentials) =>
+  trx
+    .updateTable('principals')
+    .set('enabled', 1)
+    .where('id', '=', expected.principalId)
+    .where('enabled', '=', 1)
+    .where('credentials_changed_at', '=', expected.credentialsChangedAt)
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('users')
+          .select('principal_id')
+          .where('principal_id', '=', expected.principalId)
+          .where('password_hash', '=', expected.passwordHash),
+      ),
+    ),
+)
+
+/** The next `limit` users after the number `afterId`. */
+export async function nextUserIds(
+  trx: Transaction<Database>,
+  { afterId, limit }: { afterId: number; limit: number },
+): Promise<number[]> {
+  const rows = await trx
+    .selectFrom('principals')
+    .select('id')
+    .where('kind', '=', 'user')
+    .where('id', '>', afterId)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+export async function insertSecret(
+  trx: Transaction<Database>,
+  principalId: number,
+  secretHash: string,
+  nowMilliseconds: number,
+): Promise<void> {
+  await trx
+    .insertInto('client_secrets')
+    .values({ principal_id: principalId, secret_hash: secretHash, created_at: nowMilliseconds })
+    .execute()
+}
+
+/** Leaves the `kept` newest secrets and returns how many went. */
+export async function deleteOldSecrets(
+  trx: Transaction<Database>,
+  principalId: number,
+  kept: number,
+): Promise<number> {
+  const { numDeletedRows } = await trx
+    .deleteFrom('client_secrets')
+    .where('principal_id', '=', principalId)
+    .where('id', 'not in', (eb) =>
+      eb
+        .selectFrom('client_secrets as newest')
+        .select('newest.id')
+        .where('newest.principal_id', '=', principalId)
+        .orderBy('newest.id', 'desc')
+        .limit(kept),
+    )
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
+/** Every user, in the order of their ids; `demo` while the published password of the development seed holds. */
+export async function listUsers(db: Kysely<Database>) {
+  const rows = await db
+    .selectFrom('principals')
+    .innerJoin('users', 'users.principal_id', 'principals.id')
+    .select(['principals.id', 'name', 'email', 'time_zone', 'enabled', 'demo', 'created_at'])
+    .orderBy('principals.id')
+    .execute()
+  const roles = await rolesByPrincipal(db)
+  return rows.map((row) => ({
+    id: row.id,
+    userName: row.name,
+    email: row.email,
+    roles: roles.get(row.id) ?? [],
+    timeZone: row.time_zone,
+    enabled: row.enabled === 1,
+    demo: row.demo === 1,
+    createdAt: row.created_at,
+  }))
+}
+
+/** Every service client, in the order of their ids; `secrets` is how many are active: two during a rotation. */
+export async function listClients(db: Kysely<Database>) {
+  const rows = await db
+    .selectFrom('principals')
+    .leftJoin('client_secrets', 'client_secrets.principal_id', 'principals.id')
+    .select(['principals.id', 'name', 'enabled', 'demo', 'principals.created_at'])
+    .select((eb) => eb.fn.count<number>('client_secrets.id').as('secrets'))
+    .where('kind', '=', 'client')
+    .groupBy('principals.id')
+    .orderBy('principals.id')
+    .execute()
+  const roles = await rolesByPrincipal(db)
+  return rows.map((row) => ({
+    id: row.id,
+    clientId: row.name,
+    roles: roles.get(row.id) ?? [],
+    secrets: Number(row.secrets),
+    enabled: row.enabled === 1,
+    demo: row.demo === 1,
+    createdAt: row.created_at,
+  }))
 }

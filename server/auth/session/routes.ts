@@ -3,9 +3,10 @@ import { noContent } from '../../http/fields.ts'
 import { Problem } from '../../http/problems.ts'
 import type { App } from '../../http/route.ts'
 import { newOpaqueId, newSecret, sha256 } from '../../ids.ts'
+import type { CheckedCredentials } from '../accounts/store.ts'
 import { presentedAntiforgeryCookie, presentedSessionIdHash } from '../authenticate.ts'
 import { announceExpiry } from '../guard.ts'
-import { type AuthParts, checkPassword, logSignIn, refusedLogin } from '../login.ts'
+import { type AuthParts, signIn } from '../login.ts'
 import type { SessionState } from '../principal.ts'
 import {
   AuthenticatedUser,
@@ -21,6 +22,7 @@ import {
   sessionCookieName,
   setCookie,
 } from './cookies.ts'
+import type { CreateSessionInput } from './store.ts'
 
 const tags = ['Authentication']
 const setCookieHeader = {
@@ -71,33 +73,43 @@ function registerLogin(app: App, parts: AuthParts): void {
       response: { 200: AuthenticatedUser, 204: noContent },
     },
     handler: async (request, reply) => {
-      const user = await checkPassword(parts, request, request.body)
-      const now = parts.clock()
       const sessionId = newSecret()
-      const absoluteExpiresAt = now + parts.config.sessionAbsoluteTtlSeconds * 1000
-      const antiforgeryCookie = presentedAntiforgeryCookie(request)
-      const session = await parts.db.write('createSession', {
-        sessionId: newOpaqueId(),
-        idHash: sha256(sessionId),
-        principalId: user.principalId,
-        passwordHash: user.passwordHash,
-        credentialsChangedAt: user.credentialsChangedAt,
-        offeredBinding: antiforgeryCookie === undefined ? null : sha256(antiforgeryCookie),
-        freshBinding: newSecret(),
-        replacedIdHash: presentedSessionIdHash(request) ?? null,
-        nowMilliseconds: now,
-        absoluteExpiresAt,
-        userAgent: request.headers['user-agent']?.slice(0, 256) ?? null,
+      const user = await signIn(parts, request, 'session', request.body, async (checked, now) => {
+        const session = newSession(parts, request, checked, sessionId, now)
+        const { roles } = await parts.db.write('createSession', session)
+        announceExpiry(reply, { ...session, lastSeenAt: now }, parts.config)
+        return { id: checked.principalId, userName: checked.userName, email: checked.email, roles }
       })
-      if (session === undefined) throw refusedLogin(request, user.principalId)
-      logSignIn(request, user.principalId, 'session')
-      announceExpiry(reply, { lastSeenAt: now, absoluteExpiresAt }, parts.config)
       reply.header('set-cookie', setCookie(sessionCookieName, sessionId))
-      if (antiforgeryCookie !== undefined) reply.header('set-cookie', clearCookie(antiforgeryCookieName))
-      const { principalId: id, userName, email } = user
-      return answerUser(request, reply, { id, userName, email, roles: session.roles })
+      if (presentedAntiforgeryCookie(request) !== undefined) {
+        reply.header('set-cookie', clearCookie(antiforgeryCookieName))
+      }
+      return answerUser(request, reply, user)
     },
   })
+}
+
+function newSession(
+  { config }: AuthParts,
+  request: FastifyRequest,
+  { principalId, passwordHash, credentialsChangedAt }: CheckedCredentials,
+  sessionId: string,
+  now: number,
+): CreateSessionInput {
+  const antiforgeryCookie = presentedAntiforgeryCookie(request)
+  return {
+    sessionId: newOpaqueId(),
+    idHash: sha256(sessionId),
+    principalId,
+    passwordHash,
+    credentialsChangedAt,
+    offeredBinding: antiforgeryCookie === undefined ? null : sha256(antiforgeryCookie),
+    freshBinding: newSecret(),
+    replacedIdHash: presentedSessionIdHash(request) ?? null,
+    nowMilliseconds: now,
+    absoluteExpiresAt: now + config.sessionAbsoluteTtlSeconds * 1000,
+    userAgent: request.headers['user-agent']?.slice(0, 256) ?? null,
+  }
 }
 
 function registerRefresh(app: App, parts: AuthParts): void {
@@ -129,10 +141,9 @@ function registerRefresh(app: App, parts: AuthParts): void {
         nowMilliseconds: now,
         retireAt: now + retiredIdGraceMilliseconds,
       })
-      if (refreshed === undefined) throw new Problem('authentication-required')
-      announceExpiry(reply, { lastSeenAt: now, absoluteExpiresAt: refreshed.absoluteExpiresAt }, parts.config)
+      const { email, roles, absoluteExpiresAt } = refreshed
+      announceExpiry(reply, { lastSeenAt: now, absoluteExpiresAt }, parts.config)
       reply.header('set-cookie', setCookie(sessionCookieName, sessionId))
-      const { email, roles } = refreshed
       return answerUser(request, reply, { id: principal.id, userName: principal.userName, email, roles })
     },
   })

@@ -1,7 +1,9 @@
 import type { Kysely, Transaction } from 'kysely'
-import { prepared, preparedWrite, unseen } from '../../db/prepared.ts'
+import { prepared, unseen } from '../../db/prepared.ts'
 import type { Database } from '../../db/tables.ts'
-import { rolesOf } from '../accounts/store.ts'
+import { Problem } from '../../http/problems.ts'
+import { type CheckedCredentials, confirmCredentials } from '../accounts/store.ts'
+import { rolesOf } from '../roles/store.ts'
 
 /** A session, found by the hash of a presented id. Instants in milliseconds. */
 export interface StoredSession {
@@ -36,13 +38,9 @@ const selectSession = prepared((db, idHash: string) =>
     .where('session_ids.id_hash', '=', unseen(idHash)),
 )
 
-export interface CreateSessionInput {
+export interface CreateSessionInput extends CheckedCredentials {
   sessionId: string
   idHash: string
-  principalId: number
-  /** The credentials as they were when the password was checked. */
-  passwordHash: string
-  credentialsChangedAt: number
   /** Binding of the antiforgery cookie that the request carried, if it carried one. */
   offeredBinding: string | null
   /** Used when nothing was offered, or when another session holds what was offered. */
@@ -54,20 +52,15 @@ export interface CreateSessionInput {
   userAgent: string | null
 }
 
-export interface IssuedSession {
-  roles: string[]
-}
-
 /**
- * Makes a session if the user is still enabled and its credentials are still those that were checked; undefined
- * otherwise (a login that races with a disable makes nothing). Ends the session that the login came with.
+ * Makes a session and ends the one that the login came with. Throws `invalid-credentials` if the credentials are no
+ * longer those that were checked: a login that races with a disable makes nothing.
  */
 export async function createSession(
   trx: Transaction<Database>,
   input: CreateSessionInput,
-): Promise<IssuedSession | undefined> {
-  const confirmed = await confirmCredentials(trx, input)
-  if (!confirmed) return undefined
+): Promise<{ roles: string[] }> {
+  await confirmCredentials(trx, input)
   if (input.replacedIdHash !== null) await endSession(trx, { idHash: input.replacedIdHash })
   const roles = await rolesOf(trx, input.principalId)
   const session = {
@@ -115,41 +108,6 @@ async function endSurplusSessions(trx: Transaction<Database>, principalId: numbe
     .execute()
 }
 
-/**
- * Takes a lock on the principal by a write that changes nothing, so that a disable or a new password either comes
- * first (and is seen) or waits for this transaction (and then ends what it made).
- */
-export async function confirmCredentials(
-  trx: Transaction<Database>,
-  expected: CheckedCredentials,
-): Promise<boolean> {
-  return (await lockCredentials(trx, expected)) === 1
-}
-
-interface CheckedCredentials {
-  principalId: number
-  credentialsChangedAt: number
-  passwordHash: string
-}
-
-const lockCredentials = preparedWrite((trx, expected: CheckedCredentials) =>
-  trx
-    .updateTable('principals')
-    .set('enabled', 1)
-    .where('id', '=', expected.principalId)
-    .where('enabled', '=', 1)
-    .where('credentials_changed_at', '=', expected.credentialsChangedAt)
-    .where((eb) =>
-      eb.exists(
-        eb
-          .selectFrom('users')
-          .select('principal_id')
-          .where('principal_id', '=', expected.principalId)
-          .where('password_hash', '=', expected.passwordHash),
-      ),
-    ),
-)
-
 async function insertSessionId(trx: Transaction<Database>, sessionId: string, idHash: string): Promise<void> {
   await trx
     .insertInto('session_ids')
@@ -172,25 +130,25 @@ export interface RefreshedSession {
   absoluteExpiresAt: number
 }
 
-/** Re-reads the roles and adds a new id; undefined when the session has ended meanwhile. */
+/** Re-reads the roles and adds a new id. Throws `authentication-required` when the session has ended meanwhile. */
 export async function refreshSession(
   trx: Transaction<Database>,
   input: RefreshSessionInput,
-): Promise<RefreshedSession | undefined> {
+): Promise<RefreshedSession> {
   const session = await trx
     .updateTable('sessions')
     .set('last_seen_at', input.nowMilliseconds)
     .where('id', '=', input.sessionId)
     .returning(['principal_id', 'absolute_expires_at'])
     .executeTakeFirst()
-  if (session === undefined) return undefined
+  if (session === undefined) throw new Problem('authentication-required')
   const retired = await trx
     .updateTable('session_ids')
     .set((eb) => ({ retired_at: eb.fn.coalesce('retired_at', eb.val(input.retireAt)) }))
     .where('id_hash', '=', input.presentedIdHash)
     .where((eb) => eb.or([eb('retired_at', 'is', null), eb('retired_at', '>', input.nowMilliseconds)]))
     .executeTakeFirst()
-  if (retired.numUpdatedRows === 0n) return undefined
+  if (retired.numUpdatedRows === 0n) throw new Problem('authentication-required')
   const roles = await rolesOf(trx, session.principal_id)
   await trx
     .updateTable('sessions')
@@ -227,4 +185,32 @@ export async function touchSession(
     .where('id', '=', input.sessionId)
     .where('last_seen_at', '<', input.nowMilliseconds)
     .execute()
+}
+
+/** Ends every session of the accounts. */
+export async function endSessionsOf(trx: Transaction<Database>, principalIds: number[]): Promise<void> {
+  await trx.deleteFrom('sessions').where('principal_id', 'in', principalIds).execute()
+}
+
+/**
+ * Deletes at most `limit` sessions unused for too long, as many at their absolute end, and as many ids that others have
+ * replaced. Returns the number of rows.
+ */
+export async function removeEndedSessions(
+  trx: Transaction<Database>,
+  input: { nowMilliseconds: number; sessionIdleTtlMilliseconds: number; limit: number },
+): Promise<number> {
+  const { nowMilliseconds: now, sessionIdleTtlMilliseconds, limit } = input
+  const sessions = () => trx.selectFrom('sessions').select('id').limit(limit)
+  const ids = trx.selectFrom('session_ids').select('id_hash').where('retired_at', '<=', now).limit(limit)
+  const deletions = [
+    trx
+      .deleteFrom('sessions')
+      .where('id', 'in', sessions().where('last_seen_at', '<=', now - sessionIdleTtlMilliseconds)),
+    trx.deleteFrom('sessions').where('id', 'in', sessions().where('absolute_expires_at', '<=', now)),
+    trx.deleteFrom('session_ids').where('id_hash', 'in', ids),
+  ]
+  let removed = 0n
+  for (const deletion of deletions) removed += (await deletion.executeTakeFirst()).numDeletedRows
+  return Number(removed)
 }

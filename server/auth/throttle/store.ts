@@ -124,3 +124,20 @@ const takeOffKey = preparedWrite((trx, key: { keyHash: string }) =>
 async function takeOff(trx: Transaction<Database>, keyHash: string): Promise<void> {
   await takeOffKey(trx, { keyHash })
 }
+
+/** Deletes at most `limit` counters that are forgotten by now. Returns the number of rows. */
+export async function removeForgottenTries(
+  trx: Transaction<Database>,
+  { nowMilliseconds, limit }: { nowMilliseconds: number; limit: number },
+): Promise<number> {
+  const forgotten = trx
+    .selectFrom('login_failures')
+    .select('key_hash')
+    .where('updated_at', '<=', nowMilliseconds - forgottenAfterMilliseconds)
+    .limit(limit)
+  const { numDeletedRows } = await trx
+    .deleteFrom('login_failures')
+    .where('key_hash', 'in', forgotten)
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}

@@ -1,10 +1,10 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { formatInstant } from '../../clock.ts'
 import { Problem } from '../../http/problems.ts'
 import type { App } from '../../http/route.ts'
 import { newOpaqueId, newSecret, secretPattern, sha256 } from '../../ids.ts'
-import { rolesOf } from '../accounts/store.ts'
-import { type AuthParts, checkClientSecret, checkPassword, logSignIn, refusedLogin } from '../login.ts'
+import { type AuthParts, checkClientSecret, logSignIn, signIn } from '../login.ts'
+import { rolesOf } from '../roles/store.ts'
 import {
   ClientTokenCommand,
   RefreshTokenCommand,
@@ -12,7 +12,7 @@ import {
   TokenLoginCommand,
   TokenPair,
 } from '../schemas.ts'
-import { findFamilyId, type Rotation, type TokenGrant } from './store.ts'
+import { findFamilyId, type RotationRefusal, type TokenGrant } from './store.ts'
 
 const tags = ['Authentication']
 
@@ -40,25 +40,21 @@ function registerTokenLogin(app: App, parts: AuthParts): void {
       body: TokenLoginCommand,
       response: { 200: TokenPair },
     },
-    handler: async (request) => {
-      const user = await checkPassword(parts, request, request.body)
-      const { config, db, clock } = parts
-      const now = clock()
-      const refreshToken = newSecret()
-      const grant = await db.write('createRefreshFamily', {
-        familyId: newOpaqueId(),
-        tokenHash: sha256(refreshToken),
-        principalId: user.principalId,
-        passwordHash: user.passwordHash,
-        credentialsChangedAt: user.credentialsChangedAt,
-        nowMilliseconds: now,
-        tokenExpiresAt: now + config.refreshTokenIdleTtlSeconds * 1000,
-        familyExpiresAt: now + config.refreshTokenFamilyTtlSeconds * 1000,
-      })
-      if (grant === undefined) throw refusedLogin(request, user.principalId)
-      logSignIn(request, user.principalId, 'token')
-      return signPair(parts, grant, refreshToken, now)
-    },
+    handler: (request) =>
+      signIn(parts, request, 'token', request.body, async (user, now) => {
+        const refreshToken = newSecret()
+        const grant = await parts.db.write('createRefreshFamily', {
+          familyId: newOpaqueId(),
+          tokenHash: sha256(refreshToken),
+          principalId: user.principalId,
+          passwordHash: user.passwordHash,
+          credentialsChangedAt: user.credentialsChangedAt,
+          nowMilliseconds: now,
+          tokenExpiresAt: now + parts.config.refreshTokenIdleTtlSeconds * 1000,
+          familyExpiresAt: now + parts.config.refreshTokenFamilyTtlSeconds * 1000,
+        })
+        return signPair(parts, grant, refreshToken, now)
+      }),
   })
 }
 
@@ -77,54 +73,64 @@ function registerTokenRefresh(app: App, parts: AuthParts): void {
       response: { 200: TokenPair },
     },
     handler: async (request, reply) => {
-      const { config, db, clock, limits } = parts
+      const { config, db, clock } = parts
       const { refreshToken } = request.body
-      const tokenHash = sha256(refreshToken)
-      const familyId = secretPattern.test(refreshToken) ? await findFamilyId(db.read, tokenHash) : undefined
-      if (familyId === undefined) {
-        limits.consume('anonymous', request.clientAddress, reply)
-        throw new Problem('invalid-refresh-token')
-      }
-      limits.consume('refresh', familyId, reply)
+      const familyId = await countRefresh(parts, request, reply, refreshToken)
       const next = newSecret()
       const now = clock()
-      const rotation = await db.write('rotateRefreshToken', {
-        tokenHash,
+      const grant = await db.write('rotateRefreshToken', {
+        tokenHash: sha256(refreshToken),
         newTokenHash: sha256(next),
         nowMilliseconds: now,
         tokenExpiresAt: now + config.refreshTokenIdleTtlSeconds * 1000,
       })
-      if (rotation.outcome !== 'rotated') {
-        limits.consume('anonymous', request.clientAddress, reply)
-        throw refusedRotation(request, rotation)
-      }
-      logRefresh(request, rotation.grant.principalId, familyId)
-      return signPair(parts, rotation.grant, next, now)
+      if ('refused' in grant) throw refusedRotation(parts, request, reply, grant)
+      logRefresh(request, grant.principalId, familyId)
+      return signPair(parts, grant, next, now)
     },
   })
 }
 
+/** Counts by family, or by address what belongs to none and is refused. Returns the family. */
+async function countRefresh(
+  { db, limits }: AuthParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  refreshToken: string,
+): Promise<string> {
+  const familyId = secretPattern.test(refreshToken)
+    ? await findFamilyId(db.read, sha256(refreshToken))
+    : undefined
+  if (familyId === undefined) {
+    limits.consume('anonymous', request.clientAddress, reply)
+    throw new Problem('invalid-refresh-token')
+  }
+  limits.consume('refresh', familyId, reply)
+  return familyId
+}
+
 /** Says whose tokens were renewed, in which family and from where (ASVS 5.0 16.3.1). */
 function logRefresh(request: FastifyRequest, principalId: number, familyId: string): void {
-  request.log.info(
-    { event: 'token-refreshed', principalId, familyId, address: request.clientAddress },
-    'token refreshed',
-  )
+  const address = request.clientAddress
+  request.log.info({ event: 'token-refreshed', principalId, familyId, address }, 'token refreshed')
 }
 
 /** Reuse of a refresh token is a sign of theft (RFC 9700 §4.14.2): logged as a security event, told to nobody. */
 function refusedRotation(
+  { limits }: AuthParts,
   request: FastifyRequest,
-  rotation: Exclude<Rotation, { outcome: 'rotated' }>,
+  reply: FastifyReply,
+  { refused, reused }: RotationRefusal,
 ): Problem {
-  if (rotation.outcome === 'reused') {
-    const { familyId, principalId } = rotation
+  const address = request.clientAddress
+  if (reused !== null) {
     request.log.warn(
-      { event: 'refresh-token-reused', familyId, principalId, address: request.clientAddress },
+      { event: 'refresh-token-reused', ...reused, address },
       'a used refresh token came back; its family has been revoked',
     )
   }
-  return new Problem('invalid-refresh-token')
+  limits.consume('anonymous', address, reply)
+  return new Problem(refused)
 }
 
 function registerClientToken(app: App, parts: AuthParts): void {
@@ -145,14 +151,9 @@ function registerClientToken(app: App, parts: AuthParts): void {
       const client = await checkClientSecret(parts, request, request.body)
       const roles = await rolesOf(parts.db.read, client.principalId)
       logSignIn(request, client.principalId, 'client')
+      const { clientId, credentialsChangedAt } = client
       const { token, expiresAt } = await parts.tokens.issue(
-        {
-          subject: client.clientId,
-          kind: 'client',
-          userName: client.clientId,
-          roles,
-          credentialsChangedAt: client.credentialsChangedAt,
-        },
+        { subject: clientId, kind: 'client', userName: clientId, roles, credentialsChangedAt },
         parts.config.serviceTokenTtlSeconds,
         now,
       )

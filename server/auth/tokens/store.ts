@@ -1,16 +1,12 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { prepared, preparedWrite, unseen, unseenNumber } from '../../db/prepared.ts'
 import type { Database } from '../../db/tables.ts'
-import { rolesOf } from '../accounts/store.ts'
-import { confirmCredentials } from '../session/store.ts'
+import { type CheckedCredentials, confirmCredentials } from '../accounts/store.ts'
+import { rolesOf } from '../roles/store.ts'
 
-export interface CreateRefreshFamilyInput {
+export interface CreateRefreshFamilyInput extends CheckedCredentials {
   familyId: string
   tokenHash: string
-  principalId: number
-  /** The credentials as they were when the password was checked. */
-  passwordHash: string
-  credentialsChangedAt: number
   nowMilliseconds: number
   tokenExpiresAt: number
   familyExpiresAt: number
@@ -24,12 +20,12 @@ export interface TokenGrant {
   credentialsChangedAt: number
 }
 
-/** Makes a family with its first token, on the same condition as a session; undefined when it does not hold. */
+/** Makes a family with its first token. Throws `invalid-credentials` on the same condition as `createSession`. */
 export async function createRefreshFamily(
   trx: Transaction<Database>,
   input: CreateRefreshFamilyInput,
-): Promise<TokenGrant | undefined> {
-  if (!(await confirmCredentials(trx, input))) return undefined
+): Promise<TokenGrant> {
+  await confirmCredentials(trx, input)
   await insertFamily(trx, input)
   await insertToken(
     trx,
@@ -79,33 +75,27 @@ export interface RotateRefreshTokenInput {
   tokenExpiresAt: number
 }
 
-export type Rotation =
-  | { outcome: 'rotated'; grant: TokenGrant }
-  /** A used token came back: its family, and nothing else, has been revoked. */
-  | { outcome: 'reused'; familyId: string; principalId: number }
-  | { outcome: 'refused' }
+/** `reused` when a used token came back: its family, and nothing else, has then been revoked. */
+export type RotationRefusal = {
+  refused: 'invalid-refresh-token'
+  reused: { familyId: string; principalId: number } | null
+}
 
 /**
  * Uses a refresh token once, by one conditional UPDATE (RFC 9700 §4.14.2): of any number of simultaneous uses exactly
- * one is `rotated`; each later one is `reused` and ends the family.
+ * one gets the grant; each later one is refused and ends the family.
  */
 export async function rotateRefreshToken(
   trx: Transaction<Database>,
   input: RotateRefreshTokenInput,
-): Promise<Rotation> {
+): Promise<TokenGrant | RotationRefusal> {
   const [used] = await markUsed(trx, input.tokenHash, input.nowMilliseconds)
-  if (used === undefined) return nameRefusal(trx, input)
+  if (used === undefined) return refuseRotation(trx, input)
   const [family] = await selectLiveFamily(trx, used.family_id)
-  if (family === undefined) return { outcome: 'refused' }
-  await insertToken(
-    trx,
-    input.newTokenHash,
-    used.family_id,
-    Math.min(input.tokenExpiresAt, family.expires_at),
-  )
-  const { principalId, userName, credentialsChangedAt } = family
-  const roles = await rolesOf(trx, principalId)
-  return { outcome: 'rotated', grant: { principalId, userName, roles, credentialsChangedAt } }
+  if (family === undefined) return { refused: 'invalid-refresh-token', reused: null }
+  const { expires_at, ...account } = family
+  await insertToken(trx, input.newTokenHash, used.family_id, Math.min(input.tokenExpiresAt, expires_at))
+  return { ...account, roles: await rolesOf(trx, account.principalId) }
 }
 
 const markUsed = prepared((trx, tokenHash: string, nowMilliseconds: number) =>
@@ -150,21 +140,37 @@ const selectLiveFamily = prepared((trx, familyId: string) =>
     .where('principals.enabled', '=', sql.lit(1)),
 )
 
-async function nameRefusal(trx: Transaction<Database>, input: RotateRefreshTokenInput): Promise<Rotation> {
+async function refuseRotation(
+  trx: Transaction<Database>,
+  input: RotateRefreshTokenInput,
+): Promise<RotationRefusal> {
   const token = await trx
     .selectFrom('refresh_tokens')
     .innerJoin('refresh_families', 'refresh_families.id', 'refresh_tokens.family_id')
     .select(['family_id as familyId', 'used_at as usedAt', 'principal_id as principalId'])
     .where('token_hash', '=', input.tokenHash)
     .executeTakeFirst()
-  if (token === undefined || token.usedAt === null) return { outcome: 'refused' }
-  await trx
+  if (token === undefined || token.usedAt === null) return { refused: 'invalid-refresh-token', reused: null }
+  const { familyId, principalId } = token
+  await revokeFamilies(trx, input.nowMilliseconds).where('id', '=', familyId).execute()
+  return { refused: 'invalid-refresh-token', reused: { familyId, principalId } }
+}
+
+/** Revokes every family of the accounts. */
+export async function revokeFamiliesOf(
+  trx: Transaction<Database>,
+  principalIds: number[],
+  nowMilliseconds: number,
+): Promise<void> {
+  await revokeFamilies(trx, nowMilliseconds).where('principal_id', 'in', principalIds).execute()
+}
+
+/** The first revocation of a family stays. */
+function revokeFamilies(trx: Transaction<Database>, nowMilliseconds: number) {
+  return trx
     .updateTable('refresh_families')
-    .set('revoked_at', input.nowMilliseconds)
-    .where('id', '=', token.familyId)
+    .set('revoked_at', nowMilliseconds)
     .where('revoked_at', 'is', null)
-    .execute()
-  return { outcome: 'reused', familyId: token.familyId, principalId: token.principalId }
 }
 
 /** The family of a token, used or not: what the refresh limit counts by. */
@@ -207,4 +213,37 @@ async function readGrant(trx: Transaction<Database>, principalId: number): Promi
     roles: await rolesOf(trx, principalId),
     credentialsChangedAt: principal.credentials_changed_at,
   }
+}
+
+/**
+ * Deletes at most `limit` tokens of ended families, and as many ended families without tokens: a family has as many
+ * tokens as it was refreshed in a month, which with it would be a batch without bound. Returns the number of rows.
+ */
+export async function removeEndedFamilies(
+  trx: Transaction<Database>,
+  { nowMilliseconds: now, limit }: { nowMilliseconds: number; limit: number },
+): Promise<number> {
+  const tokens = trx
+    .selectFrom('refresh_families')
+    .innerJoin('refresh_tokens', 'refresh_tokens.family_id', 'refresh_families.id')
+    .select('token_hash')
+    .where('refresh_families.expires_at', '<=', now)
+    .limit(limit)
+  const families = trx
+    .selectFrom('refresh_families')
+    .select('id')
+    .where('expires_at', '<=', now)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('refresh_tokens')
+            .select('token_hash')
+            .whereRef('refresh_tokens.family_id', '=', 'refresh_families.id'),
+        ),
+      ),
+    )
+    .limit(limit)
+  const used = await trx.deleteFrom('refresh_tokens').where('token_hash', 'in', tokens).executeTakeFirst()
+  const ended = await trx.deleteFrom('refresh_families').where('id', 'in', families).executeTakeFirst()
+  return Number(used.numDeletedRows + ended.numDeletedRows)
 }

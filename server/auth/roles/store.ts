@@ -1,0 +1,115 @@
+import type { Kysely, Transaction } from 'kysely'
+import { prepared, unseenNumber } from '../../db/prepared.ts'
+import type { Database } from '../../db/tables.ts'
+import type { Permission } from '../permissions.ts'
+
+/** Names of a principal's roles, sorted. */
+export async function rolesOf(db: Kysely<Database>, principalId: number): Promise<string[]> {
+  return (await selectRoles(db, principalId)).map((row) => row.role)
+}
+
+const selectRoles = prepared((db, principalId: number) =>
+  db
+    .selectFrom('principal_roles')
+    .select('role')
+    .where('principal_id', '=', unseenNumber(principalId))
+    .orderBy('role'),
+)
+
+/** Every role of every account, sorted. */
+export async function rolesByPrincipal(db: Kysely<Database>): Promise<Map<number, string[]>> {
+  const rows = await db
+    .selectFrom('principal_roles')
+    .select(['principal_id', 'role'])
+    .orderBy('role')
+    .execute()
+  const roles = new Map<number, string[]>()
+  for (const row of rows) roles.set(row.principal_id, [...(roles.get(row.principal_id) ?? []), row.role])
+  return roles
+}
+
+/** Returns the roles that are new, sorted. */
+export async function insertRoles(
+  trx: Transaction<Database>,
+  principalId: number,
+  roles: readonly string[],
+): Promise<string[]> {
+  if (roles.length === 0) return []
+  const inserted = await trx
+    .insertInto('principal_roles')
+    .values([...new Set(roles)].map((role) => ({ principal_id: principalId, role })))
+    .onConflict((conflict) => conflict.columns(['principal_id', 'role']).doNothing())
+    .returning('role')
+    .execute()
+  return inserted.map((row) => row.role).sort()
+}
+
+/** Returns the roles that the account had, sorted. */
+export async function deleteRoles(
+  trx: Transaction<Database>,
+  principalId: number,
+  roles: readonly string[],
+): Promise<string[]> {
+  const deleted = await trx
+    .deleteFrom('principal_roles')
+    .where('principal_id', '=', principalId)
+    .where('role', 'in', roles)
+    .returning('role')
+    .execute()
+  return deleted.map((row) => row.role).sort()
+}
+
+export async function roleNames(db: Kysely<Database>): Promise<string[]> {
+  const rows = await db.selectFrom('roles').select('name').orderBy('name').execute()
+  return rows.map(({ name }) => name)
+}
+
+/** Every role with its permissions. */
+export async function readRolePermissions(
+  db: Kysely<Database>,
+): Promise<{ role: string; permission: string }[]> {
+  return db.selectFrom('role_permissions').select(['role', 'permission']).execute()
+}
+
+/** Every role, those without permissions included, by name. */
+export async function listRoles(db: Kysely<Database>) {
+  const names = await roleNames(db)
+  const held = await readRolePermissions(db)
+  return names.map((name) => ({
+    role: name,
+    permissions: held
+      .filter((row) => row.role === name)
+      .map((row) => row.permission)
+      .sort(),
+  }))
+}
+
+/** Returns what the role did not hold, sorted. */
+export async function insertPermissions(
+  trx: Transaction<Database>,
+  role: string,
+  permissions: readonly Permission[],
+): Promise<string[]> {
+  const inserted = await trx
+    .insertInto('role_permissions')
+    .values(permissions.map((permission) => ({ role, permission })))
+    .onConflict((conflict) => conflict.columns(['role', 'permission']).doNothing())
+    .returning('permission')
+    .execute()
+  return inserted.map((row) => row.permission).sort()
+}
+
+/** Returns what the role held, sorted. */
+export async function deletePermissions(
+  trx: Transaction<Database>,
+  role: string,
+  permissions: readonly Permission[],
+): Promise<string[]> {
+  const deleted = await trx
+    .deleteFrom('role_permissions')
+    .where('role', '=', role)
+    .where('permission', 'in', permissions)
+    .returning('permission')
+    .execute()
+  return deleted.map((row) => row.permission).sort()
+}

@@ -1,0 +1,93 @@
+import type { FastifyBaseLogger } from 'fastify'
+import type { Clock } from './clock.ts'
+import type { Config } from './config.ts'
+import type { AppDatabase } from './operations.ts'
+
+const removals = [
+  'removeEndedSessions',
+  'removeEndedFamilies',
+  'removeForgottenTries',
+  'removeExpiredKeys',
+] as const
+
+/**
+ * Has every slice delete what nothing can use any more, at most `limit` rows of each kind. Returns the greatest number
+ * that one of them deleted.
+ */
+export async function removeExpired(
+  db: AppDatabase,
+  input: { nowMilliseconds: number; sessionIdleTtlMilliseconds: number; limit: number },
+): Promise<number> {
+  let greatest = 0
+  for (const removal of removals) greatest = Math.max(greatest, await db.write(removal, input))
+  return greatest
+}
+
+interface Job {
+  everyMilliseconds: number
+  /** Small, so that no write waits long for a batch. */
+  batchRows: number
+  /** Returns how many rows were done; fewer than `batchRows` means that nothing is left. */
+  run(limit: number): Promise<number>
+  /** The line of the log when it fails. */
+  failure: string
+}
+
+/**
+ * What is done by the clock as long as the service runs: expired rows are removed once a minute and, where the database
+ * leaves that to be done, the tally of orders is folded every two seconds. Returns the way to stop.
+ */
+export function startUpkeep(
+  db: AppDatabase,
+  clock: Clock,
+  config: Config,
+  log: FastifyBaseLogger,
+): () => void {
+  const sessionIdleTtlMilliseconds = config.sessionIdleTtlSeconds * 1000
+  const cleaning: Job = {
+    everyMilliseconds: 60_000,
+    batchRows: 500,
+    run: (limit) => removeExpired(db, { nowMilliseconds: clock(), sessionIdleTtlMilliseconds, limit }),
+    failure: 'cleaning up was not possible; trying again in a minute',
+  }
+  // A reader adds up what is not folded yet: at 2,000 writes a second these are some 4,000 rows, about a millisecond.
+  const folding: Job = {
+    everyMilliseconds: 2_000,
+    batchRows: 2_000,
+    run: (limit) => db.write('foldOrderTally', { limit }),
+    failure: 'folding the tally of orders was not possible; trying again every two seconds',
+  }
+  const stops = (db.defersTally ? [cleaning, folding] : [cleaning]).map((job) => startJob(job, log))
+  return () => {
+    for (const stop of stops) stop()
+  }
+}
+
+const batchesAtOnce = 100
+
+/** Never runs twice at the same time. Of failures that follow each other only the first is told. */
+function startJob({ everyMilliseconds, batchRows, run, failure }: Job, log: FastifyBaseLogger): () => void {
+  let isRunning = false
+  let hasFailed = false
+  let isStopped = false
+  const timer = setInterval(async () => {
+    if (isRunning) return
+    isRunning = true
+    try {
+      for (let batch = 0; batch < batchesAtOnce && !isStopped; batch += 1) {
+        if ((await run(batchRows)) < batchRows) break
+      }
+      hasFailed = false
+    } catch (err) {
+      if (!hasFailed && !isStopped) log.warn({ err }, failure)
+      hasFailed = true
+    } finally {
+      isRunning = false
+    }
+  }, everyMilliseconds)
+  timer.unref()
+  return () => {
+    isStopped = true
+    clearInterval(timer)
+  }
+}
