@@ -26,6 +26,8 @@ function sources(): string[] {
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name))
       .sort(),
-    fileURLToPath(new URL('../package-lock.json', import.meta.url)),
+    ...['../server/orders/filter/lexer.ts', '../package-lock.json'].map((path) =>
+      fileURLToPath(new URL(path, import.meta.url)),
+    ),
   ]
 }

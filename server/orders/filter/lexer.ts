@@ -1,8 +1,21 @@
-import { FilterError } from './fault.ts'
+/**
+ * The words and signs of the filter language. The server's parser and the search box of the web app read texts with
+ * this one lexer, so it imports nothing. It never throws: a search box shows texts that somebody is still typing, and
+ * the parser refuses the first token that has a fault.
+ */
 
-/** `position` and `length` are UTF-16 code units of the filter text. */
+/** What is wrong, and where; positions and lengths are UTF-16 code units of the filter text. */
+export interface LexicalFault {
+  position: number
+  length: number
+  detail: string
+  /** What could stand there. */
+  expected: readonly string[]
+}
+
 export type Token = {
-  kind: 'word' | 'string' | 'operator' | 'minus' | 'open' | 'close' | 'end'
+  /** `junk` begins no token: a semicolon, or a `!` alone. */
+  kind: 'word' | 'string' | 'operator' | 'minus' | 'open' | 'close' | 'junk' | 'end'
   position: number
   length: number
   /** What a word or a string means, escapes resolved; of other tokens the characters themselves. */
@@ -11,9 +24,14 @@ export type Token = {
   starFirst: boolean
   starLast: boolean
   spaceBefore: boolean
+  /** What a string lacks at its end, which is then that of the whole text; else empty. */
+  closing: string
+  fault: LexicalFault | undefined
 }
 
 export const maximumLengthCodePoints = 1000
+/** Words that are no values; written so, in upper case. */
+export const keywords: readonly string[] = ['AND', 'OR', 'NOT']
 
 /** The operators, longest first, as they are to be tried. */
 const operators = ['!=', '<=', '>=', '=', '<', '>', ':']
@@ -32,41 +50,46 @@ const operatorStarts = new Set(Array.from('=!<>', code))
 const wordEnds = new Set(Array.from('()=!<>;', code))
 
 /**
- * Throws a FilterError for a text that is too long, or that holds what must never reach a database whatever the
- * syntax around it: control characters (PostgreSQL refuses NUL; tab, CR and LF stay, as white space) and lone
- * surrogates, which have no UTF-8.
+ * The fault of a text that is too long, or that holds what must never reach a database whatever the syntax around it:
+ * control characters (PostgreSQL refuses NUL; tab, CR and LF stay, as white space) and lone surrogates, which have no
+ * UTF-8.
  */
-export function checkCharacters(text: string): void {
+export function faultOfCharacters(text: string): LexicalFault | undefined {
   let codePoints = 0
   for (let at = 0; at < text.length; ) {
     if (codePoints === maximumLengthCodePoints) {
       const detail = `A filter has at most ${maximumLengthCodePoints} characters.`
-      throw new FilterError(at, text.length - at, detail)
+      return { position: at, length: text.length - at, detail, expected: [] }
     }
     const unit = text.charCodeAt(at)
     const paired = isHighSurrogate(unit) && at + 1 < text.length && isLowSurrogate(text.charCodeAt(at + 1))
     if (!paired && (isHighSurrogate(unit) || isLowSurrogate(unit))) {
-      throw new FilterError(at, 1, 'Half a surrogate pair is not a character.')
+      return faultAt(at, 'Half a surrogate pair is not a character.')
     }
     if (isControl(unit) && !isSpace(unit)) {
-      throw new FilterError(at, 1, 'A filter has no control characters.')
+      return faultAt(at, 'A filter has no control characters.')
     }
     at += paired ? 2 : 1
     codePoints += 1
   }
+  return undefined
+}
+
+/** Of one character. */
+function faultAt(position: number, detail: string, expected: readonly string[] = []): LexicalFault {
+  return { position, length: 1, detail, expected }
 }
 
 /**
  * The token at or after `from`; at the end of the text, always an `end` token. After an operator a word may contain
  * `:` and begin with `-`, as times, zones and numbers do. Each call looks at the characters of its token only, so
- * reading a text from token to token is linear in its length. Throws a FilterError for a quoted text without its
- * end, and for a character that begins no token.
+ * reading a text from token to token is linear in its length.
  */
 export function readToken(text: string, from: number, afterOperator: boolean): Token {
   let position = from
   while (position < text.length && isSpace(text.charCodeAt(position))) position += 1
   const spaceBefore = position > from
-  const at = (kind: Token['kind'], length: number): Token => ({
+  const at = (kind: Token['kind'], length: number, fault?: LexicalFault): Token => ({
     kind,
     position,
     length,
@@ -74,6 +97,8 @@ export function readToken(text: string, from: number, afterOperator: boolean): T
     starFirst: false,
     starLast: false,
     spaceBefore,
+    closing: '',
+    fault,
   })
   if (position === text.length) return at('end', 0)
   const first = text.charCodeAt(position)
@@ -81,54 +106,62 @@ export function readToken(text: string, from: number, afterOperator: boolean): T
   if (first === close) return at('close', 1)
   if (first === minus && !afterOperator) return at('minus', 1)
   if (operatorStarts.has(first) || (first === colon && !afterOperator)) {
-    return at('operator', operatorLength(text, position))
+    const start = text.slice(position, position + 2)
+    const operator = operators.find((candidate) => start.startsWith(candidate))
+    if (operator !== undefined) return at('operator', operator.length)
+    return at('junk', 1, faultAt(position, '`!` is only used in `!=`.', ['!=']))
   }
-  if (first === doubleQuote || first === singleQuote)
+  if (first === doubleQuote || first === singleQuote) {
     return { ...at('string', 0), ...readString(text, position) }
+  }
   if (first === semicolon) {
-    throw new FilterError(
-      position,
+    return at(
+      'junk',
       1,
-      '`;` has no meaning in a filter; a text that has one stands in quotes.',
+      faultAt(position, '`;` has no meaning in a filter; a text that has one stands in quotes.'),
     )
   }
   return { ...at('word', 0), ...readWord(text, position, afterOperator) }
 }
 
-function operatorLength(text: string, position: number): number {
-  const start = text.slice(position, position + 2)
-  const operator = operators.find((candidate) => start.startsWith(candidate))
-  if (operator === undefined) throw new FilterError(position, 1, '`!` is only used in `!=`.', ['!='])
-  return operator.length
-}
-
 type Content = Pick<Token, 'length' | 'text' | 'starFirst' | 'starLast'>
 
 /** The backslash escapes whatever follows it; the text ends at the quote it began with. */
-function readString(text: string, position: number): Content {
+function readString(text: string, position: number): Content & Pick<Token, 'closing' | 'fault'> {
   const quote = text.charCodeAt(position)
+  const starFirst = text.charCodeAt(position + 1) === star
   const parts: string[] = []
   let partStart = position + 1
   let starLast = false
+  let endsInBackslash = false
+  let fault: LexicalFault | undefined
   for (let at = partStart; at < text.length; at += 1) {
     let unit = text.charCodeAt(at)
     if (unit === quote) {
-      const starFirst = text.charCodeAt(position + 1) === star
       parts.push(text.slice(partStart, at))
-      return { length: at + 1 - position, text: parts.join(''), starFirst, starLast }
+      return { length: at + 1 - position, text: parts.join(''), starFirst, starLast, closing: '', fault }
     }
     starLast = unit === star
-    if (unit === backslash && at + 1 < text.length) {
+    if (unit === backslash) {
+      if (at + 1 === text.length) {
+        endsInBackslash = true
+        break
+      }
       parts.push(text.slice(partStart, at))
       at += 1
       partStart = at
       unit = text.charCodeAt(at)
     }
-    if (isControl(unit)) throw new FilterError(at, 1, 'A quoted text has no tabs or line breaks.')
+    if (isControl(unit)) fault ??= faultAt(at, 'A quoted text has no tabs or line breaks.')
   }
-  const closing = String.fromCharCode(quote)
-  const detail = `The text in quotes that begins here has no closing ${closing}.`
-  throw new FilterError(position, text.length - position, detail, [closing])
+  parts.push(text.slice(partStart, text.length))
+  const missing = String.fromCharCode(quote)
+  const length = text.length - position
+  const detail = `The text in quotes that begins here has no closing ${missing}.`
+  fault ??= { position, length, detail, expected: [missing] }
+  // A last backslash escapes nothing yet, and would take the quote.
+  const closing = endsInBackslash ? `\\${missing}` : missing
+  return { length, text: parts.join(''), starFirst, starLast, closing, fault }
 }
 
 /** A word has one escape, `\*` for a star that is no wildcard; any other backslash stands for itself. */

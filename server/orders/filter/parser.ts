@@ -9,7 +9,7 @@ import {
   type Operator,
   type TextFieldName,
 } from './fields.ts'
-import { checkCharacters, readToken, type Token } from './lexer.ts'
+import { faultOfCharacters, keywords, type LexicalFault, readToken, type Token } from './lexer.ts'
 
 /**
  * What a filter text means, typed and free of positions. Equal meanings of grouping are one shape: `and` never
@@ -37,7 +37,6 @@ type Cursor = { text: string; token: Token; depth: number; restrictions: number 
 
 const termStarts = ['a value', 'a field name', 'NOT', '-', '(']
 const afterFactor = ['white space', 'AND', 'OR']
-const keywords = ['AND', 'OR', 'NOT']
 
 /**
  * Reads the filter language of the orders list (a profile of Google AIP-160; the grammar is in the contract, section
@@ -46,8 +45,8 @@ const keywords = ['AND', 'OR', 'NOT']
  * in the length of the text, and it recurses for parentheses only, which are limited.
  */
 export function parseFilter(text: string): Filter | null {
-  checkCharacters(text)
-  const cursor: Cursor = { text, token: readToken(text, 0, false), depth: 0, restrictions: 0 }
+  refuse(faultOfCharacters(text))
+  const cursor: Cursor = { text, token: readFaultless(text, 0, false), depth: 0, restrictions: 0 }
   if (cursor.token.kind === 'end') return null
   const filter = parseExpression(cursor)
   if (cursor.token.kind === 'close') throw fault(cursor.token, 'This `)` closes no `(`.', [...afterFactor])
@@ -56,7 +55,17 @@ export function parseFilter(text: string): Filter | null {
 
 function advance(cursor: Cursor): void {
   const { position, length, kind } = cursor.token
-  cursor.token = readToken(cursor.text, position + length, kind === 'operator')
+  cursor.token = readFaultless(cursor.text, position + length, kind === 'operator')
+}
+
+function readFaultless(text: string, from: number, afterOperator: boolean): Token {
+  const token = readToken(text, from, afterOperator)
+  refuse(token.fault)
+  return token
+}
+
+function refuse(found: LexicalFault | undefined): void {
+  if (found !== undefined) throw new FilterError(found.position, found.length, found.detail, found.expected)
 }
 
 function fault(token: Token, detail: string, expected: readonly string[]): FilterError {
@@ -152,7 +161,8 @@ function parseOperand(cursor: Cursor, isNegated: boolean): Filter {
     case 'minus':
       throw fault(token, 'Only one NOT or `-` stands before a restriction.', expected)
     case 'close':
-      throw fault(token, 'There is nothing before this `)`.', expected)
+    case 'junk': // Refused as soon as it is read.
+      throw fault(token, `There is nothing before this \`${token.text}\`.`, expected)
   }
 }
 

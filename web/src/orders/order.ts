@@ -3,13 +3,9 @@ import type { components } from '../api/schema.ts'
 
 export type Order = Sent<components['schemas']['Order']>
 export type OrderSummary = Sent<components['schemas']['OrderSummary']>
-type OrderStatus = OrderSummary['status']
 
 /** An order and the version of it that was read, as its entity tag; absent where something on the way took it off. */
 export interface VersionedOrder {
   order: Order
   etag?: string | undefined
 }
-
-export const pending = 0 satisfies OrderStatus
-export const approved = 1 satisfies OrderStatus

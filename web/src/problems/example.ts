@@ -1,3 +1,4 @@
+import { approved } from '../orders/states.ts'
 import { type Entry, statusName } from './words.ts'
 
 interface Particulars {
@@ -69,7 +70,7 @@ const particulars: Record<string, Particulars> = {
     ...approval,
     detail: 'Only a pending order can be approved.',
     headers: { ETag: '"2"' },
-    members: { currentStatus: 1 },
+    members: { currentStatus: approved },
   },
   'concurrency-conflict': { ...approval, headers: { ETag: '"2"' } },
   'idempotency-in-progress': later(1),

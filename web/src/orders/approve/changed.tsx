@@ -1,7 +1,8 @@
 import { useUser } from '../../auth/session.ts'
 import { formatTotal } from '../../ui/format.ts'
 import { Moment } from '../moment.tsx'
-import { approved, type Order, pending } from '../order.ts'
+import type { Order } from '../order.ts'
+import { approved, pending } from '../states.ts'
 import { Status } from '../status.tsx'
 import { type Change, changesOf } from './changes.ts'
 

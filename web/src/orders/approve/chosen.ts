@@ -1,4 +1,5 @@
-import { type OrderSummary, pending } from '../order.ts'
+import type { OrderSummary } from '../order.ts'
+import { pending } from '../states.ts'
 import type { Subject } from './approvals.ts'
 
 /** What has to be known of each to approve it, whatever page is shown; by its id. */

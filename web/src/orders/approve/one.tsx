@@ -6,8 +6,9 @@ import { isPassing, NoAnswerError, problemOf } from '../../api/problem.ts'
 import { describeFailure } from '../../ui/failure.tsx'
 import { formatTotal } from '../../ui/format.ts'
 import { WarningIcon } from '../../ui/icons.tsx'
-import { pending, type VersionedOrder } from '../order.ts'
+import type { VersionedOrder } from '../order.ts'
 import { orderQuery } from '../queries.ts'
+import { approved, pending } from '../states.ts'
 import { isWorthTrying, type Progress, type Step } from './approvals.ts'
 import { WhatChanged } from './changed.tsx'
 import type { Back, Run } from './run.ts'
@@ -85,7 +86,7 @@ function Question({ subject, progress }: Step) {
 }
 
 function titleOf(progress: Progress, now: VersionedOrder | undefined): string {
-  if (now?.order.status === pending) return 'This order has changed'
+  if (now && now.order.status !== approved) return 'This order has changed'
   if (now) return progress.kind === 'unclear' ? 'This order is approved' : 'This order is approved already'
   if (progress.kind !== 'refused' && progress.kind !== 'unclear') return 'Approve this order?'
   const { failure } = progress

@@ -5,8 +5,9 @@ import { onForget, refreshSession, useUser } from '../../auth/session.ts'
 import { announce } from '../../ui/announce.tsx'
 import { shortName } from '../../ui/format.ts'
 import { pause } from '../../ui/pause.ts'
-import { approved, type VersionedOrder } from '../order.ts'
+import type { VersionedOrder } from '../order.ts'
 import { approveOrder, newIdempotencyKey, orderQuery, ordersChanged } from '../queries.ts'
+import { approved } from '../states.ts'
 import {
   type Approvals,
   failureOf,

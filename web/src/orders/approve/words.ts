@@ -1,5 +1,5 @@
 import { problemOf } from '../../api/problem.ts'
-import { pending } from '../order.ts'
+import { approved } from '../states.ts'
 import type { Progress, Step } from './approvals.ts'
 
 export const isApproved = ({ progress }: Step) => progress.kind === 'approved'
@@ -20,10 +20,11 @@ export function endingOf(progress: Progress): Ending | undefined {
   if (progress.kind === 'waiting') return 'untouched'
   if (progress.kind !== 'refused') return undefined
   const { failure, now } = progress
-  if (now) return now.order.status === pending ? 'changed' : 'already'
+  if (now) return now.order.status === approved ? 'already' : 'changed'
   if (problemOf(failure, 'order-not-found')) return 'gone'
   if (problemOf(failure, 'permission-denied')) return 'denied'
-  if (problemOf(failure, 'order-not-pending')) return 'already'
+  const notPending = problemOf(failure, 'order-not-pending')
+  if (notPending) return notPending.currentStatus === approved ? 'already' : 'changed'
   return problemOf(failure, 'precondition-failed', 'concurrency-conflict') ? 'changed' : 'failed'
 }
 

@@ -1,4 +1,4 @@
-import { pending } from '../order.ts'
+import { pending } from '../states.ts'
 import { Status } from '../status.tsx'
 import type { TotalReading } from './total-input.ts'
 

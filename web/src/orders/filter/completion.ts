@@ -1,13 +1,6 @@
-import { type FieldName, fieldAt, readTokens, type Token } from './text.ts'
-import {
-  type CompletionContext,
-  fields,
-  keywords,
-  type OperatorWords,
-  type Suggestion,
-  shortcutsOf,
-  valuesOf,
-} from './vocabulary.ts'
+import { type OperatorWords, type SearchField, searchFields } from '../fields.ts'
+import { fieldAt, readTokens, type Token } from './text.ts'
+import { type CompletionContext, keywords, type Suggestion, shortcutsOf, valuesOf } from './vocabulary.ts'
 
 export interface Completion {
   /** What the list shows, as `status=`, `Pending`, `createdAtUtc>=`, `2026-11-01`. */
@@ -37,7 +30,6 @@ interface Place {
   next: Token | undefined
 }
 
-const fieldsInOrder = Object.values(fields)
 const maximumCompletions = 8
 /** A word of fewer letters is searched for more often than it is the beginning of a synonym. */
 const shortestSynonym = 2
@@ -125,9 +117,9 @@ function begins(prefix: string, name: string, hint: string): boolean {
 /** What begins a term, or is one. The name of a field, typed to its end, is followed by operators. */
 function termsAt(place: Place, text: string, context: CompletionContext): Completion[] {
   const { tokens, before, replaced, prefix, caret, next } = place
-  const name = replaced?.text === prefix ? fieldAt(tokens, before + 1) : undefined
-  if (name !== undefined && next?.kind !== 'operator') {
-    return operatorRows(place, name, before + 1, { from: caret, to: caret })
+  const field = replaced?.text === prefix ? fieldAt(tokens, before + 1) : undefined
+  if (field !== undefined && next?.kind !== 'operator') {
+    return operatorRows(place, field, before + 1, { from: caret, to: caret })
   }
   const { kind, text: previous } = tokens[before] ?? { kind: 'open' }
   const startsTerm = kind === 'open' || (kind === 'keyword' && previous !== 'NOT')
@@ -151,9 +143,9 @@ function keywordRow(place: Place, text: string, { name, insert, hint }: Suggesti
 function fieldsAt(place: Place): Completion[] {
   const { prefix, from, to, next, before } = place
   const typed = prefix.toLowerCase()
-  const byName = fieldsInOrder.filter(({ name }) => name.toLowerCase().startsWith(typed))
+  const byName = searchFields.filter(({ name }) => name.toLowerCase().startsWith(typed))
   const isSynonym = (word: string) => typed.length >= shortestSynonym && word.startsWith(typed)
-  const bySynonym = fieldsInOrder.filter((field) => !byName.includes(field) && field.synonyms.some(isSynonym))
+  const bySynonym = searchFields.filter((field) => !byName.includes(field) && field.synonyms.some(isSynonym))
   const found = [...byName, ...bySynonym]
   const row = (label: string, hint: string): Completion => {
     return { label, hint, kind: 'field', from, to, insert: label }
@@ -166,7 +158,7 @@ function fieldsAt(place: Place): Completion[] {
   if (only === undefined || found.length > 1) {
     return found.map(({ name, operators: [first], about }) => row(`${name}${first?.operator ?? ''}`, about))
   }
-  return operatorRows(place, only.name, before + 1, { from, to }).map((completion) => {
+  return operatorRows(place, only, before + 1, { from, to }).map((completion) => {
     const insert = completion.label.startsWith('-') ? completion.insert : only.name + completion.insert
     return { ...completion, kind: 'field', label: insert, insert, hint: `${only.about} ${completion.hint}` }
   })
@@ -182,18 +174,23 @@ function shortcutsAt({ prefix, from, to, next }: Place, context: CompletionConte
 /** Operators for the field before the place; in the place of another one, those that need a value only. */
 function operatorsAt(place: Place): Completion[] {
   const { tokens, before, from, to, replaced, next } = place
-  const name = fieldAt(tokens, before)
-  if (name === undefined) return []
+  const field = fieldAt(tokens, before)
+  if (field === undefined) return []
   const isReplacement = replaced?.kind === 'operator' || replaced?.kind === 'junk'
-  if (!isReplacement) return next?.kind === 'operator' ? [] : operatorRows(place, name, before, { from, to })
-  return fields[name].operators.map((words) => operatorRow(words, { from, to }))
+  if (!isReplacement) return next?.kind === 'operator' ? [] : operatorRows(place, field, before, { from, to })
+  return field.operators.map((words) => operatorRow(words, { from, to }))
 }
 
 type Range = Pick<Completion, 'from' | 'to'>
 
 /** All operators of the field that is, or will be, the token of that index. */
-function operatorRows({ tokens, from }: Place, name: FieldName, index: number, range: Range): Completion[] {
-  const { operators, isNullable } = fields[name]
+function operatorRows(
+  { tokens, from }: Place,
+  field: SearchField,
+  index: number,
+  range: Range,
+): Completion[] {
+  const { name, operators, isNullable } = field
   const rows = operators.map((words) => operatorRow(words, range))
   if (!isNullable) return rows
   rows.push(operatorRow({ operator: ':*', hint: 'has a value' }, range))
@@ -214,16 +211,15 @@ function operatorRow({ operator, hint }: OperatorWords, range: Range): Completio
 /** Values for the field and the operator before the place, and the longer operators that this one begins. */
 function valuesAt(place: Place, operator: Token, context: CompletionContext): Completion[] {
   const { tokens, before, from, to, caret, prefix, replaced } = place
-  const name = fieldAt(tokens, before - 1)
-  if (name === undefined) return []
-  const words = fields[name]
-  const isTaken = words.operators.some((known) => known.operator === operator.text)
-  const values = isTaken || operator.text === ':' ? valuesOf(words, operator.text, context) : []
+  const field = fieldAt(tokens, before - 1)
+  if (field === undefined) return []
+  const isTaken = field.operators.some((known) => known.operator === operator.text)
+  const values = isTaken || operator.text === ':' ? valuesOf(field, operator.text, context) : []
   const rows = values
     .filter((value) => begins(prefix, value.name, value.hint))
     .filter(({ insert }) => insert.toLowerCase() !== replaced?.text.toLowerCase())
     .map(({ insert, hint }): Completion => ({ label: insert, hint, kind: 'value', from, to, insert }))
   if (replaced !== undefined || operator.to < caret) return rows
-  const begun = fields[name].operators.filter((known) => known.operator.startsWith(operator.text))
+  const begun = field.operators.filter((known) => known.operator.startsWith(operator.text))
   return [...rows, ...begun.map((known) => operatorRow(known, { from: operator.from, to: caret }))]
 }

@@ -1,10 +1,12 @@
 import { type ReactNode, type RefObject, useCallback, useRef, useState } from 'react'
 import { announce } from '../../ui/announce.tsx'
+import { Segments } from '../../ui/segments.tsx'
 import { useShortcut } from '../../ui/shortcuts.tsx'
 import { WithCode } from '../../ui/with-code.tsx'
+import { type StateName, stateNames } from '../states.ts'
 import { SearchBox } from './box.tsx'
 import { type Fault, isUnfinished, lengthFault, type Refusal } from './fault.ts'
-import { requiredStatus, type StatusName, withStatus } from './text.ts'
+import { requiredStatus, withStatus } from './text.ts'
 import { type Apply, useSearchText } from './typing.ts'
 
 const messageId = 'search-message'
@@ -125,11 +127,7 @@ function Message({ detail, fault, isSoft, onShow }: Trouble & { onShow(fault: Fa
   )
 }
 
-const statuses = [
-  ['All', null],
-  ['Pending', 'Pending'],
-  ['Approved', 'Approved'],
-] as const
+const statuses = [{ label: 'All', value: null }, ...stateNames.map((name) => ({ label: name, value: name }))]
 
 /** The statuses as one press each; they are part of the search text, and change nothing else of it. */
 function StatusFilter({
@@ -143,7 +141,7 @@ function StatusFilter({
   input: RefObject<HTMLInputElement | null>
   onDecide(text: string): void
 }) {
-  function choose(status: StatusName | null) {
+  function choose(status: StateName | null) {
     const next = withStatus(text, status)
     if (next !== null) return onDecide(next)
     announce('The search says something else about the status. Change it there.')
@@ -153,21 +151,6 @@ function StatusFilter({
   const basis = withStatus(text, null) === null ? shownFilter : text
   const current = requiredStatus(basis)
   const isAll = current === null && withStatus(basis, null) === basis.trim()
-  return (
-    <fieldset className="segments">
-      <legend className="visually-hidden">Status</legend>
-      {statuses.map(([label, status]) => (
-        <label key={label} className="segment">
-          <input
-            type="radio"
-            name="list-status"
-            className="visually-hidden"
-            checked={status === null ? isAll : status === current}
-            onChange={() => choose(status)}
-          />
-          {label}
-        </label>
-      ))}
-    </fieldset>
-  )
+  const value = current ?? (isAll ? null : undefined)
+  return <Segments name="list-status" legend="Status" options={statuses} value={value} onChoose={choose} />
 }

@@ -1,35 +1,27 @@
+import { keywords, readToken } from '../../../../server/orders/filter/lexer.ts'
+import { findField, type SearchField } from '../fields.ts'
+import { type StateName, stateOf } from '../states.ts'
+
 /**
- * The filter language as the search box sees it: tolerant where the server is strict. Nothing here throws, for any
- * text; whether a text is a filter, and what it means, the server alone says. Positions are UTF-16 code units.
+ * The filter language as the search box sees it: the server's own lexer, and tolerant where its parser is strict.
+ * Nothing here throws, for any text; whether a text is a filter, and what it means, the server alone says. Positions
+ * are UTF-16 code units.
  */
 
-/** Those of the contract, section 3; the server takes them in any case. */
-const fieldNames = [
-  'id',
-  'customer',
-  'total',
-  'status',
-  'createdAtUtc',
-  'createdAtTimeZone',
-  'updatedAtUtc',
-  'updatedAtTimeZone',
-  'createdBy',
-  'modifiedBy',
-] as const
-export type FieldName = (typeof fieldNames)[number]
-
-export type StatusName = 'Pending' | 'Approved'
+type Lexed = ReturnType<typeof readToken>
 
 export interface Token {
-  /** `junk` is what begins no token: a semicolon, or a `!` alone. */
-  kind: 'word' | 'keyword' | 'string' | 'operator' | 'minus' | 'open' | 'close' | 'junk'
+  kind: Exclude<Lexed['kind'], 'end'> | 'keyword'
   from: number
   to: number
   /** As written, with quotes and escapes. */
   text: string
+  /** What a word or a string says. */
+  meaning: string
   spaceBefore: boolean
   /** What a string lacks at its end, which is then that of the whole text; else empty. */
   closing: string
+  isFaulty: boolean
 }
 
 export interface Span {
@@ -38,66 +30,27 @@ export interface Span {
   to: number
 }
 
-const spaces = /[\t\n\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]*/y
-const operator = /!=|<=|>=|[=<>:]/y
-const word = /[^\t\n\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000()=!<>;:]*/y
-/** After an operator, as times and zones have colons. */
-const valueWord = /[^\t\n\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000()=!<>;]*/y
-const keywords = ['AND', 'OR', 'NOT']
-const kindsOfCharacters: Record<string, Token['kind']> = {
-  '(': 'open',
-  ')': 'close',
-  ';': 'junk',
-  '!': 'junk',
-}
-
-const fieldsByLowerCaseName = new Map<string, FieldName>(fieldNames.map((name) => [name.toLowerCase(), name]))
-
-/** The field of that name, in any case. */
-export function findField(name: string): FieldName | undefined {
-  return fieldsByLowerCaseName.get(name.toLowerCase())
-}
-
 /** All tokens, in order; between two there is nothing but white space. Linear in the length of the text. */
 export function readTokens(text: string): Token[] {
   const tokens: Token[] = []
-  let end = 0
-  for (;;) {
-    const from = endOf(spaces, text, end)
-    if (from === text.length) return tokens
-    const read = readToken(text, from, tokens.at(-1)?.kind === 'operator')
-    tokens.push({ ...read, from, text: text.slice(from, read.to), spaceBefore: from > end })
-    end = read.to
+  let lexed = readToken(text, 0, false)
+  while (lexed.kind !== 'end') {
+    const { kind, position: from, length, text: meaning, spaceBefore, closing, fault } = lexed
+    const to = from + length
+    const isKeyword = kind === 'word' && keywords.includes(meaning)
+    tokens.push({
+      kind: isKeyword ? 'keyword' : kind,
+      from,
+      to,
+      text: text.slice(from, to),
+      meaning,
+      spaceBefore,
+      closing,
+      isFaulty: fault !== undefined,
+    })
+    lexed = readToken(text, to, kind === 'operator')
   }
-}
-
-function endOf(pattern: RegExp, text: string, from: number): number {
-  pattern.lastIndex = from
-  return pattern.test(text) ? pattern.lastIndex : from
-}
-
-function readToken(text: string, from: number, isValue: boolean): Pick<Token, 'kind' | 'to' | 'closing'> {
-  const first = text.charAt(from)
-  if (first === '"' || first === "'") return { kind: 'string', ...readString(text, from) }
-  if (first === '-' && !isValue) return { kind: 'minus', to: from + 1, closing: '' }
-  const operatorEnd = isValue && first === ':' ? from : endOf(operator, text, from)
-  if (operatorEnd > from) return { kind: 'operator', to: operatorEnd, closing: '' }
-  const kind = kindsOfCharacters[first]
-  if (kind !== undefined) return { kind, to: from + 1, closing: '' }
-  const to = endOf(isValue ? valueWord : word, text, from)
-  return { kind: keywords.includes(text.slice(from, to)) ? 'keyword' : 'word', to, closing: '' }
-}
-
-function readString(text: string, from: number): Pick<Token, 'to' | 'closing'> {
-  const quote = text.charAt(from)
-  let at = from + 1
-  for (; at < text.length; at += 1) {
-    const character = text.charAt(at)
-    if (character === quote) return { to: at + 1, closing: '' }
-    if (character === '\\') at += 1
-  }
-  // Past the end: the last backslash escapes nothing yet, and would take the quote.
-  return { to: text.length, closing: at > text.length ? `\\${quote}` : quote }
+  return tokens
 }
 
 /** Spans for colouring: in order, none empty, together the whole text. A field is one that exists. */
@@ -129,7 +82,7 @@ function spanKindOf(tokens: Token[], index: number): Span['kind'] {
 }
 
 /** The field that the token there names, or would if an operator followed. */
-export function fieldAt(tokens: Token[], index: number): FieldName | undefined {
+export function fieldAt(tokens: Token[], index: number): SearchField | undefined {
   const token = tokens[index]
   return token?.kind === 'word' && tokens[index - 1]?.kind !== 'operator' ? findField(token.text) : undefined
 }
@@ -149,11 +102,11 @@ interface Restriction {
   first: number
   last: number
   /** The status it requires, if it requires one. */
-  value: StatusName | null
+  value: StateName | null
 }
 
 /** The status that the text requires, where `withStatus` could change it; else `null`. */
-export function requiredStatus(text: string): StatusName | null {
+export function requiredStatus(text: string): StateName | null {
   const found = readRestrictions(readTokens(text))
   const [first] = found ?? []
   return first !== undefined && found?.every(({ value }) => value === first.value) ? first.value : null
@@ -165,7 +118,7 @@ export function requiredStatus(text: string): StatusName | null {
  * that is not safe to do: when the text is no well-formed filter, or restricts the status within OR, NOT, `-` or
  * parentheses.
  */
-export function withStatus(text: string, value: StatusName | null): string | null {
+export function withStatus(text: string, value: StateName | null): string | null {
   const tokens = readTokens(text)
   const found = readRestrictions(tokens)
   if (found === null) return null
@@ -209,12 +162,13 @@ function joined(text: string, tokens: Token[], pieces: Piece[]): string {
  * are not those of a filter (values and limits apart), whose text then cannot be edited by parts.
  */
 function readRestrictions(tokens: Token[]): Restriction[] | null {
+  if (tokens.some(({ isFaulty }) => isFaulty)) return null
   const found: Restriction[] = []
   let depth = 0
   let wantsTerm = true
   for (let index = 0; index < tokens.length; index += 1) {
     const token = tokens[index]
-    if (token === undefined || token.closing !== '') return null
+    if (token === undefined) return null
     if (!wantsTerm && token.kind === 'close' && depth > 0) {
       depth -= 1
       continue
@@ -224,7 +178,7 @@ function readRestrictions(tokens: Token[]): Restriction[] | null {
     if (token.kind === 'word' || token.kind === 'string') {
       const last = tokens[index + 1]?.kind === 'operator' ? index + 2 : index
       if (last > index && !isComparison(tokens, index)) return null
-      if (last > index && fieldAt(tokens, index) === 'status') {
+      if (last > index && fieldAt(tokens, index)?.name === 'status') {
         if (depth > 0 || isNegation(before) || [before, tokens[last + 1]].some(isOr)) return null
         found.push({ first: index, last, value: statusOf(tokens, last) })
       }
@@ -250,7 +204,7 @@ function mayFollow(token: Token, before: Token | undefined): boolean {
 
 function isComparison(tokens: Token[], index: number): boolean {
   const value = tokens[index + 2]
-  const hasValue = value?.kind === 'word' || (value?.kind === 'string' && value.closing === '')
+  const hasValue = value?.kind === 'word' || value?.kind === 'string'
   return hasValue && fieldAt(tokens, index) !== undefined
 }
 
@@ -262,10 +216,8 @@ function isOr(token: Token | undefined): boolean {
   return token?.kind === 'keyword' && token.text === 'OR'
 }
 
-function statusOf(tokens: Token[], index: number): StatusName | null {
+function statusOf(tokens: Token[], index: number): StateName | null {
   const comparison = tokens[index - 1]?.text
   if (comparison !== '=' && comparison !== ':') return null
-  const text = tokens[index]?.text.replace(/^(["'])(.*)\1$/, '$2') ?? ''
-  if (/^(?:pending|0)$/i.test(text)) return 'Pending'
-  return /^(?:approved|1)$/i.test(text) ? 'Approved' : null
+  return stateOf(tokens[index]?.meaning ?? '')
 }

@@ -1,23 +1,8 @@
-import { type FieldName, quoteValue } from './text.ts'
+import type { SearchField } from '../fields.ts'
+import { stateNames, words } from '../states.ts'
+import { quoteValue } from './text.ts'
 
-/** The words that the search box has for people, for what the filter language says in signs. */
-
-export interface OperatorWords {
-  operator: string
-  hint: string
-}
-
-export interface FieldWords {
-  name: FieldName
-  /** The subject of a sentence that an operator goes on. */
-  about: string
-  /** In lower case: what people call it. */
-  synonyms: readonly string[]
-  /** Those that make sense, the likeliest first; not all that the server takes. */
-  operators: readonly OperatorWords[]
-  /** Whether an order may be without: then `:*` says that it is not. */
-  isNullable: boolean
-}
+/** What the search box offers besides fields and operators, each in words for people. */
 
 export interface Suggestion {
   /** What is typed to find it, in any case. */
@@ -33,100 +18,6 @@ export interface CompletionContext {
   userName: string
 }
 
-const is = { operator: '=', hint: 'is' }
-const isNot = { operator: '!=', hint: 'is not' }
-const contains = { operator: ':', hint: 'contains' }
-const ofTotals = [
-  { operator: '>=', hint: 'is at least' },
-  { operator: '<=', hint: 'is at most' },
-  is,
-  { operator: '>', hint: 'is more than' },
-  { operator: '<', hint: 'is less than' },
-  isNot,
-]
-const ofTimes = [
-  { operator: '>=', hint: 'is on or after' },
-  { operator: '<', hint: 'is before' },
-  { operator: '=', hint: 'is on' },
-  { operator: '<=', hint: 'is on or before' },
-  { operator: '>', hint: 'is after' },
-  { operator: '!=', hint: 'is not on' },
-]
-
-/** In the order they are offered. */
-export const fields: Readonly<Record<FieldName, FieldWords>> = {
-  status: {
-    name: 'status',
-    about: 'Status of the order',
-    synonyms: ['state'],
-    operators: [is, isNot],
-    isNullable: false,
-  },
-  customer: {
-    name: 'customer',
-    about: 'Name of the customer',
-    synonyms: ['client', 'company', 'buyer', 'name'],
-    operators: [contains, is, isNot],
-    isNullable: false,
-  },
-  total: {
-    name: 'total',
-    about: 'Total of the order',
-    synonyms: ['amount', 'price', 'sum', 'value'],
-    operators: ofTotals,
-    isNullable: false,
-  },
-  createdAtUtc: {
-    name: 'createdAtUtc',
-    about: 'Time of creation',
-    synonyms: ['date', 'day', 'time', 'when', 'since', 'new'],
-    operators: ofTimes,
-    isNullable: false,
-  },
-  createdBy: {
-    name: 'createdBy',
-    about: 'User who created it',
-    synonyms: ['by', 'user', 'author', 'creator', 'who'],
-    operators: [is, contains, isNot],
-    isNullable: true,
-  },
-  updatedAtUtc: {
-    name: 'updatedAtUtc',
-    about: 'Time of the last change',
-    synonyms: ['date', 'day', 'time', 'when', 'since', 'modified', 'changed'],
-    operators: ofTimes,
-    isNullable: true,
-  },
-  modifiedBy: {
-    name: 'modifiedBy',
-    about: 'User who changed it last',
-    synonyms: ['by', 'user', 'updated', 'changed', 'approver', 'who'],
-    operators: [is, contains, isNot],
-    isNullable: true,
-  },
-  id: {
-    name: 'id',
-    about: 'Order number',
-    synonyms: ['order', 'number', 'key'],
-    operators: [is, contains, isNot],
-    isNullable: false,
-  },
-  createdAtTimeZone: {
-    name: 'createdAtTimeZone',
-    about: 'Time zone of creation',
-    synonyms: ['zone', 'timezone'],
-    operators: [is, contains, isNot],
-    isNullable: true,
-  },
-  updatedAtTimeZone: {
-    name: 'updatedAtTimeZone',
-    about: 'Time zone of the last change',
-    synonyms: ['zone', 'timezone'],
-    operators: [is, contains, isNot],
-    isNullable: true,
-  },
-}
-
 /** What may stand after a term; NOT may begin one too. */
 export const keywords: readonly Suggestion[] = [
   { name: 'AND', insert: 'AND ', hint: 'both must match' },
@@ -136,23 +27,14 @@ export const keywords: readonly Suggestion[] = [
 
 /** The values that are known for a field. */
 export function valuesOf(
-  field: FieldWords,
+  { name, kind, isNullable }: SearchField,
   operator: string,
   context: CompletionContext,
 ): readonly Suggestion[] {
-  const all = operator === ':' && field.isNullable ? [{ name: '*', insert: '*', hint: 'has a value' }] : []
-  switch (field.name) {
-    case 'status':
-      return statuses
-    case 'createdAtUtc':
-    case 'updatedAtUtc':
-      return [...daysOf(context.nowMilliseconds), ...all]
-    case 'createdBy':
-    case 'modifiedBy':
-      return [...yourselfOf(context), ...all]
-    default:
-      return all
-  }
+  const all = operator === ':' && isNullable ? [{ name: '*', insert: '*', hint: 'has a value' }] : []
+  if (kind === 'status') return statuses
+  if (kind === 'instant') return [...daysOf(context.nowMilliseconds), ...all]
+  return name === 'createdBy' || name === 'modifiedBy' ? [...yourselfOf(context), ...all] : all
 }
 
 /** Whole restrictions, found by one word. */
@@ -173,10 +55,11 @@ export function shortcutsOf(context: CompletionContext): Suggestion[] {
   return [...byStatus, ...byDay, ...byYou]
 }
 
-const statuses: readonly Suggestion[] = [
-  { name: 'Pending', insert: 'Pending', hint: 'waiting for approval' },
-  { name: 'Approved', insert: 'Approved', hint: 'approved' },
-]
+const statuses: readonly Suggestion[] = stateNames.map((name) => ({
+  name,
+  insert: name,
+  hint: words[name].meaning,
+}))
 
 function yourselfOf({ userName }: CompletionContext): Suggestion[] {
   return userName === '' ? [] : [{ name: userName, insert: quoteValue(userName), hint: 'you' }]

@@ -8,6 +8,7 @@ import { PlusIcon } from '../../ui/icons.tsx'
 import { PageTitle } from '../../ui/page-title.tsx'
 import type { Chosen } from '../approve/chosen.ts'
 import { useSelection } from '../approve/selection.ts'
+import type { SortKey } from '../fields.ts'
 import { ListControls } from '../filter/controls.tsx'
 import { refusalOf } from '../filter/fault.ts'
 import type { OrderSummary } from '../order.ts'
@@ -16,15 +17,7 @@ import { useIsUnreadable, WithoutReading } from '../without-reading.tsx'
 import { NoOrders, NothingFound, NotSearched, PastTheEnd } from './empty.tsx'
 import { Pager } from './pager.tsx'
 import { focusRow } from './rows.ts'
-import {
-  filteredBy,
-  type ListSearch,
-  onPage,
-  type SortKey,
-  sortedBy,
-  sortOf,
-  withPageSize,
-} from './search.ts'
+import { filteredBy, type ListSearch, onPage, sortedBy, sortOf, withPageSize } from './search.ts'
 import { type Approving, SelectionBar, useApproving } from './selection-bar.tsx'
 import { prefetchPage, type Shown, useListSearch, useOpening, useShownOrders } from './state.ts'
 import { OrderTable, OrderTableSkeleton } from './table.tsx'

@@ -1,5 +1,4 @@
-export type SortKey = (typeof sortKeys)[number]
-export type Direction = 'Asc' | 'Desc'
+import { columns, type Direction, type SortKey, sortKeys } from '../fields.ts'
 
 /** The state of the table, under the names of the API: what is in the address is what is asked of the service. */
 export interface ListSearch {
@@ -15,17 +14,8 @@ export interface Sort {
   order: Direction
 }
 
-export const sortKeys = ['createdAtUtc', 'customer', 'total', 'status'] as const
 export const pageSizes = [25, 50, 100] as const
 export const defaultPageSize = 25
-
-/** What one wants to see of a column first: the latest, the largest, the beginning of the alphabet. */
-const naturalDirections: Record<SortKey, Direction> = {
-  createdAtUtc: 'Desc',
-  customer: 'Asc',
-  total: 'Desc',
-  status: 'Asc',
-}
 
 /**
  * Reads an address; what makes no sense in it counts as absent, and one view has one form: without its defaults. Every
@@ -82,7 +72,7 @@ export function sortedBy(search: ListSearch, key: SortKey): ListSearch {
   return {
     ...(filter && { filter }),
     ...(pageSize && { pageSize }),
-    ...sortParameters({ orderBy: key, order: orderBy === key ? opposite : naturalDirections[key] }),
+    ...sortParameters({ orderBy: key, order: orderBy === key ? opposite : columns[key].first }),
   }
 }
 

@@ -10,11 +10,13 @@ import {
 } from 'react'
 import { ArrowIcon } from '../../ui/icons.tsx'
 import type { Chosen } from '../approve/chosen.ts'
-import { type OrderSummary, pending } from '../order.ts'
+import { columns, type SortKey, sortKeys } from '../fields.ts'
+import type { OrderSummary } from '../order.ts'
+import { pending } from '../states.ts'
 import { Status } from '../status.tsx'
 import { decimalsOf, exactInstantText, instantText, totalText } from './format.ts'
 import { moveFromRow, rowIdOf, useRowKeys } from './rows.ts'
-import type { Sort, SortKey } from './search.ts'
+import type { Sort } from './search.ts'
 
 interface TableProps {
   orders: readonly OrderSummary[]
@@ -52,8 +54,8 @@ export const OrderTable = memo(function OrderTable(props: TableProps) {
       <thead>
         <tr>
           {chosen && <SelectAll orders={orders} chosen={chosen} onChoose={onChoose} />}
-          {headings.map(([key, label]) => (
-            <Heading key={key} sortKey={key} label={label} sort={sort} onSort={onSort} />
+          {sortKeys.map((key) => (
+            <Heading key={key} sortKey={key} sort={sort} onSort={onSort} />
           ))}
         </tr>
       </thead>
@@ -78,30 +80,13 @@ function ordersBetween(orders: readonly OrderSummary[], start = -1, end = -1): r
   return orders.slice(Math.max(first, 0), Math.max(start, end) + 1)
 }
 
-const headings = [
-  ['customer', 'Customer'],
-  ['total', 'Total'],
-  ['status', 'Status'],
-  ['createdAtUtc', 'Created'],
-] as const
-
-function Heading({
-  sortKey,
-  label,
-  sort,
-  onSort,
-}: {
-  sortKey: SortKey
-  label: string
-  sort: Sort
-  onSort(key: SortKey): void
-}) {
+function Heading({ sortKey, sort, onSort }: { sortKey: SortKey; sort: Sort; onSort(key: SortKey): void }) {
   const isSorted = sort.orderBy === sortKey
   const direction = sort.order === 'Asc' ? 'ascending' : 'descending'
   return (
     <th scope="col" className={`orders-${sortKey}`} aria-sort={isSorted ? direction : undefined}>
       <button type="button" className="orders-sort" onClick={() => onSort(sortKey)}>
-        <span>{label}</span>
+        <span>{columns[sortKey].heading}</span>
         {isSorted && <ArrowIcon to={sort.order === 'Asc' ? 'up' : 'down'} />}
       </button>
     </th>
@@ -211,8 +196,7 @@ interface RowProps {
 }
 
 const Row = memo(function Row({ order, decimals, maySelect, isChosen }: RowProps) {
-  const { id, customer, total, status, createdAtUtc } = order
-  const missing = '0'.repeat(decimals - decimalsOf(total))
+  const { id, customer, status } = order
   return (
     <tr data-id={id} className={isChosen ? 'orders-row orders-row-chosen' : 'orders-row'}>
       {maySelect && (
@@ -220,25 +204,42 @@ const Row = memo(function Row({ order, decimals, maySelect, isChosen }: RowProps
           {status === pending && <SelectOne customer={customer} isChosen={isChosen} />}
         </td>
       )}
-      <td className="orders-customer">
-        <a href={`/orders/${id}`}>
-          <bdi>{customer}</bdi>
-        </a>
-      </td>
-      <td className="orders-total number" data-label="Total" data-short={missing || undefined}>
-        {totalText(total)}
-      </td>
-      <td className="orders-status">
-        <Status status={status} />
-      </td>
-      <td className="orders-createdAtUtc" data-label="Created">
-        <time dateTime={createdAtUtc} title={exactInstantText(createdAtUtc)}>
-          {instantText(createdAtUtc)}
-        </time>
-      </td>
+      {sortKeys.map((key) => cells[key](order, decimals))}
     </tr>
   )
 })
+
+const cells: Record<SortKey, (order: OrderSummary, decimals: number) => ReactNode> = {
+  customer: ({ id, customer }) => (
+    <td key="customer" className="orders-customer">
+      <a href={`/orders/${id}`}>
+        <bdi>{customer}</bdi>
+      </a>
+    </td>
+  ),
+  total: ({ total }, decimals) => (
+    <td
+      key="total"
+      className="orders-total number"
+      data-label="Total"
+      data-short={'0'.repeat(decimals - decimalsOf(total)) || undefined}
+    >
+      {totalText(total)}
+    </td>
+  ),
+  status: ({ status }) => (
+    <td key="status" className="orders-status">
+      <Status status={status} />
+    </td>
+  ),
+  createdAtUtc: ({ createdAtUtc }) => (
+    <td key="createdAtUtc" className="orders-createdAtUtc" data-label="Created">
+      <time dateTime={createdAtUtc} title={exactInstantText(createdAtUtc)}>
+        {instantText(createdAtUtc)}
+      </time>
+    </td>
+  ),
+}
 
 /** It changes by what the body hears. */
 function SelectOne({ customer, isChosen }: { customer: string; isChosen: boolean }) {
@@ -261,9 +262,9 @@ export function OrderTableSkeleton({ maySelect }: { maySelect: boolean }) {
       <thead>
         <tr>
           {maySelect && <td className="orders-select" />}
-          {headings.map(([key, label]) => (
+          {sortKeys.map((key) => (
             <th key={key} scope="col" className={`orders-${key}`}>
-              <span className="orders-sort">{label}</span>
+              <span className="orders-sort">{columns[key].heading}</span>
             </th>
           ))}
         </tr>
@@ -272,7 +273,7 @@ export function OrderTableSkeleton({ maySelect }: { maySelect: boolean }) {
         {skeletonRows.map((row) => (
           <tr key={row} className="orders-row">
             {maySelect && <td className="orders-select" />}
-            {headings.map(([key]) => (
+            {sortKeys.map((key) => (
               <td key={key} className={`orders-${key}`}>
                 <span className="skeleton" />
               </td>

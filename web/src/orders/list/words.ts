@@ -1,13 +1,6 @@
 import { formatCount } from '../../ui/format.ts'
-import type { ListSearch, SortKey } from './search.ts'
-import { rowsOf, sortOf } from './search.ts'
-
-const sortWords: Record<SortKey, Record<'Asc' | 'Desc', string>> = {
-  createdAtUtc: { Asc: 'the oldest first', Desc: 'the latest first' },
-  customer: { Asc: 'by customer', Desc: 'by customer, backwards' },
-  total: { Asc: 'the smallest total first', Desc: 'the largest total first' },
-  status: { Asc: 'pending ones first', Desc: 'approved ones first' },
-}
+import { columns } from '../fields.ts'
+import { type ListSearch, rowsOf, sortOf } from './search.ts'
 
 export function countWords(count: number, filter: string | undefined): string {
   const orders = count === 1 ? '1 order' : `${formatCount(count)} orders`
@@ -29,5 +22,5 @@ export function captionOf(
     ? `${formatCount(rows.first)}–${formatCount(rows.last)} of ${formatCount(totalCount)}`
     : 'none'
   const { orderBy, order } = sortOf(search)
-  return `Orders${filter ? ` that match ${filter}` : ''}: ${range}, ${sortWords[orderBy][order]}`
+  return `Orders${filter ? ` that match ${filter}` : ''}: ${range}, ${columns[orderBy].sorted[order]}`
 }

@@ -1,5 +1,6 @@
 import { Moment } from '../moment.tsx'
-import { approved, type Order } from '../order.ts'
+import type { Order } from '../order.ts'
+import { nameOf, pending, words } from '../states.ts'
 
 /** Who did what to the order, and when; the oldest first, and what is still to come last. */
 export function OrderHistory({ order }: { order: Order | undefined }) {
@@ -12,8 +13,9 @@ export function OrderHistory({ order }: { order: Order | undefined }) {
 }
 
 function Events({ order }: { order: Order }) {
-  const isApproved = order.status === approved
-  const isChanged = isApproved || order.updatedAtUtc !== null
+  const name = nameOf(order.status)
+  const state = name && words[name]
+  const isChanged = state?.event !== undefined || order.updatedAtUtc !== null
   return (
     <>
       <Event
@@ -24,13 +26,14 @@ function Events({ order }: { order: Order }) {
       />
       {isChanged && (
         <Event
-          what={isApproved ? 'Approved' : 'Changed'}
+          what={state?.event ?? 'Changed'}
+          tone={state?.event && state.tone}
           who={order.modifiedBy}
           instant={order.updatedAtUtc}
           timeZone={order.updatedAtTimeZone}
         />
       )}
-      {!isApproved && (
+      {order.status === pending && (
         <li className="order-event order-event-to-come">
           <strong>Waiting for approval</strong>
         </li>
@@ -40,16 +43,17 @@ function Events({ order }: { order: Order }) {
 }
 
 interface EventProps {
-  what: 'Created' | 'Approved' | 'Changed'
+  what: string
+  tone?: string | undefined
   who: string | null
   /** Null for what has happened just now, until the service has told its time. */
   instant: string | null
   timeZone: string | null
 }
 
-function Event({ what, who, instant, timeZone }: EventProps) {
+function Event({ what, tone, who, instant, timeZone }: EventProps) {
   return (
-    <li className={what === 'Approved' ? 'order-event order-event-approved' : 'order-event'}>
+    <li className={tone ? `order-event tone-${tone}` : 'order-event'}>
       <div>
         <strong>{what}</strong> by {who === null ? 'unknown' : <bdi>{who}</bdi>}
       </div>

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { readToken, type Token } from '../../server/orders/filter/lexer.ts'
+
+function tokensOf(text: string): Token[] {
+  const tokens: Token[] = []
+  let token = readToken(text, 0, false)
+  for (
+    ;
+    token.kind !== 'end';
+    token = readToken(text, token.position + token.length, token.kind === 'operator')
+  ) {
+    tokens.push(token)
+  }
+  return tokens
+}
+
+const pieces = [
+  'a',
+  'status',
+  '=',
+  '!=',
+  '!',
+  ';',
+  ':',
+  ' ',
+  '\t',
+  '\u00a0',
+  '"',
+  "'",
+  '\\',
+  '*',
+  '(',
+  ')',
+  '-',
+]
+const anyText = fc.oneof(
+  fc.array(fc.constantFrom(...pieces), { maxLength: 14 }).map((list) => list.join('')),
+  fc.string({ unit: 'binary', maxLength: 30 }),
+)
+
+describe('the lexer, with a text that somebody is still typing', () => {
+  it('reads on after a fault, to the end of any text, with nothing but white space between two tokens', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        let end = 0
+        for (const { position, length } of tokensOf(text)) {
+          assert.ok(length > 0)
+          assert.equal(text.slice(end, position).trim(), '')
+          end = position + length
+        }
+        assert.equal(text.slice(end).trim(), '')
+      }),
+      { numRuns: 5000 },
+    )
+  })
+
+  it('says what a string lacks at its end: with that it is whole, and means the same', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const open = tokensOf(text).find(({ closing }) => closing !== '')
+        fc.pre(open !== undefined && !/\\$/.test(text))
+        const closed = tokensOf(text + open.closing).at(-1)
+        assert.deepEqual([closed?.position, closed?.text, closed?.closing], [open.position, open.text, ''])
+      }),
+      { numRuns: 3000, maxSkipsPerRun: 1000 },
+    )
+    assert.deepEqual(
+      ['"a', "'a\\", '"a\\\\'].map((text) => tokensOf(text)[0]?.closing),
+      ['"', "\\'", '"'],
+    )
+  })
+
+  it('knows what no filter can have, one fault for each token', () => {
+    const faultsOf = (text: string) =>
+      tokensOf(text).map(({ kind, fault }) => [kind, fault?.position, fault?.length])
+    assert.deepEqual(faultsOf('a;b !'), [
+      ['word', undefined, undefined],
+      ['junk', 1, 1],
+      ['word', undefined, undefined],
+      ['junk', 4, 1],
+    ])
+    assert.deepEqual(faultsOf('"a\tb" "c'), [
+      ['string', 2, 1],
+      ['string', 6, 2],
+    ])
+  })
+})

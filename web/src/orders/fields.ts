@@ -1,0 +1,128 @@
+import { orderFields } from '../api/facts.ts'
+import type { OrderSummary } from './order.ts'
+import { stateNames } from './states.ts'
+
+/** All that the app says of a field of an order; a new one does not compile until it stands here. */
+
+export type FieldName = keyof typeof orderFields
+export type Direction = 'Asc' | 'Desc'
+/** A column of the list is a field to sort by. */
+export type SortKey = Exclude<keyof OrderSummary, 'id'>
+
+export interface OperatorWords {
+  operator: string
+  hint: string
+}
+
+interface FieldWords {
+  /** The subject of a sentence that an operator goes on. */
+  about: string
+  /** In lower case: what people call it. */
+  synonyms: readonly string[]
+  /** Which of its operators is the likeliest, where it is another than for other fields of its kind. */
+  likeliest?: string
+}
+
+/** In the order in which the search offers them. */
+const fields: Record<FieldName, FieldWords> = {
+  status: { about: 'Status of the order', synonyms: ['state'] },
+  customer: {
+    about: 'Name of the customer',
+    synonyms: ['client', 'company', 'buyer', 'name'],
+    likeliest: ':',
+  },
+  total: { about: 'Total of the order', synonyms: ['amount', 'price', 'sum', 'value'] },
+  createdAtUtc: { about: 'Time of creation', synonyms: ['date', 'day', 'time', 'when', 'since', 'new'] },
+  createdBy: { about: 'User who created it', synonyms: ['by', 'user', 'author', 'creator', 'who'] },
+  updatedAtUtc: {
+    about: 'Time of the last change',
+    synonyms: ['date', 'day', 'time', 'when', 'since', 'modified', 'changed'],
+  },
+  modifiedBy: {
+    about: 'User who changed it last',
+    synonyms: ['by', 'user', 'updated', 'changed', 'approver', 'who'],
+  },
+  id: { about: 'Order number', synonyms: ['order', 'number', 'key'] },
+  createdAtTimeZone: { about: 'Time zone of creation', synonyms: ['zone', 'timezone'] },
+  updatedAtTimeZone: { about: 'Time zone of the last change', synonyms: ['zone', 'timezone'] },
+}
+
+const is = { operator: '=', hint: 'is' }
+const isNot = { operator: '!=', hint: 'is not' }
+const contains = { operator: ':', hint: 'contains' }
+
+/** Those that make sense, the likeliest first; not all that the service takes. */
+const operatorsOf: Record<(typeof orderFields)[FieldName]['kind'], readonly OperatorWords[]> = {
+  status: [is, isNot],
+  text: [is, contains, isNot],
+  id: [is, contains, isNot],
+  decimal: [
+    { operator: '>=', hint: 'is at least' },
+    { operator: '<=', hint: 'is at most' },
+    is,
+    { operator: '>', hint: 'is more than' },
+    { operator: '<', hint: 'is less than' },
+    isNot,
+  ],
+  instant: [
+    { operator: '>=', hint: 'is on or after' },
+    { operator: '<', hint: 'is before' },
+    { operator: '=', hint: 'is on' },
+    { operator: '<=', hint: 'is on or before' },
+    { operator: '>', hint: 'is after' },
+    { operator: '!=', hint: 'is not on' },
+  ],
+}
+
+/** A field as the search speaks of it; `isNullable`: an order may be without, and `:*` says that it is not. */
+export const searchFields = (Object.keys(fields) as FieldName[]).map((name) => {
+  const { kind, isNullable } = orderFields[name]
+  const { about, synonyms, likeliest } = fields[name]
+  const operators = operatorsOf[kind].toSorted(
+    (a, b) => Number(b.operator === likeliest) - Number(a.operator === likeliest),
+  )
+  return { name, kind, isNullable, about, synonyms, operators }
+})
+export type SearchField = (typeof searchFields)[number]
+
+/** The field of that name, in any case, as the service takes it. */
+export function findField(name: string): SearchField | undefined {
+  const wanted = name.toLowerCase()
+  return searchFields.find((field) => field.name.toLowerCase() === wanted)
+}
+
+interface Column {
+  heading: string
+  /** What one wants to see first: the latest, the largest, the beginning of the alphabet. */
+  first: Direction
+  /** How a list that is sorted by it is called. */
+  sorted: Record<Direction, string>
+}
+
+/** From left to right. */
+export const columns: Record<SortKey, Column> = {
+  customer: {
+    heading: 'Customer',
+    first: 'Asc',
+    sorted: { Asc: 'by customer', Desc: 'by customer, backwards' },
+  },
+  total: {
+    heading: 'Total',
+    first: 'Desc',
+    sorted: { Asc: 'the smallest total first', Desc: 'the largest total first' },
+  },
+  status: {
+    heading: 'Status',
+    first: 'Asc',
+    sorted: {
+      Asc: `${stateNames[0]} ones first`.toLowerCase(),
+      Desc: `${stateNames.at(-1)} ones first`.toLowerCase(),
+    },
+  },
+  createdAtUtc: {
+    heading: 'Created',
+    first: 'Desc',
+    sorted: { Asc: 'the oldest first', Desc: 'the latest first' },
+  },
+}
+export const sortKeys = Object.keys(columns) as SortKey[]

@@ -1,0 +1,39 @@
+import { orderStates } from '../api/facts.ts'
+
+export type StateName = keyof typeof orderStates
+
+export const pending = orderStates.Pending
+export const approved = orderStates.Approved
+
+interface StateWords {
+  /** The end of a sentence that begins with "the status is". */
+  meaning: string
+  /** The colours; see controls.css. */
+  tone: 'wait' | 'good'
+  /** Whether its sign is full or hollow: no state is told by colour alone. */
+  isFull: boolean
+  /** What the history says of an order that came to it; undefined of the state in which every order begins. */
+  event: string | undefined
+}
+
+/** All that the app says of a state wherever it says something; a new one does not compile until it stands here. */
+export const words: Record<StateName, StateWords> = {
+  Pending: { meaning: 'waiting for approval', tone: 'wait', isFull: false, event: undefined },
+  Approved: { meaning: 'approved', tone: 'good', isFull: true, event: 'Approved' },
+}
+
+/** In the order of their numbers. */
+export const stateNames = Object.keys(words) as StateName[]
+
+/** By its number; undefined of one that this version of the app does not know. */
+export function nameOf(status: number): StateName | undefined {
+  return stateNames.find((name) => orderStates[name] === status)
+}
+
+/** By its name in any case or its number, as the filter language takes them. */
+export function stateOf(text: string): StateName | null {
+  const wanted = text.toLowerCase()
+  return (
+    stateNames.find((name) => name.toLowerCase() === wanted || String(orderStates[name]) === wanted) ?? null
+  )
+}

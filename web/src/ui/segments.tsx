@@ -1,0 +1,29 @@
+interface SegmentsProps<Value> {
+  name: string
+  legend: string
+  options: readonly { label: string; value: Value }[]
+  /** Undefined: none of them. */
+  value: Value | undefined
+  onChoose(value: Value): void
+}
+
+/** A choice of a few, all of them in sight. */
+export function Segments<Value>({ name, legend, options, value, onChoose }: SegmentsProps<Value>) {
+  return (
+    <fieldset className="segments">
+      <legend className="visually-hidden">{legend}</legend>
+      {options.map((option) => (
+        <label key={option.label} className="segment">
+          <input
+            type="radio"
+            name={name}
+            className="visually-hidden"
+            checked={option.value === value}
+            onChange={() => onChoose(option.value)}
+          />
+          {option.label}
+        </label>
+      ))}
+    </fieldset>
+  )
+}
