@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { runSqliteReader } from './db/sqlite/reader.ts'
+import { runSqliteReader } from './db/sqlite/reads.ts'
 import { problemCodec } from './http/problems.ts'
 import { reads } from './operations.ts'
 

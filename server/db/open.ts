@@ -37,8 +37,8 @@ export async function openDatabase<Operations extends WriteOperations, Reads ext
   await migrateDatabase(options)
   const address = parseDatabaseUrl(options.databaseUrl)
   if (address.engine === 'sqlite') {
-    const { writerEntry, readerEntry, reads, refusals } = options
-    return openSqlite<Operations, Reads>({ file: address.file, writerEntry, readerEntry, reads, refusals })
+    const { writerEntry, readerEntry, refusals } = options
+    return openSqlite<Operations, Reads>({ file: address.file, writerEntry, readerEntry, refusals })
   }
   const { openPostgres } = await import('./postgres/open.ts')
   const { operations, groupedOperations, reads } = options

@@ -20,25 +20,11 @@ export type GroupedOperation = (trx: Transaction<Database>, inputs: any[]) => Pr
 export type GroupedOperations = Record<string, GroupedOperation>
 
 /**
- * A read operation: every query of it sees one snapshot. Input and output are plain data, so that it can run in another
- * thread.
+ * A read operation that may take long: a plain function whose queries all see one snapshot. Input and output are plain
+ * data, so that it can run in another thread.
  */
-export interface ReadOperation {
-  /**
-   * The same answer by a single statement whose cost has a bound; undefined where that cannot be. PostgreSQL asks it
-   * first, outside of a transaction.
-   */
-  // biome-ignore lint/suspicious/noExplicitAny: the registry's own types give input and output of each operation
-  single?(db: Kysely<Database>, input: any): Promise<unknown>
-  /**
-   * The same answer where it costs little, however many rows there are; undefined where it may cost more. On SQLite it
-   * runs in the main thread: it may wait for nothing but its queries.
-   */
-  // biome-ignore lint/suspicious/noExplicitAny: the registry's own types give input and output of each operation
-  quick?(snapshot: Kysely<Database>, input: any): Promise<unknown>
-  // biome-ignore lint/suspicious/noExplicitAny: see above
-  run(snapshot: Kysely<Database>, input: any): Promise<unknown>
-}
+// biome-ignore lint/suspicious/noExplicitAny: as of WriteOperation
+export type ReadOperation = (snapshot: Kysely<Database>, input: any) => Promise<unknown>
 export type ReadOperations = Record<string, ReadOperation>
 
 export interface QueryOptions {
@@ -55,15 +41,14 @@ export interface DatabasePort<Operations extends WriteOperations, Reads extends 
   /** Queries outside a transaction; sees committed, durable data only. */
   read: Kysely<Database>
   /**
-   * Runs the named read operation on one consistent snapshot, away from the event loop unless it is quick. Rejects with
-   * what it threw, with `QueryTooSlow` when its queries together ran longer than their limit (they are then stopped, not
+   * Runs the named read operation on one consistent snapshot, away from the event loop. Rejects with what it threw, with `QueryTooSlow` when its queries together ran longer than their limit (they are then stopped, not
    * only their answer), or with `DatabaseUnavailable`.
    */
   query<Name extends keyof Reads & string>(
     name: Name,
-    input: Parameters<Reads[Name]['run']>[1],
+    input: Parameters<Reads[Name]>[1],
     options: QueryOptions,
-  ): Promise<Awaited<ReturnType<Reads[Name]['run']>>>
+  ): Promise<Awaited<ReturnType<Reads[Name]>>>
   /**
    * Runs the named operation in a transaction. Resolves only when the change is durable; rejects with what the
    * operation threw (nothing was written), or with `DatabaseUnavailable` (nothing was acknowledged).

@@ -7,7 +7,6 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { DatabaseUnavailable, QueryTooSlow, TooManyWaiting } from '../../server/db/errors.ts'
 import { openDatabase } from '../../server/db/open.ts'
 import type { DatabasePort } from '../../server/db/port.ts'
-import { ReadLanes } from '../../server/db/sqlite/lanes.ts'
 import { Problem, problemCodec } from '../../server/http/problems.ts'
 import { type TestOperations, testOperations } from '../support/test-operations.ts'
 import { type TestReads, testReads } from '../support/test-reads.ts'
@@ -71,62 +70,18 @@ describe('the SQLite readers', () => {
     assert.equal(counts[0], await testOperations.count(port.read, null))
   })
 
-  it('are asked only for what is not quick', async () => {
-    assert.equal(await port.query('quickWhenSmall', 1, within(1_000)), 'quick')
-    assert.equal(await port.query('quickWhenSmall', 100, within(1_000)), 'thorough')
-  })
-
-  it('are asked for what proves not to be quick, before the event loop is held for long', async () => {
-    const begun = performance.now()
-    assert.equal(await port.query('quickInVain', null, within(1_000)), 'thorough')
-    assert.ok(performance.now() - begun < 1_000)
-  })
-
-  it('are asked for what is not quick, whatever else is quick at the same time', async () => {
-    const quick = () => port.query('quickWhenSmall', 1, within(1_000))
-    const slow = () => port.query('quickForLong', null, within(1_000))
-    assert.deepEqual(await Promise.all([quick(), slow(), quick()]), ['quick', 'thorough', 'quick'])
-    assert.deepEqual(await Promise.all([slow(), quick(), slow()]), ['thorough', 'quick', 'thorough'])
-  })
-
-  it('hold neither the event loop nor quick lists while a list runs on', async () => {
+  it('serve others while the lists of one caller run on, and hold no event loop', async () => {
+    // Both threads are begun.
+    await Promise.all([count('ada'), count('bob')])
     let isOver = false
-    const long = port.query('endless', null, within(1_500, 'mallory')).catch(() => {
+    const long = port.query('endless', null, within(2_500, 'mallory')).catch(() => {
       isOver = true
     })
-    // It has gone on to the second lane by then.
-    await wait(150)
-    for (let time = 0; time < 20; time += 1) await count()
+    const next = port.query('endless', null, within(2_500, 'mallory')).catch(() => undefined)
+    for (let time = 0; time < 10; time += 1) await count()
     assert.equal(isOver, false)
     await long
-  })
-
-  it('give a caller with a long list under way less time beside it, and no other caller', async () => {
-    const file = join(folder, `${files}.db`)
-    const entry = new URL('../support/test-reader.ts', import.meta.url)
-    const lanes = new ReadLanes({ entry, file, refusals: problemCodec }, { usual: 1_000, besideLong: 100 })
-    const order: string[] = []
-    const run = async (operation: string, input: unknown, caller: string, name: string) => {
-      await lanes.run(operation, input, 3_000, caller).catch(() => undefined)
-      order.push(name)
-    }
-    const long = run('endless', null, 'mallory', 'long')
-    // Answered by the first lane's only thread, which has let the long one go on by then.
-    await lanes.run('lasting', 0, 1_000, 'zoe')
-    await Promise.all([
-      long,
-      run('lasting', 300, 'mallory', 'like it'),
-      run('lasting', 1, 'mallory', 'short'),
-      run('lasting', 300, 'ada', 'other'),
-    ])
-    await lanes.close()
-    assert.deepEqual(
-      [order.slice(0, 2).sort(), order.slice(2)],
-      [
-        ['other', 'short'],
-        ['long', 'like it'],
-      ],
-    )
+    await next
   })
 
   it('let callers take turns', async () => {
@@ -146,12 +101,19 @@ describe('the SQLite readers', () => {
     await other
   })
 
-  it('fail what they had not answered when a thread dies, and are started again', async () => {
-    const lost = [port.query('crash', null, within(1_000)), count(), count()]
-    const outcomes = await Promise.allSettled(lost)
-    const reasons = outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason)
-    assert.ok(reasons.every((reason) => reason instanceof DatabaseUnavailable))
-    await servesAgain()
+  it('fail what they had not answered when a thread dies, and no more than that', async () => {
+    const lost = port.query('crash', null, within(1_000))
+    const others = [count('bob'), count('ada'), count('zoe')]
+    await assert.rejects(lost, DatabaseUnavailable)
+    const counts = await Promise.all(others)
+    assert.ok(counts.every(([number]) => number === counts[0]?.[0]))
+  })
+
+  it('serve again at once after each has died', async () => {
+    const crash = (caller: string) => port.query('crash', null, within(1_000, caller))
+    const crashes = await Promise.allSettled([crash('ada'), crash('bob')])
+    assert.ok(crashes.every(({ status }) => status === 'rejected'))
+    assert.equal((await count()).length, 2)
   })
 
   it('lose a thread that takes too much memory, and no more than that', async () => {

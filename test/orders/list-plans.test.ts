@@ -137,9 +137,7 @@ describe('the plans of lists', () => {
     for (const direction of ['asc', 'desc'] as const) {
       it(`find the first and last page by ${sortKey} ${direction} in its index, and nothing else but the rows of the page`, async () => {
         for (const offset of [0, orderCount - 20]) {
-          const statements = await statementsOf((db) =>
-            findOrders.quick(db, page({ sortKey, direction }, offset)),
-          )
+          const statements = await statementsOf((db) => findOrders(db, page({ sortKey, direction }, offset)))
           const accesses = await accessesOf(statements)
           const [walk, ...others] = accesses.filter((access) => !primaryKey.test(access) && access !== 'sort')
           assert.match(walk ?? 'orders_by_id', sortIndexes[sortKey], accesses.join())
@@ -161,7 +159,7 @@ describe('the plans of lists', () => {
         const total = filter === '' ? orderCount : orderCount / 2
         for (const offset of [0, total - 20]) {
           const statements = await statementsOf((db) =>
-            findOrders.single(db, page({ sortKey, direction }, offset, filter)),
+            findOrders(db, page({ sortKey, direction }, offset, filter)),
           )
           assert.equal(statements.length, 1)
           const accesses = await postgresAccesses(statements[0] as CompiledQuery, 'generic_plan')
@@ -175,7 +173,7 @@ describe('the plans of lists', () => {
 
   it('of a middle page by creation begin on its day', async () => {
     const statements = await statementsOf((db) =>
-      findOrders.run(db, page({ sortKey: 'createdAtUtc', direction: 'asc' }, 9_000)),
+      findOrders(db, page({ sortKey: 'createdAtUtc', direction: 'asc' }, 9_000)),
     )
     const last = statements.at(-1)
     assert.match(last?.sql ?? '', /"created_at" >= /)

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { runSqliteReader } from '../../server/db/sqlite/reader.ts'
+import { runSqliteReader } from '../../server/db/sqlite/reads.ts'
 import { problemCodec } from '../../server/http/problems.ts'
 import { testReads } from './test-reads.ts'
 

@@ -76,8 +76,7 @@ export function openPostgres<Operations extends WriteOperations, Reads extends R
     defersTally: true,
     read,
     // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
-    query: async (name, input, { limitMilliseconds, caller }): Promise<any> =>
-      (await reads[name]?.single?.(read, input)) ??
+    query: (name, input, { limitMilliseconds, caller }): Promise<any> =>
       turns.run(caller, () => runRead(snapshotsWithin(limitMilliseconds), reads, name, input)),
     // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
     write: (name, input): Promise<any> => writes.write(name, input),
@@ -150,9 +149,7 @@ async function runRead(
       .transaction()
       .setIsolationLevel('repeatable read')
       .setAccessMode('read only')
-      .execute(
-        async (snapshot) => (await operation.quick?.(snapshot, input)) ?? operation.run(snapshot, input),
-      )
+      .execute((snapshot) => operation(snapshot, input))
   } catch (error) {
     if (!(error instanceof StatementTimeout)) throw error
     throw new QueryTooSlow('the query ran longer than its limit', { cause: error })

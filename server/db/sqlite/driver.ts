@@ -21,6 +21,12 @@ export interface TransactionStatements {
   rollback: string[]
 }
 
+export const plainTransaction: TransactionStatements = {
+  begin: 'begin',
+  commit: 'commit',
+  rollback: ['rollback'],
+}
+
 /**
  * Kysely on one better-sqlite3 connection that somebody else opened, with prepared statements kept (Kysely's own
  * dialect prepares anew for every query, which costs more than the query). Every call is synchronous underneath:

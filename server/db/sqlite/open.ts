@@ -6,17 +6,15 @@ import { migrate } from '../migrate.ts'
 import type { DatabasePort, ReadOperations, WriteOperations } from '../port.ts'
 import { readDirectly } from '../prepared.ts'
 import type { Database } from '../tables.ts'
-import { CachingConnection, sqliteDialect, translateErrors } from './driver.ts'
+import { CachingConnection, plainTransaction, sqliteDialect, translateErrors } from './driver.ts'
 import { openReadOnly, openWritable, prepareFile, watchPlace } from './files.ts'
-import { ReadLanes } from './lanes.ts'
+import { Reads } from './reads.ts'
 import { schema } from './schema.ts'
 import { DatabaseThread, type RefusalCodec } from './thread.ts'
-import { QuickReads, TurnSnapshot } from './turn.ts'
+import { TurnSnapshot } from './turn.ts'
 
 /** Writes that may wait for the writer thread; one more is refused at once instead of piling up. */
 const waitingWritesLimit = 10_000
-
-const plainTransaction = { begin: 'begin', commit: 'commit', rollback: ['rollback'] }
 
 /**
  * From one snapshot: without, every commit of a running service would make the copy begin again. The pages that the
@@ -60,13 +58,12 @@ function whatIsWrong({ message, cause }: DatabaseUnavailable): string {
   return `cannot be used: ${message}`
 }
 
-export interface SqliteParts<Reads extends ReadOperations> {
+export interface SqliteParts {
   file: string
   /** Entry module of the writer: brings the operations and calls `runSqliteWriter`. */
   writerEntry: URL
   /** Entry module of a reader: brings the read operations and calls `runSqliteReader`. */
   readerEntry: URL
-  reads: Reads
   refusals: RefusalCodec
 }
 
@@ -74,25 +71,23 @@ export interface SqliteParts<Reads extends ReadOperations> {
  * Opens a migrated file: a read-only connection in this thread, the writer in a thread of its own, and threads for
  * reads that may take long.
  */
-export async function openSqlite<Operations extends WriteOperations, Reads extends ReadOperations>({
+export async function openSqlite<Operations extends WriteOperations, NamedReads extends ReadOperations>({
   file,
   writerEntry,
   readerEntry,
-  reads,
   refusals,
-}: SqliteParts<Reads>): Promise<DatabasePort<Operations, Reads>> {
+}: SqliteParts): Promise<DatabasePort<Operations, NamedReads>> {
   const connection = translateErrors(() => openReadOnly(file))
   const assertInPlace = watchPlace(file)
   const read = new Kysely<Database>({ dialect: sqliteDialect(connection, plainTransaction) })
   const direct = new CachingConnection(connection)
   const snapshot = new TurnSnapshot(connection)
-  const quickly = new QuickReads(connection)
   readDirectly(read, async (text, parameters) => {
     snapshot.begin()
     return direct.read(text, parameters)
   })
   const beforeResults = () => snapshot.end()
-  const lanes = new ReadLanes({ entry: readerEntry, file, refusals, beforeResults })
+  const reads = new Reads({ entry: readerEntry, file, refusals, beforeResults })
   const writer = new DatabaseThread({
     name: 'the writer',
     entry: writerEntry,
@@ -109,13 +104,8 @@ export async function openSqlite<Operations extends WriteOperations, Reads exten
   return {
     defersTally: false,
     read,
-    async query(name, input, { limitMilliseconds, caller }) {
-      const quick = reads[name]?.quick
-      snapshot.begin()
-      const answer = quick && (await quickly.run(() => quick(read, input)))
-      // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
-      return (answer ?? lanes.run(name, input, limitMilliseconds, caller)) as Promise<any>
-    },
+    // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
+    query: (name, input, options) => reads.query(name, input, options) as Promise<any>,
     // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
     write: (name, input) => writer.run(name, input) as Promise<any>,
     async ping() {
@@ -128,7 +118,7 @@ export async function openSqlite<Operations extends WriteOperations, Reads exten
       await backUp(file, target)
     },
     async close() {
-      await Promise.all([writer.close(), lanes.close()])
+      await Promise.all([writer.close(), reads.close()])
       connection.close()
     },
   }

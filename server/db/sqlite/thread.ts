@@ -57,6 +57,7 @@ export class DatabaseThread {
   readonly #waiting = new Map<number, Waiting>()
   #worker: Worker | undefined
   #nextId = 1
+  #wasReady = false
   #closing = false
   #launching: Promise<void> | undefined
   #end: Promise<void> | undefined
@@ -65,14 +66,15 @@ export class DatabaseThread {
     this.#options = options
   }
 
-  /** Resolves once the thread is ready; a thread that does not become so the first time is not tried again. */
-  async start(): Promise<void> {
-    try {
-      await this.#launch()
-    } catch (error) {
-      this.#closing = true
-      throw error
-    }
+  /** Begins the thread unless it runs, and resolves once it is ready. From then on it is begun again when it dies. */
+  start(): Promise<void> {
+    if (this.#closing) return Promise.reject(new DatabaseUnavailable('the database has been closed'))
+    this.#launching ??= this.#launch()
+    return this.#launching
+  }
+
+  get isRunning(): boolean {
+    return this.#worker !== undefined
   }
 
   run(operation: string, input: unknown, limitMilliseconds?: number): Promise<unknown> {
@@ -97,7 +99,7 @@ export class DatabaseThread {
   }
 
   assertRunning(): void {
-    if (this.#worker === undefined) throw new DatabaseUnavailable(`${this.#options.name} is not running`)
+    if (!this.isRunning) throw new DatabaseUnavailable(`${this.#options.name} is not running`)
   }
 
   close(): Promise<void> {
@@ -117,11 +119,6 @@ export class DatabaseThread {
   }
 
   #launch(): Promise<void> {
-    this.#launching = this.#start()
-    return this.#launching
-  }
-
-  #start(): Promise<void> {
     return new Promise((resolve, reject) => {
       const { entry, file, name } = this.#options
       const worker = new Worker(entry, {
@@ -132,6 +129,7 @@ export class DatabaseThread {
       worker.on('message', (message: FromThread) => {
         if ('ready' in message) {
           this.#worker = worker
+          this.#wasReady = true
           resolve()
         } else {
           this.#options.beforeResults?.()
@@ -161,17 +159,18 @@ export class DatabaseThread {
 
   #ended(cause: Error | undefined): void {
     this.#worker = undefined
+    this.#launching = undefined
     for (const waiting of this.#waiting.values()) {
       waiting.reject(new DatabaseUnavailable(`${this.#options.name} ended before it answered`, { cause }))
     }
     this.#waiting.clear()
-    if (!this.#closing) this.#restartLater()
+    if (this.#wasReady && !this.#closing) this.#restartLater()
   }
 
   #restartLater(): void {
     setTimeout(() => {
-      // A launch that fails has ended its worker, which schedules the next one.
-      if (!this.#closing) this.#launch().catch(() => undefined)
+      // A start that fails has ended its worker, which schedules the next one.
+      this.start().catch(() => undefined)
     }, restartDelayMilliseconds).unref()
   }
 }

@@ -1,40 +1,5 @@
 import type Sqlite from 'better-sqlite3'
-import { QueryTooSlow } from '../errors.ts'
 import { translateErrors } from './driver.ts'
-
-/** What reads that promised to be quick may take in the main thread. */
-const quickMilliseconds = 3
-
-/**
- * Ends quick reads that take longer than they should after all; each then begins again in a thread. Those that run at the
- * same time, a query of one after a query of another, have the time of the first together: they hold the event loop
- * together too.
- */
-export class QuickReads {
-  #running = 0
-  #deadline = Number.POSITIVE_INFINITY
-
-  constructor(connection: Sqlite.Database) {
-    connection.function('within_time', () => {
-      if (performance.now() > this.#deadline) throw new QueryTooSlow('the query is not quick')
-      return 1
-    })
-  }
-
-  async run<Output>(work: () => Promise<Output>): Promise<Output | undefined> {
-    if (this.#running === 0) this.#deadline = performance.now() + quickMilliseconds
-    this.#running += 1
-    try {
-      return await work()
-    } catch (error) {
-      if (error instanceof QueryTooSlow) return undefined
-      throw error
-    } finally {
-      this.#running -= 1
-      if (this.#running === 0) this.#deadline = Number.POSITIVE_INFINITY
-    }
-  }
-}
 
 /**
  * One read transaction for all small reads of a turn of the event loop: to begin and end one for each costs a third of a

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
+import { orderSqlOf } from '../../db/order-sql.ts'
 import { allDays, type Database } from '../../db/tables.ts'
 import { Problem } from '../../http/problems.ts'
 import type { Filter } from '../filter/parser.ts'
@@ -40,29 +41,30 @@ export interface FoundOrders {
 type Db = Kysely<Database>
 
 /** A page of the orders that match, and how many match, of one snapshot. */
-export const findOrders = {
-  single: findNearPage,
-  quick: findOrdersQuickly,
-  run: findAnyOrders,
+export async function findOrders(db: Db, input: FindOrdersInput): Promise<FoundOrders> {
+  const isNumbered = orderSqlOf(db).sequence !== undefined
+  const near = isNumbered ? undefined : await findNearPage(db, input)
+  return near ?? (await findOrdersQuickly(db, input)) ?? findAnyOrders(db, input)
 }
 
 /**
  * The items as JSON in UTF-8: thousands of them are text in the reader's thread, or bit by bit, before they meet the event
  * loop, which they would hold for longer than a moment.
  */
-export const findOrdersAsJson = {
-  async run(db: Db, input: FindOrdersInput): Promise<{ itemsJson: Uint8Array; count: number }> {
-    const { items } = await findAnyOrders(db, input)
-    const parts: Buffer[] = []
-    for (let start = 0; start < items.length; start += itemsAtOnce) {
-      const some = items
-        .slice(start, start + itemsAtOnce)
-        .map((item) => JSON.stringify(toSummaryResponse(item)))
-      parts.push(Buffer.from(`${start === 0 ? '' : ','}${some.join()}`))
-      await nextTurn()
-    }
-    return { itemsJson: Buffer.concat([Buffer.from('['), ...parts, Buffer.from(']')]), count: items.length }
-  },
+export async function findOrdersAsJson(
+  db: Db,
+  input: FindOrdersInput,
+): Promise<{ itemsJson: Uint8Array; count: number }> {
+  const { items } = await findAnyOrders(db, input)
+  const parts: Buffer[] = []
+  for (let start = 0; start < items.length; start += itemsAtOnce) {
+    const some = items
+      .slice(start, start + itemsAtOnce)
+      .map((item) => JSON.stringify(toSummaryResponse(item)))
+    parts.push(Buffer.from(`${start === 0 ? '' : ','}${some.join()}`))
+    await nextTurn()
+  }
+  return { itemsJson: Buffer.concat([Buffer.from('['), ...parts, Buffer.from(']')]), count: items.length }
 }
 
 /** They take about half a millisecond. */

@@ -1,0 +1,129 @@
+import type { MessagePort } from 'node:worker_threads'
+import { Kysely } from 'kysely'
+import { QueryTooSlow } from '../errors.ts'
+import { Turns } from '../fair-queue.ts'
+import type { QueryOptions, ReadOperations } from '../port.ts'
+import { runDirectly } from '../prepared.ts'
+import type { Database } from '../tables.ts'
+import { CachingConnection, plainTransaction, sqliteDialect, translateErrors } from './driver.ts'
+import { openReadOnly } from './files.ts'
+import {
+  DatabaseThread,
+  type FromThread,
+  type RefusalCodec,
+  type ThreadOptions,
+  type ThreadRequest,
+  type ThreadResult,
+  type ToThread,
+  toThreadResult,
+} from './thread.ts'
+
+const threads = 2
+const turnLimits = {
+  atOnce: threads,
+  /** However expensive the lists of one client are, the others have a thread. */
+  atOnceOfCaller: 1,
+  waiting: 512,
+  waitingOfCaller: 128,
+  patienceMilliseconds: 10_000,
+}
+
+/** The main thread's end of the readers: equal threads, each begun when it is first needed, and callers take turns. */
+export class Reads {
+  readonly #turns = new Turns(turnLimits)
+  readonly #threads: readonly DatabaseThread[]
+  readonly #free: DatabaseThread[]
+
+  constructor(options: Omit<ThreadOptions, 'name' | 'waitingLimit'>) {
+    this.#threads = Array.from(
+      { length: threads },
+      () => new DatabaseThread({ ...options, name: 'a reader', waitingLimit: 1 }),
+    )
+    this.#free = [...this.#threads]
+  }
+
+  query(name: string, input: unknown, { limitMilliseconds, caller }: QueryOptions): Promise<unknown> {
+    return this.#turns.run(caller, async () => {
+      const thread = this.#takeFree()
+      try {
+        await thread.start()
+        return await thread.run(name, input, limitMilliseconds)
+      } finally {
+        this.#free.push(thread)
+      }
+    })
+  }
+
+  /** Lets what is under way finish. */
+  async close(): Promise<void> {
+    this.#turns.close()
+    await Promise.all(this.#threads.map((thread) => thread.close()))
+  }
+
+  /** There are as many turns as threads. One that runs comes first. */
+  #takeFree(): DatabaseThread {
+    const running = this.#free.findIndex(({ isRunning }) => isRunning)
+    const [thread] = this.#free.splice(Math.max(running, 0), 1)
+    if (thread === undefined) throw new Error('there are more turns than threads')
+    return thread
+  }
+}
+
+/** A reader walks long ranges once: what it keeps of them is seldom asked for again. */
+const cacheKibibytes = 4_000
+
+/**
+ * The loop of a reader thread: read operations, one after the other, each on one snapshot of its own read-only
+ * connection. `within_time()` ends the query that calls it once the operation has run for longer than its limit.
+ */
+export function runSqliteReader(
+  port: MessagePort,
+  file: string,
+  operations: ReadOperations,
+  refusals: RefusalCodec,
+): void {
+  const connection = translateErrors(() => openReadOnly(file, cacheKibibytes))
+  let deadline = Number.POSITIVE_INFINITY
+  connection.function('within_time', () => {
+    if (performance.now() > deadline) throw new QueryTooSlow('the query ran longer than its limit')
+    return 1
+  })
+  const db = new Kysely<Database>({ dialect: sqliteDialect(connection, plainTransaction) })
+  const direct = new CachingConnection(connection)
+  runDirectly(db, {
+    read: async (text, parameters) => direct.read(text, parameters),
+    write: async (text, parameters) => direct.write(text, parameters),
+  })
+  let last: Promise<void> = Promise.resolve()
+
+  async function run({ id, operation, input }: ThreadRequest): Promise<ThreadResult> {
+    try {
+      const read = operations[operation]
+      if (read === undefined) throw new Error(`no read ${operation}`)
+      return {
+        id,
+        outcome: 'done',
+        value: await db.transaction().execute((snapshot) => read(snapshot, input)),
+      }
+    } catch (error) {
+      return toThreadResult(id, error, refusals)
+    }
+  }
+
+  async function answer(request: ThreadRequest): Promise<void> {
+    deadline = performance.now() + (request.limitMilliseconds ?? Number.POSITIVE_INFINITY)
+    const result = await run(request)
+    deadline = Number.POSITIVE_INFINITY
+    port.postMessage({ results: [result] } satisfies FromThread)
+  }
+
+  function end(): void {
+    connection.close()
+    port.close()
+  }
+
+  port.on('message', (message: ToThread) => {
+    last = last.then(() => (message === 'close' ? end() : answer(message)))
+  })
+  port.postMessage({ ready: true } satisfies FromThread)
+}
