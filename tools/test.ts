@@ -2,21 +2,25 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { globSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { buildWebIfStale } from '../web/build.ts'
 
 /**
  * Runs the suite on both engines: everything on embedded SQLite, and what meets a database once more on a real
- * PostgreSQL from npm (or on the server of TEST_DATABASE_URL). Arguments name test files instead of all.
+ * PostgreSQL from npm (or on the server of TEST_DATABASE_URL). Arguments name test files instead of all. Each file is
+ * a process; all of them, of both engines, wait in one queue. What a file prints is shown when it fails.
  */
 const root = fileURLToPath(new URL('..', import.meta.url))
-/** Long forms are given more time, and one file after the other where they measure. */
-const concurrency = `--test-concurrency=${process.env.TEST_CONCURRENCY ?? 3}`
+/** Long forms run one file after the other, for they measure. Much of a file's time is waiting: hence one more than cores. */
+const atOnce = Number(process.env.TEST_CONCURRENCY ?? availableParallelism() + 1)
 /** A test that hangs fails, instead of holding up everything. */
-const timeout = `--test-timeout=${process.env.TEST_TIMEOUT_MILLISECONDS ?? 300_000}`
+const timeoutMilliseconds = Number(process.env.TEST_TIMEOUT_MILLISECONDS ?? 300_000)
 /** What test/faults/ chooses at random follows from it. */
 const faultSeed = process.env.FAULT_SEED ?? randomBytes(4).toString('hex')
+/** Begun first, so that no long file is left alone at the end. */
+const longest = ['test/browser/', 'test/bench', 'test/faults/', 'test/cli/', 'test/fuzz/']
 
 /** What looks at no database, or at SQLite's own parts, need not run twice. */
 const runsOnce = [
@@ -63,46 +67,88 @@ const postgresOnly = [
 /** Among what runs once by its folder, what meets a database of either engine. */
 const runsTwice = ['test/cli/seed-orders', 'test/db/close']
 
-const asked = process.argv.slice(2)
-const files = asked.length > 0 ? asked : globSync('test/**/*.test.ts', { cwd: root }).sort()
+interface Run {
+  file: string
+  engine: 'SQLite' | 'PostgreSQL'
+}
+
 const startsWithAny = (prefixes: string[]) => (file: string) =>
   prefixes.some((prefix) => file.startsWith(prefix))
-const onSqlite = files.filter((file) => !startsWithAny(postgresOnly)(file))
-const onPostgres = files.filter(
-  (file) => startsWithAny([...postgresOnly, ...runsTwice])(file) || !startsWithAny(runsOnce)(file),
-)
+const every = globSync('test/**/*.test.ts', { cwd: root }).sort()
+for (const prefix of [...runsOnce, ...postgresOnly, ...runsTwice, ...longest]) {
+  if (!every.some(startsWithAny([prefix]))) throw new Error(`tools/test.ts names ${prefix}, which is no file`)
+}
+const asked = process.argv.slice(2)
+const files = asked.length > 0 ? asked : every
+const runs: Run[] = [
+  ...files
+    .filter((file) => !startsWithAny(postgresOnly)(file))
+    .map((file) => ({ file, engine: 'SQLite' as const })),
+  ...files
+    .filter((file) => startsWithAny([...postgresOnly, ...runsTwice])(file) || !startsWithAny(runsOnce)(file))
+    .map((file) => ({ file, engine: 'PostgreSQL' as const })),
+]
+const isLong = ({ file }: Run) => startsWithAny(longest)(file)
+const queue = [...runs.filter(isLong), ...runs.filter((run) => !isLong(run))].values()
 
-await buildWebIfStale()
-const { TEST_DATABASE_URL: given, ...inherited } = process.env
-const environment = { ...inherited, FAULT_SEED: faultSeed }
-process.stdout.write(`\n# FAULT_SEED=${faultSeed}\n`)
-let status = await run('embedded SQLite', onSqlite, environment)
-if (onPostgres.length > 0) status = (await runOnPostgres()) || status
-process.exitCode = status
+const begun = performance.now()
+process.stdout.write(`# ${runs.length} files, FAULT_SEED=${faultSeed}\n`)
+const [postgres] = await Promise.all([
+  runs.some(({ engine }) => engine === 'PostgreSQL') ? startPostgres() : undefined,
+  buildWebIfStale(),
+])
+const environment: NodeJS.ProcessEnv = {
+  ...process.env,
+  FAULT_SEED: faultSeed,
+  // A fifth of what a file of tests costs is reading and stripping the modules of the service.
+  NODE_COMPILE_CACHE: `${root}node_modules/.cache/compile`,
+}
+delete environment.TEST_DATABASE_URL
+const counts = { pass: 0, fail: 0, cancelled: 0, skipped: 0 }
+const red: string[] = []
+await Promise.all(Array.from({ length: atOnce }, workOff))
+await postgres?.end()
+const seconds = ((performance.now() - begun) / 1000).toFixed()
+const { pass, fail, cancelled, skipped } = counts
+process.stdout.write(`# ${pass} passed, ${fail + cancelled} failed, ${skipped} skipped in ${seconds} s\n`)
+for (const line of red) process.stdout.write(`# red: ${line}\n`)
+process.exitCode = red.length > 0 ? 1 : 0
 
-async function runOnPostgres(): Promise<number> {
-  const server = given ? { url: given, end: async () => undefined } : await startPostgres()
-  try {
-    return await run('PostgreSQL', onPostgres, { ...environment, TEST_DATABASE_URL: server.url })
-  } finally {
-    await server.end()
+async function workOff(): Promise<void> {
+  for (const run of queue) {
+    const started = performance.now()
+    const { isGreen, output } = await runFile(run)
+    const line = `${run.file} on ${run.engine}, ${((performance.now() - started) / 1000).toFixed(1)} s`
+    process.stdout.write(isGreen ? `ok  ${line}\n` : `${output}\nRED ${line}\n`)
+    if (!isGreen) red.push(line)
+    for (const what of Object.keys(counts) as (keyof typeof counts)[]) {
+      counts[what] += Number(new RegExp(`^\\S+ ${what} (\\d+)$`, 'm').exec(output)?.[1] ?? 0)
+    }
   }
 }
 
-async function run(engine: string, chosen: string[], env: NodeJS.ProcessEnv): Promise<number> {
-  if (chosen.length === 0) return 0
-  process.stdout.write(`\n# ${chosen.length} files on ${engine}\n\n`)
-  const child = spawn(process.execPath, ['--test', concurrency, timeout, ...chosen], {
+async function runFile({ file, engine }: Run): Promise<{ isGreen: boolean; output: string }> {
+  const child = spawn(process.execPath, [`--test-timeout=${timeoutMilliseconds}`, file], {
     cwd: root,
-    env,
-    stdio: 'inherit',
+    env: engine === 'SQLite' ? environment : { ...environment, TEST_DATABASE_URL: postgres?.url },
+    // Of its whole file of tests a little more: one that leaves something open behind its last test never ends.
+    timeout: 2 * timeoutMilliseconds,
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const [code] = await once(child, 'exit')
-  return code ?? 1
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  }
+  const [code] = await once(child, 'close')
+  return { isGreen: code === 0, output }
 }
 
 /** Lives in a guard that ends it whenever this process ends, however that happens. */
 async function startPostgres(): Promise<{ url: string; end(): Promise<unknown> }> {
+  const given = process.env.TEST_DATABASE_URL
+  if (given) return { url: given, end: async () => undefined }
   const guard: ChildProcess = spawn(process.execPath, ['test/support/postgres-guard.ts'], {
     cwd: root,
     stdio: ['pipe', 'pipe', 'inherit'],
