@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { availableParallelism, loadavg } from 'node:os'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { Passwords } from '../server/auth/passwords.ts'
-import { prepareDemo } from '../server/seed.ts'
+import { insertDemoOrders } from '../server/demo/demo.ts'
+import { makeDemoOrders } from '../server/demo/orders.ts'
 import { launchChromium } from '../test/support/browser/chromium.ts'
 import { figuresOf, recordInteractions } from '../test/support/browser/figures.ts'
 import { createTestDatabase, withRawDatabase } from '../test/support/database.ts'
@@ -63,14 +63,9 @@ async function main(): Promise<void> {
 }
 
 async function addOrders(databaseUrl: string): Promise<void> {
-  const { orders } = await prepareDemo({
-    nowMilliseconds: Date.now(),
-    passwords: new Passwords(),
-    demoOrders: true,
-  })
-  await withRawDatabase(databaseUrl, async (trx) => {
-    for (const order of orders) await trx.insertInto('orders').values(order).execute()
-  })
+  await withRawDatabase(databaseUrl, (db) =>
+    db.transaction().execute((trx) => insertDemoOrders(trx, makeDemoOrders(Date.now()))),
+  )
 }
 
 async function measure(browser: Browser, server: RunningServer) {

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { pino } from 'pino'
 import { type Config, ConfigurationError, readConfig } from './config.ts'
 import { parseDatabaseUrl } from './db/address.ts'
+import { announceDemo } from './demo/demo.ts'
 import { createLog } from './log.ts'
 import {
   type InstanceKeys,
@@ -18,7 +19,6 @@ import {
   warnOfOldNode,
   warnOfOpenFiles,
 } from './serve.ts'
-import { announceDemo } from './serve-banner.ts'
 
 /** What the parent hands down, over the channel between the two processes only. */
 interface HandedKeys {

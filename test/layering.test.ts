@@ -52,7 +52,7 @@ const topFiles = /^server\/(?:main|serve|serve-\w+|cluster|workers?|migrate|copy
 /** Of the slices, what belongs to all: the caller, the permissions. */
 const sharedBySlices = ['server/auth/principal.ts', 'server/auth/permissions.ts']
 /** The registry brings the slices together for the database: it stands over them, its types below them. */
-const registryFiles = /^server\/(?:operations|writer|reader|seed)\.ts$/
+const registryFiles = /^server\/(?:operations|writer|reader|demo\/\w+)\.ts$/
 
 function layerOf(path: string): Layer | undefined {
   if (topFiles.test(path)) return 'top'

@@ -80,6 +80,10 @@ const selectOrder = prepared((db, id: string) =>
   db.selectFrom('orders').select(orderColumns).where('id', '=', id),
 )
 
+export async function hasOrders(db: Kysely<Database>): Promise<boolean> {
+  return (await db.selectFrom('orders').select('id').limit(1).executeTakeFirst()) !== undefined
+}
+
 export async function findOrder(db: Kysely<Database>, id: string): Promise<Order | undefined> {
   const [row] = await selectOrder(db, id)
   return row && toOrder(row)

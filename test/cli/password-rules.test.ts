@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { commonPasswords, commonWords } from '../../server/auth/accounts/common-passwords.ts'
 import { passwordFault } from '../../server/auth/accounts/rules.ts'
-import { demoAccounts, demoClient } from '../../server/seed.ts'
+import { demoAccounts, demoClient } from '../../server/demo/demo.ts'
 
 const names = ['jane.smith', 'jane.smith@acme-trading.example']
 const faults = (passwords: readonly string[]) => passwords.map((password) => passwordFault(password, names))

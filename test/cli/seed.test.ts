@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { hasAccounts, listClients, listUsers } from '../../server/auth/accounts/store.ts'
 import { Passwords } from '../../server/auth/passwords.ts'
+import { demoAccounts, demoClient, isUnseeded, prepareDemo } from '../../server/demo/demo.ts'
 import type { AppDatabase } from '../../server/operations.ts'
 import { openAppDatabase } from '../../server/operations.ts'
-import { demoAccounts, demoClient, isUnseeded, prepareDemo } from '../../server/seed.ts'
 import { commandLine, goodPassword } from './command-line.ts'
 
 const nowMilliseconds = 1_800_000_000_000
@@ -49,35 +49,44 @@ describe('seedDemo', () => {
       passwords.verify(user.password_hash, demoAccounts[index]?.password ?? ''),
     )
     assert.deepEqual(await Promise.all(verified), [true, true, true])
-    assert.equal((await db.read.selectFrom('orders').select('id').execute()).length, 250)
+    const stored = await db.read.selectFrom('orders').select(['status', 'modified_by']).execute()
+    assert.equal(stored.length, 250)
+    assert.equal(
+      stored.filter(({ modified_by }) => modified_by === 'admin').length,
+      input.orders.filter(({ approved }) => approved !== null).length,
+    )
+    assert.ok(stored.every(({ status, modified_by }) => (status === 1) === (modified_by === 'admin')))
   })
 
   it('makes believable orders of the last 90 days, the same every time', async () => {
     const { orders } = await prepareDemo({ nowMilliseconds, passwords, demoOrders: true })
     const again = await prepareDemo({ nowMilliseconds, passwords, demoOrders: true })
-    const withoutIds = (list: typeof orders) => list.map((order) => ({ ...order, id: '' }))
+    const withoutIds = (list: typeof orders) =>
+      list.map(({ order, approved }) => ({ ...order, id: '', approved }))
     assert.deepEqual(withoutIds(orders), withoutIds(again.orders))
-    const approved = orders.filter((order) => order.status === 1)
+    const approved = orders.filter((each) => each.approved !== null)
     assert.equal(approved.length > 140 && approved.length < 160, true, `${approved.length} approved`)
     const start = nowMilliseconds - periodMilliseconds
     assert.deepEqual(
-      orders.filter((order) => order.created_at < start || order.created_at >= nowMilliseconds),
+      orders.filter(({ order }) => order.createdAt < start || order.createdAt >= nowMilliseconds),
       [],
     )
     assert.deepEqual(
-      approved.filter((order) => {
-        const updatedAt = order.updated_at ?? 0
-        return updatedAt <= order.created_at || updatedAt > nowMilliseconds || order.modified_by !== 'admin'
+      approved.filter(({ order, approved }) => {
+        const at = approved?.nowMilliseconds ?? 0
+        return at <= order.createdAt || at > nowMilliseconds
       }),
       [],
     )
-    const decimals = new Set(orders.map((order) => /0*$/.exec(String(order.total_e4).slice(-4))?.[0].length))
+    const decimals = new Set(
+      orders.map(({ order }) => /0*$/.exec(String(order.totalE4).slice(-4))?.[0].length),
+    )
     assert.deepEqual([...decimals].sort(), [0, 1, 2, 3, 4])
     assert.deepEqual(
-      new Set(orders.map((order) => order.created_by)),
+      new Set(orders.map(({ order }) => order.createdBy)),
       new Set(['operator', 'admin', 'demo-service']),
     )
-    assert.equal(new Set(orders.map((order) => order.customer)).size > 70, true)
+    assert.equal(new Set(orders.map(({ order }) => order.customer)).size > 70, true)
   })
 
   it('leaves the orders out on request, and any other database alone', async (t) => {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders, Server } from 'node:http'
 import { tmpdir } from 'node:os'
-import { demoAccounts, demoClient } from '../../server/seed.ts'
+import { demoAccounts, demoClient } from '../../server/demo/demo.ts'
 
 /**
  * What every test guarantees besides its own: no log line holds a secret that was sent or given while it ran, and no

@@ -45,14 +45,15 @@ export interface AddUserInput {
   passwordHash: string
   timeZone: string | null
   roles: string[]
+  /** Marks an account whose password or secret is public. */
+  demo?: boolean
   nowMilliseconds: number
 }
 
 export async function addUser(trx: Trx, input: AddUserInput): Promise<{ id: number } | Refusal> {
   const unknown = await refuseUnknownRoles(trx, input.roles)
   if (unknown !== undefined) return unknown
-  const { userName: name, nowMilliseconds } = input
-  const id = await insertPrincipal(trx, { kind: 'user', name, nowMilliseconds })
+  const id = await insertPrincipal(trx, { ...input, kind: 'user', name: input.userName })
   if (id === undefined) return { refused: 'name-taken' }
   if (!(await insertUser(trx, id, input))) {
     await deletePrincipal(trx, id)
@@ -66,16 +67,16 @@ export interface AddClientInput {
   clientId: string
   secretHash: string
   roles: string[]
+  demo?: boolean
   nowMilliseconds: number
 }
 
 export async function addClient(trx: Trx, input: AddClientInput): Promise<{ id: number } | Refusal> {
   const unknown = await refuseUnknownRoles(trx, input.roles)
   if (unknown !== undefined) return unknown
-  const { clientId: name, nowMilliseconds } = input
-  const id = await insertPrincipal(trx, { kind: 'client', name, nowMilliseconds })
+  const id = await insertPrincipal(trx, { ...input, kind: 'client', name: input.clientId })
   if (id === undefined) return { refused: 'name-taken' }
-  await insertSecret(trx, id, input.secretHash, nowMilliseconds)
+  await insertSecret(trx, id, input.secretHash, input.nowMilliseconds)
   await insertRoles(trx, id, input.roles)
   return { id }
 }

@@ -108,12 +108,12 @@ export async function findPrincipalState(
   )
 }
 
-/** Whether there is an account that the development seed made (`demo`), or one that it did not: somebody's own. */
-export async function hasAccounts(db: Kysely<Database>, demo: boolean): Promise<boolean> {
+/** Whether there is any account; with `demo`, one that the development seed made, or one that it did not. */
+export async function hasAccounts(db: Kysely<Database>, demo?: boolean): Promise<boolean> {
   const row = await db
     .selectFrom('principals')
     .select('id')
-    .where('demo', '=', demo ? 1 : 0)
+    .$if(demo !== undefined, (query) => query.where('demo', '=', demo ? 1 : 0))
     .limit(1)
     .executeTakeFirst()
   return row !== undefined

@@ -1,0 +1,114 @@
+import type { Kysely, Transaction } from 'kysely'
+import { addClient, addUser } from '../auth/accounts/accounts.ts'
+import { hasAccounts } from '../auth/accounts/store.ts'
+import type { Passwords } from '../auth/passwords.ts'
+import type { Config } from '../config.ts'
+import type { Database } from '../db/tables.ts'
+import { sha256 } from '../ids.ts'
+import { transitions } from '../orders/order.ts'
+import { hasOrders, insertOrder, transitionOrder } from '../orders/store.ts'
+import { type DemoOrder, makeDemoOrders } from './orders.ts'
+
+/** Published on purpose: these exist in development only, and production does not start beside them. */
+export const demoAccounts = [
+  { userName: 'admin', email: 'admin@example.com', password: 'countersign-demo-admin', role: 'Admin' },
+  {
+    userName: 'operator',
+    email: 'operator@example.com',
+    password: 'countersign-demo-operator',
+    role: 'Operator',
+  },
+  { userName: 'viewer', email: 'viewer@example.com', password: 'countersign-demo-viewer', role: 'Viewer' },
+] as const
+
+export const demoClient = {
+  clientId: 'demo-service',
+  clientSecret: 'countersign-demo-service-secret',
+  role: 'Operator',
+} as const
+
+export interface SeedDemoInput {
+  nowMilliseconds: number
+  users: { userName: string; email: string; passwordHash: string; roles: string[] }[]
+  client: { clientId: string; secretHash: string; roles: string[] }
+  orders: DemoOrder[]
+}
+
+/** True for a database without accounts and orders: worth the work of `prepareDemo`. */
+export async function isUnseeded(db: Kysely<Database>): Promise<boolean> {
+  return !(await hasAccounts(db)) && !(await hasOrders(db))
+}
+
+/** Everything that `seedDemo` writes. */
+export async function prepareDemo(options: {
+  nowMilliseconds: number
+  passwords: Passwords
+  demoOrders: boolean
+}): Promise<SeedDemoInput> {
+  const { nowMilliseconds, passwords, demoOrders } = options
+  const users = demoAccounts.map(async ({ password, role, ...user }) => ({
+    ...user,
+    roles: [role],
+    passwordHash: await passwords.hash(password),
+  }))
+  const { clientId, clientSecret, role } = demoClient
+  return {
+    nowMilliseconds,
+    users: await Promise.all(users),
+    client: { clientId, secretHash: sha256(clientSecret), roles: [role] },
+    orders: demoOrders ? makeDemoOrders(nowMilliseconds) : [],
+  }
+}
+
+/**
+ * Fills an empty database for development, all accounts marked `demo`; does nothing to any other. Of two instances
+ * that start at once the second finds the first account taken and seeds nothing.
+ */
+export async function seedDemo(
+  trx: Transaction<Database>,
+  { nowMilliseconds, users, client, orders }: SeedDemoInput,
+): Promise<{ seeded: boolean }> {
+  if (!(await isUnseeded(trx))) return { seeded: false }
+  const common = { demo: true, nowMilliseconds }
+  for (const [index, user] of users.entries()) {
+    const added = await addUser(trx, { ...common, ...user, timeZone: null })
+    if ('refused' in added && index === 0) return { seeded: false }
+    if ('refused' in added) throw new Error(`${user.userName}: ${added.refused}`)
+  }
+  const added = await addClient(trx, { ...common, ...client })
+  if ('refused' in added) throw new Error(`${client.clientId}: ${added.refused}`)
+  await insertDemoOrders(trx, orders)
+  return { seeded: true }
+}
+
+/** Creates the orders and approves them as they would have been. */
+export async function insertDemoOrders(trx: Transaction<Database>, orders: DemoOrder[]): Promise<void> {
+  for (const { order, approved } of orders) {
+    await insertOrder(trx, order)
+    if (approved === null) continue
+    const change = { ...approved, id: order.id, acceptedVersions: null, modifiedBy: 'admin' }
+    await transitionOrder(trx, transitions.approve, change)
+  }
+}
+
+/** Where to look and how to sign in, for a person who started a development server. */
+export function announceDemo(config: Config, address: string): void {
+  const base = config.publicUrl ?? `http://localhost:${new URL(address).port}`
+  const row = (who: string, secret: string, role: string) =>
+    `    ${who.padEnd(22)} ${secret.padEnd(32)} ${role}`
+  const lines = [
+    '',
+    `  Countersign (development)   ${base}`,
+    `  API browser                 ${base}/scalar/v1`,
+    '',
+    '  Sign in with                password',
+    ...demoAccounts.map(({ email, password, role }) => row(email, password, role)),
+    '  As a service                secret',
+    row(demoClient.clientId, demoClient.clientSecret, demoClient.role),
+    '',
+    ...(config.allowRemoteDemo
+      ? ['  WARNING: these accounts are public, and --allow-remote-demo lets the whole network use them.', '']
+      : []),
+  ]
+  process.stdout.write(`${lines.join('\n')}\n`)
+}
