@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { runSqliteWriter } from './db/sqlite/writer.ts'
+import { runSqliteWriter } from './db/sqlite/writes.ts'
 import { problemCodec } from './http/problems.ts'
 import { operations } from './operations.ts'
 

@@ -230,8 +230,7 @@ describe('the SQLite writer', () => {
       prepared.push(text)
       return prepare(text)
     }) as typeof connection.prepare
-    const statements = { begin: 'begin', commit: 'commit', rollback: ['rollback'] }
-    const db = new Kysely<Database>({ dialect: sqliteDialect(connection, statements) })
+    const db = new Kysely<Database>({ dialect: sqliteDialect(connection, 'begin') })
     const run = (number: number) => sql.raw(`select ${number}`).execute(db)
     for (let number = 0; number < 1_000; number += 1) await run(number)
     assert.equal(prepared.length, 1_000)

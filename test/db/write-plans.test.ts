@@ -28,9 +28,8 @@ describe('what a running service writes', () => {
     const file = join(folder, 'test.db')
     await migrateDatabase({ databaseUrl: `file:${file}` })
     connection = new Sqlite(file)
-    const statements = { begin: 'begin', commit: 'commit', rollback: ['rollback'] }
     const log = ({ query }: LogEvent) => void queries.push(query)
-    db = new Kysely<Database>({ dialect: sqliteDialect(connection, statements), log })
+    db = new Kysely<Database>({ dialect: sqliteDialect(connection, 'begin'), log })
     await write('addUser', {
       userName: 'planned',
       email: 'planned@example.com',

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { runSqliteWriter } from '../../server/db/sqlite/writer.ts'
+import { runSqliteWriter } from '../../server/db/sqlite/writes.ts'
 import { problemCodec } from '../../server/http/problems.ts'
 import { testOperations } from './test-operations.ts'
 

@@ -114,8 +114,7 @@ export function quoted(name: string): string {
 }
 
 function kysely(connection: Sqlite.Database): Kysely<Database> {
-  const statements = { begin: 'begin', commit: 'commit', rollback: ['rollback'] }
-  return new Kysely<Database>({ dialect: sqliteDialect(connection, statements) })
+  return new Kysely<Database>({ dialect: sqliteDialect(connection, 'begin') })
 }
 
 async function refuseOlder(connection: Sqlite.Database): Promise<void> {

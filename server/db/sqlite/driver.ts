@@ -14,28 +14,15 @@ import { DatabaseUnavailable, QueryTooSlow } from '../errors.ts'
 /** Statements kept per connection. Filters make unboundedly many texts, so the oldest goes first. */
 const statementCacheSize = 256
 
-/** SQL of the three transaction steps: real ones for a reader, savepoints inside a group for the writer. */
-export interface TransactionStatements {
-  begin: string
-  commit: string
-  rollback: string[]
-}
-
-export const plainTransaction: TransactionStatements = {
-  begin: 'begin',
-  commit: 'commit',
-  rollback: ['rollback'],
-}
-
 /**
  * Kysely on one better-sqlite3 connection that somebody else opened, with prepared statements kept (Kysely's own
  * dialect prepares anew for every query, which costs more than the query). Every call is synchronous underneath:
  * a transaction that awaits nothing but queries never spans two turns of the event loop.
  */
-export function sqliteDialect(connection: Sqlite.Database, statements: TransactionStatements): Dialect {
+export function sqliteDialect(connection: Sqlite.Database, begin: 'begin' | 'begin immediate'): Dialect {
   return {
     createAdapter: () => new SqliteAdapter(),
-    createDriver: () => new SqliteDriver(connection, statements),
+    createDriver: () => new SqliteDriver(connection, begin),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   }
@@ -44,12 +31,12 @@ export function sqliteDialect(connection: Sqlite.Database, statements: Transacti
 class SqliteDriver implements Driver {
   readonly #connection: Sqlite.Database
   readonly #cached: CachingConnection
-  readonly #statements: TransactionStatements
+  readonly #begin: string
 
-  constructor(connection: Sqlite.Database, statements: TransactionStatements) {
+  constructor(connection: Sqlite.Database, begin: string) {
     this.#connection = connection
     this.#cached = new CachingConnection(connection)
-    this.#statements = statements
+    this.#begin = begin
   }
 
   async init(): Promise<void> {}
@@ -59,18 +46,16 @@ class SqliteDriver implements Driver {
   }
 
   async beginTransaction(): Promise<void> {
-    translateErrors(() => this.#connection.exec(this.#statements.begin))
+    translateErrors(() => this.#connection.exec(this.#begin))
   }
 
   async commitTransaction(): Promise<void> {
-    translateErrors(() => this.#connection.exec(this.#statements.commit))
+    translateErrors(() => this.#connection.exec('commit'))
   }
 
   /** After an error that ended the whole transaction (full disk, I/O) there is nothing left to roll back. */
   async rollbackTransaction(): Promise<void> {
-    for (const statement of this.#statements.rollback) {
-      if (this.#connection.inTransaction) translateErrors(() => this.#connection.exec(statement))
-    }
+    if (this.#connection.inTransaction) translateErrors(() => this.#connection.exec('rollback'))
   }
 
   async releaseConnection(): Promise<void> {}

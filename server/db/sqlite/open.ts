@@ -6,7 +6,7 @@ import { migrate } from '../migrate.ts'
 import type { DatabasePort, ReadOperations, WriteOperations } from '../port.ts'
 import { readDirectly } from '../prepared.ts'
 import type { Database } from '../tables.ts'
-import { CachingConnection, plainTransaction, sqliteDialect, translateErrors } from './driver.ts'
+import { CachingConnection, sqliteDialect, translateErrors } from './driver.ts'
 import { openReadOnly, openWritable, prepareFile, watchPlace } from './files.ts'
 import { Reads } from './reads.ts'
 import { schema } from './schema.ts'
@@ -37,8 +37,7 @@ export async function migrateSqlite(file: string): Promise<string[]> {
   let connection: Sqlite.Database | undefined
   try {
     connection = translateErrors(() => openWritable(file))
-    const immediate = { ...plainTransaction, begin: 'begin immediate' }
-    const db = new Kysely<Database>({ dialect: sqliteDialect(connection, immediate) })
+    const db = new Kysely<Database>({ dialect: sqliteDialect(connection, 'begin immediate') })
     return await db.transaction().execute((trx) => migrate(trx, schema))
   } catch (error) {
     if (!(error instanceof DatabaseUnavailable)) throw error
@@ -79,7 +78,7 @@ export async function openSqlite<Operations extends WriteOperations, NamedReads 
 }: SqliteParts): Promise<DatabasePort<Operations, NamedReads>> {
   const connection = translateErrors(() => openReadOnly(file))
   const assertInPlace = watchPlace(file)
-  const read = new Kysely<Database>({ dialect: sqliteDialect(connection, plainTransaction) })
+  const read = new Kysely<Database>({ dialect: sqliteDialect(connection, 'begin') })
   const direct = new CachingConnection(connection)
   const snapshot = new TurnSnapshot(connection)
   readDirectly(read, async (text, parameters) => {

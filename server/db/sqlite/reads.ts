@@ -5,7 +5,7 @@ import { Turns } from '../fair-queue.ts'
 import type { QueryOptions, ReadOperations } from '../port.ts'
 import { runDirectly } from '../prepared.ts'
 import type { Database } from '../tables.ts'
-import { CachingConnection, plainTransaction, sqliteDialect, translateErrors } from './driver.ts'
+import { CachingConnection, sqliteDialect, translateErrors } from './driver.ts'
 import { openReadOnly } from './files.ts'
 import {
   DatabaseThread,
@@ -88,7 +88,7 @@ export function runSqliteReader(
     if (performance.now() > deadline) throw new QueryTooSlow('the query ran longer than its limit')
     return 1
   })
-  const db = new Kysely<Database>({ dialect: sqliteDialect(connection, plainTransaction) })
+  const db = new Kysely<Database>({ dialect: sqliteDialect(connection, 'begin') })
   const direct = new CachingConnection(connection)
   runDirectly(db, {
     read: async (text, parameters) => direct.read(text, parameters),

@@ -1,0 +1,172 @@
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
+import type Sqlite from 'better-sqlite3'
+import { Kysely, type Transaction } from 'kysely'
+import { DatabaseUnavailable } from '../errors.ts'
+import type { WriteOperations } from '../port.ts'
+import { runDirectly } from '../prepared.ts'
+import type { Database } from '../tables.ts'
+import { CachingConnection, sqliteDialect, translateErrors } from './driver.ts'
+import { openWritable, watchPlace } from './files.ts'
+import { DeferredSearch } from './search.ts'
+import {
+  type FromThread,
+  type RefusalCodec,
+  type ThreadRequest,
+  type ThreadResult,
+  type ToThread,
+  toThreadResult,
+} from './thread.ts'
+
+/** Operations of one commit at most: bounds how long the first of them waits for its acknowledgement. */
+const groupLimit = 256
+
+/**
+ * The loop of SQLite's writer thread: group commit. The operations that are waiting when the writer becomes free
+ * run in one `BEGIN IMMEDIATE ... COMMIT`, so that one fsync pays for all of them. Nothing is acknowledged before the commit that holds it is on disk (WAL, `synchronous=FULL`); when an error
+ * ends the whole transaction, every operation of the group is answered `unavailable` and none of them has been written.
+ */
+export function runSqliteWriter(
+  port: MessagePort,
+  file: string,
+  operations: WriteOperations,
+  refusals: RefusalCodec,
+): void {
+  const connection = openWritable(file)
+  const groups = new Groups(connection, operations, refusals, watchPlace(file))
+  const waiting: ThreadRequest[] = []
+  let closing = false
+  let scheduled = false
+
+  async function drain(): Promise<void> {
+    takeArrived()
+    while (waiting.length > 0) {
+      const results = await groups.run(waiting.splice(0, groupLimit))
+      port.postMessage({ results } satisfies FromThread)
+      takeArrived()
+    }
+    scheduled = false
+    if (closing) {
+      connection.close()
+      port.close()
+    }
+  }
+
+  function take(message: ToThread): void {
+    if (message === 'close') closing = true
+    else waiting.push(message)
+  }
+
+  function takeArrived(): void {
+    for (let received = receiveMessageOnPort(port); received; received = receiveMessageOnPort(port)) {
+      take(received.message)
+    }
+  }
+
+  port.on('message', (message: ToThread) => {
+    take(message)
+    if (scheduled) return
+    scheduled = true
+    setImmediate(drain)
+  })
+  port.postMessage({ ready: true } satisfies FromThread)
+}
+
+/** Thrown to undo a group in which an operation failed after it had written. */
+class WroteBeforeFailing extends Error {
+  readonly result: ThreadResult
+  /** Of the operation in its group. */
+  readonly index: number
+
+  constructor(result: ThreadResult, index: number) {
+    super('the operation has written')
+    this.result = result
+    this.index = index
+  }
+}
+
+class Groups {
+  readonly #connection: Sqlite.Database
+  readonly #operations: WriteOperations
+  readonly #refusals: RefusalCodec
+  readonly #assertInPlace: () => void
+  readonly #db: Kysely<Database>
+  readonly #search: DeferredSearch
+  readonly #totalChanges: Sqlite.Statement<[], number>
+
+  constructor(
+    connection: Sqlite.Database,
+    operations: WriteOperations,
+    refusals: RefusalCodec,
+    assertInPlace: () => void,
+  ) {
+    this.#connection = connection
+    this.#assertInPlace = assertInPlace
+    this.#operations = operations
+    this.#refusals = refusals
+    this.#db = new Kysely<Database>({ dialect: sqliteDialect(connection, 'begin immediate') })
+    const direct = new CachingConnection(connection)
+    runDirectly(this.#db, {
+      read: async (text, parameters) => direct.read(text, parameters),
+      write: async (text, parameters) => direct.write(text, parameters),
+    })
+    this.#search = new DeferredSearch(connection)
+    this.#totalChanges = connection.prepare<[], number>('select total_changes()').pluck()
+  }
+
+  /**
+   * One transaction for all. If one of several fails after it had written, all is undone, and those before it, itself and
+   * those behind it run apart: each that fails costs two commits more, not one for each of its group.
+   */
+  async run(group: ThreadRequest[]): Promise<ThreadResult[]> {
+    try {
+      return await this.#commit(group)
+    } catch (error) {
+      if (!(error instanceof WroteBeforeFailing)) {
+        const message = error instanceof Error ? error.message : String(error)
+        return group.map(({ id }) => ({ id, outcome: 'unavailable', message }))
+      }
+      if (group.length === 1) return [error.result]
+      const results: ThreadResult[] = []
+      const { index } = error
+      for (const part of [group.slice(0, index), group.slice(index, index + 1), group.slice(index + 1)]) {
+        if (part.length > 0) results.push(...(await this.run(part)))
+      }
+      return results
+    }
+  }
+
+  #commit(group: ThreadRequest[]): Promise<ThreadResult[]> {
+    return this.#db.transaction().execute(async (trx) => {
+      const results: ThreadResult[] = []
+      const isDeferred = group.length > 1
+      if (isDeferred) translateErrors(() => this.#search.defer())
+      for (const [index, request] of group.entries()) {
+        const before = this.#totalChanges.get()
+        const result = await this.#runOne(trx, request)
+        if (result.outcome !== 'done' && this.#totalChanges.get() !== before) {
+          throw new WroteBeforeFailing(result, index)
+        }
+        results.push(result)
+      }
+      if (isDeferred) translateErrors(() => this.#search.indexAdded())
+      this.#assertInPlace()
+      return results
+    })
+  }
+
+  /** Throws only what ends the whole transaction. */
+  async #runOne(trx: Transaction<Database>, request: ThreadRequest): Promise<ThreadResult> {
+    const { id, operation, input } = request
+    try {
+      const run = this.#operations[operation]
+      if (run === undefined) throw new Error(`no operation ${operation}`)
+      return { id, outcome: 'done', value: await run(trx, input) }
+    } catch (error) {
+      if (error instanceof DatabaseUnavailable) throw error
+      if (!this.#connection.inTransaction) {
+        throw new DatabaseUnavailable('the transaction was ended', { cause: error })
+      }
+      return toThreadResult(id, error, this.#refusals)
+    }
+  }
+}
