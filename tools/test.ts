@@ -49,6 +49,7 @@ const runsOnce = [
   'test/browser/views',
   'test/http/config',
   'test/http/fields',
+  'test/http/idempotency',
   // Takes the file away; test/faults/ takes PostgreSQL away in every way.
   'test/http/health',
   'test/http/paging',

@@ -190,9 +190,7 @@ export interface IdempotencyKeysTable {
   operation: string
   key: string
   fingerprint: string
-  status: number
-  body: string | null
-  location: string | null
-  etag: string | null
+  /** JSON of what the operation answered. */
+  result: string
   expires_at: number
 }

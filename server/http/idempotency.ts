@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Insertable, Transaction } from 'kysely'
+import { parseTimeZone } from '../clock.ts'
 import { LockTimeout } from '../db/errors.ts'
 import { preparedWrite } from '../db/prepared.ts'
 import type { Database, IdempotencyKeysTable } from '../db/tables.ts'
@@ -13,22 +14,14 @@ export interface IdempotencyInput {
   principalId: number
   operation: string
   key: string
-  /** Hash over the validated values of the request. */
   fingerprint: string
   nowMilliseconds: number
   expiresAt: number
 }
 
-/** An answer that can be given again: only 2xx ones are ever stored. */
-export interface StoredAnswer {
-  status: number
-  /** JSON text, or null for none. */
-  body: string | null
-  location: string | null
-  etag: string | null
-}
-
-export interface OnceAnswer extends StoredAnswer {
+/** What an operation did, now or when the same key came first: only what succeeded is ever stored. */
+export interface Once<Result> {
+  result: Result
   replayed: boolean
 }
 
@@ -45,13 +38,8 @@ export const replayedHeader = {
   schema: { type: 'string', enum: ['true'] },
 }
 
-/** Reads the header; null without one. `values` are the validated values of the request, as plain data. */
-export function readIdempotency(
-  request: FastifyRequest,
-  path: string,
-  values: unknown[],
-  nowMilliseconds: number,
-): IdempotencyInput | null {
+/** Reads the header; null without one. Throws `invalid-idempotency-key`. */
+export function readIdempotency(request: FastifyRequest, nowMilliseconds: number): IdempotencyInput | null {
   const fields = request.raw.headersDistinct['idempotency-key']
   if (fields === undefined || request.principal === null) return null
   const key = fields.length === 1 ? parseKey(fields[0] ?? '') : undefined
@@ -64,12 +52,27 @@ export function readIdempotency(
   }
   return {
     principalId: request.principal.id,
-    operation: `${request.method} ${path}`,
+    operation: operationOf(request),
     key,
-    fingerprint: sha256(JSON.stringify(values)),
+    fingerprint: fingerprintOf(request),
     nowMilliseconds,
     expiresAt: nowMilliseconds + keptMilliseconds,
   }
+}
+
+/** Method and path, however the path is spelled. */
+function operationOf({ method, routeOptions, params }: FastifyRequest): string {
+  const values = params as Record<string, string>
+  const path = routeOptions.url?.replaceAll(/:(\w+)/g, (_, name) => values[name]?.toLowerCase() ?? '')
+  return `${method} ${path}`
+}
+
+/** Hash over the whole validated body, and the headers that say what a write means. */
+function fingerprintOf({ routeOptions, body, headers }: FastifyRequest): string {
+  const timeZone = headers['time-zone']
+  const zone = typeof timeZone === 'string' ? parseTimeZone(timeZone) : null
+  const validated = routeOptions.schema?.body === undefined ? null : body
+  return sha256(JSON.stringify([validated, headers['if-match'] ?? null, zone]))
 }
 
 /** Bare, or a string of RFC 8941 with its two escapes. */
@@ -83,76 +86,54 @@ function parseKey(field: string): string | undefined {
 /**
  * Runs `effect` at most once for a key, in the transaction of its write: the key and the effect become durable
  * together or not at all. A second request waits for the first (the unique index makes it wait), then gets the
- * stored answer. Throws `idempotency-key-reused` for the key of another request.
+ * stored result. Throws `idempotency-key-reused` for the key of another request, `idempotency-in-progress` past the
+ * lock timeout.
  */
-export async function once(
+export async function once<Result>(
   trx: Transaction<Database>,
   input: IdempotencyInput | null,
-  effect: () => Promise<StoredAnswer>,
-): Promise<OnceAnswer> {
-  if (input === null) return { ...(await effect()), replayed: false }
-  if (!(await claimOrWait(trx, input, unanswered))) return replay(trx, input)
-  const answer = await effect()
-  await trx.updateTable('idempotency_keys').set(answer).where(sameKey(input)).execute()
-  return { ...answer, replayed: false }
+  effect: () => Promise<Result>,
+): Promise<Once<Result>> {
+  if (input === null) return { result: await effect(), replayed: false }
+  if (!(await claim(trx, input))) return replay(trx, input)
+  const result = await effect()
+  await storeResult(trx, { ...input, result: JSON.stringify(result) })
+  return { result, replayed: false }
 }
 
-/** The same where the answer is known before. */
-export async function onceAnswering(
-  trx: Transaction<Database>,
-  input: IdempotencyInput | null,
-  answer: StoredAnswer,
-  effect: () => Promise<void>,
-): Promise<OnceAnswer> {
-  if (input !== null && !(await claimOrWait(trx, input, answer))) return replay(trx, input)
-  await effect()
-  return { ...answer, replayed: false }
-}
-
-/** Stands until the effect has its answer; nobody else ever sees it. */
-const unanswered: StoredAnswer = { status: 0, body: null, location: null, etag: null }
-
-/** The unique index makes a second request wait for the first; past the lock timeout it is told so. */
-async function claimOrWait(
-  trx: Transaction<Database>,
-  input: IdempotencyInput,
-  answer: StoredAnswer,
-): Promise<boolean> {
+/** False when the key is held; an expired one is taken over. */
+async function claim(trx: Transaction<Database>, input: IdempotencyInput): Promise<boolean> {
   try {
-    return await claim(trx, input, answer)
+    return (await insertClaim(trx, input)) === 1
   } catch (cause) {
     if (!(cause instanceof LockTimeout)) throw cause
     throw new Problem('idempotency-in-progress', { headers: retryAfter(1_000), cause })
   }
 }
 
-/** A key with the answer that it gives from now on, for who stores it together with its effect. */
-export function claimOf(input: IdempotencyInput, answer: StoredAnswer): Insertable<IdempotencyKeysTable> {
+/** The row of a key with its result, for who stores both together with the effect. */
+export function rowOfKey(input: IdempotencyInput, result: unknown): Insertable<IdempotencyKeysTable> {
   const { principalId, operation, key, fingerprint, expiresAt } = input
-  return { principal_id: principalId, operation, key, fingerprint, ...answer, expires_at: expiresAt }
+  return {
+    principal_id: principalId,
+    operation,
+    key,
+    fingerprint,
+    result: JSON.stringify(result),
+    expires_at: expiresAt,
+  }
 }
 
-/** False when the key is held; an expired one is taken over. */
-async function claim(
-  trx: Transaction<Database>,
-  input: IdempotencyInput,
-  answer: StoredAnswer,
-): Promise<boolean> {
-  return (await insertClaim(trx, { ...input, ...answer })) === 1
-}
-
-const insertClaim = preparedWrite((db, claimed: IdempotencyInput & StoredAnswer) =>
-  db
+/** Without a result until the effect has one; nobody else ever sees that. */
+const insertClaim = preparedWrite((trx, claimed: IdempotencyInput) =>
+  trx
     .insertInto('idempotency_keys')
     .values({
       principal_id: claimed.principalId,
       operation: claimed.operation,
       key: claimed.key,
       fingerprint: claimed.fingerprint,
-      status: claimed.status,
-      body: claimed.body,
-      location: claimed.location,
-      etag: claimed.etag,
+      result: '',
       expires_at: claimed.expiresAt,
     })
     .onConflict((conflict) =>
@@ -160,29 +141,37 @@ const insertClaim = preparedWrite((db, claimed: IdempotencyInput & StoredAnswer)
         .columns(['principal_id', 'operation', 'key'])
         .doUpdateSet(({ ref }) => ({
           fingerprint: ref('excluded.fingerprint'),
-          status: ref('excluded.status'),
-          body: ref('excluded.body'),
-          location: ref('excluded.location'),
-          etag: ref('excluded.etag'),
+          result: ref('excluded.result'),
           expires_at: ref('excluded.expires_at'),
         }))
         .where('idempotency_keys.expires_at', '<=', claimed.nowMilliseconds),
     ),
 )
 
-async function replay(trx: Transaction<Database>, input: IdempotencyInput): Promise<OnceAnswer> {
-  const { fingerprint, ...answer } = await trx
+const storeResult = preparedWrite((trx, claimed: IdempotencyInput & { result: string }) =>
+  trx
+    .updateTable('idempotency_keys')
+    .set('result', claimed.result)
+    .where('principal_id', '=', claimed.principalId)
+    .where('operation', '=', claimed.operation)
+    .where('key', '=', claimed.key),
+)
+
+async function replay<Result>(trx: Transaction<Database>, input: IdempotencyInput): Promise<Once<Result>> {
+  const { fingerprint, result } = await trx
     .selectFrom('idempotency_keys')
-    .select(['fingerprint', 'status', 'body', 'location', 'etag'])
-    .where(sameKey(input))
+    .select(['fingerprint', 'result'])
+    .where('principal_id', '=', input.principalId)
+    .where('operation', '=', input.operation)
+    .where('key', '=', input.key)
     .executeTakeFirstOrThrow()
   if (fingerprint !== input.fingerprint) throw new Problem('idempotency-key-reused')
-  return { ...answer, replayed: true }
+  return { result: JSON.parse(result), replayed: true }
 }
 
-function sameKey({ principalId, operation, key }: IdempotencyInput) {
-  // biome-ignore lint/suspicious/noExplicitAny: one predicate for a select and an update of the same table
-  return (eb: any) => eb.and({ principal_id: principalId, operation, key })
+/** Says so in the answer; a replayed one differs by nothing else. */
+export function announceReplay(reply: FastifyReply, { replayed }: Once<unknown>): void {
+  if (replayed) reply.header('idempotency-replayed', 'true')
 }
 
 /**
@@ -206,17 +195,4 @@ export async function removeExpiredKeys(
     .where('expires_at', '<=', last?.expires_at ?? nowMilliseconds)
     .executeTakeFirst()
   return Number(numDeletedRows)
-}
-
-/** Sends an answer, fresh or replayed; the two differ by one header only. */
-export function sendAnswer(reply: FastifyReply, answer: OnceAnswer): FastifyReply {
-  if (answer.replayed) reply.header('idempotency-replayed', 'true')
-  if (answer.location !== null) reply.header('location', answer.location)
-  if (answer.etag !== null) reply.header('etag', answer.etag)
-  reply.code(answer.status)
-  if (answer.body === null) return reply.send()
-  return reply
-    .header('content-type', 'application/json; charset=utf-8')
-    .serializer((body: unknown) => body as string)
-    .send(answer.body)
 }

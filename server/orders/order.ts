@@ -2,6 +2,10 @@
 export const orderStatus = { Pending: 0, Approved: 1 } as const
 export type OrderStatus = (typeof orderStatus)[keyof typeof orderStatus]
 
+export function nameOfStatus(status: OrderStatus): string {
+  return Object.entries(orderStatus).find(([, number]) => number === status)?.[0] ?? String(status)
+}
+
 /** `EOrderDirection`. */
 export const orderDirection = { Asc: 0, Desc: 1 } as const
 

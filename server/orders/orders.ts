@@ -1,16 +1,9 @@
 import type { Transaction } from 'kysely'
 import type { Database } from '../db/tables.ts'
-import {
-  claimOf,
-  type IdempotencyInput,
-  type OnceAnswer,
-  once,
-  onceAnswering,
-  type StoredAnswer,
-} from '../http/idempotency.ts'
+import { type IdempotencyInput, type Once, once, rowOfKey } from '../http/idempotency.ts'
 import { versionTag } from '../http/preconditions.ts'
 import { Problem } from '../http/problems.ts'
-import { type OrderStatus, transitions } from './order.ts'
+import { nameOfStatus, type OrderStatus, transitions } from './order.ts'
 import { findOrder, insertOrder, insertOrders, type NewOrder, transitionOrder } from './store.ts'
 
 export interface CreateOrderInput {
@@ -18,10 +11,24 @@ export interface CreateOrderInput {
   idempotency: IdempotencyInput | null
 }
 
-/** Stores a pending order. The answer is the 201, or the one that the same key got before. */
-export function createOrder(trx: Transaction<Database>, input: CreateOrderInput): Promise<OnceAnswer> {
-  const { order, idempotency } = input
-  return onceAnswering(trx, idempotency, createdAnswer(order), () => insertOrder(trx, order))
+export interface CreatedOrder {
+  id: string
+  version: number
+}
+
+/** Stores a pending order. */
+export function createOrder(
+  trx: Transaction<Database>,
+  { order, idempotency }: CreateOrderInput,
+): Promise<Once<CreatedOrder>> {
+  return once(trx, idempotency, async () => {
+    await insertOrder(trx, order)
+    return created(order)
+  })
+}
+
+function created({ id }: NewOrder): CreatedOrder {
+  return { id, version: 1 }
 }
 
 /**
@@ -31,7 +38,7 @@ export function createOrder(trx: Transaction<Database>, input: CreateOrderInput)
 export async function createOrders(
   trx: Transaction<Database>,
   inputs: CreateOrderInput[],
-): Promise<(OnceAnswer | undefined)[]> {
+): Promise<(Once<CreatedOrder> | undefined)[]> {
   const byKey = new Map(
     inputs.toReversed().map((input) => {
       const { order, idempotency } = input
@@ -45,24 +52,15 @@ export async function createOrders(
   )
   const claims = [...byKey.values()].map(({ order, idempotency }) => ({
     order,
-    key: idempotency && claimOf(idempotency, createdAnswer(order)),
+    key: idempotency && rowOfKey(idempotency, created(order)),
   }))
   const stored = await insertOrders(trx, claims)
   return inputs.map(({ order }) =>
-    stored.has(order.id) ? { ...createdAnswer(order), replayed: false } : undefined,
+    stored.has(order.id) ? { result: created(order), replayed: false } : undefined,
   )
 }
 
-function createdAnswer({ id }: NewOrder): StoredAnswer {
-  return {
-    status: 201,
-    body: JSON.stringify({ id }),
-    location: `/v1/orders/${id}`,
-    etag: versionTag(1),
-  }
-}
-
-export interface ApproveOrderInput {
+export interface TransitionInput {
   id: string
   /** Row versions that If-Match accepts; null for any. */
   acceptedVersions: number[] | null
@@ -72,30 +70,42 @@ export interface ApproveOrderInput {
   idempotency: IdempotencyInput | null
 }
 
+type Transition = keyof typeof transitions
+type Transitioned = Promise<Once<{ version: number }>>
+
+export function approveOrder(trx: Transaction<Database>, input: TransitionInput): Transitioned {
+  return transition(trx, 'approve', input)
+}
+
 /**
- * Moves a pending order to approved by one conditional UPDATE, so that exactly one of any number of simultaneous
- * approvals succeeds. Throws `order-not-found`, `precondition-failed`, `order-not-pending` or `concurrency-conflict`.
+ * Moves an order along the transition by one conditional UPDATE, so that exactly one of any number of simultaneous moves
+ * succeeds. Throws `order-not-found`, `precondition-failed`, `order-not-pending` or `concurrency-conflict`.
  */
-export function approveOrder(trx: Transaction<Database>, input: ApproveOrderInput): Promise<OnceAnswer> {
+function transition(trx: Transaction<Database>, name: Transition, input: TransitionInput): Transitioned {
   return once(trx, input.idempotency, async () => {
-    const version = await transitionOrder(trx, transitions.approve, input)
-    if (version === undefined) throw await approvalRefusal(trx, input)
-    return { status: 204, body: null, location: null, etag: versionTag(version) }
+    const version = await transitionOrder(trx, transitions[name], input)
+    if (version === undefined) throw await transitionRefusal(trx, name, input)
+    return { version }
   })
 }
 
 /** The row is read only now, to name the reason for which nothing was updated. */
-async function approvalRefusal(trx: Transaction<Database>, input: ApproveOrderInput): Promise<Problem> {
-  const order = await findOrder(trx, input.id)
+async function transitionRefusal(
+  trx: Transaction<Database>,
+  name: Transition,
+  { id, acceptedVersions }: TransitionInput,
+): Promise<Problem> {
+  const order = await findOrder(trx, id)
   if (order === undefined) return new Problem('order-not-found')
   const headers = { etag: versionTag(order.version) }
-  if (input.acceptedVersions !== null && !input.acceptedVersions.includes(order.version)) {
+  if (acceptedVersions !== null && !acceptedVersions.includes(order.version)) {
     return new Problem('precondition-failed', { headers })
   }
-  const allowed: readonly OrderStatus[] = transitions.approve.from
-  if (allowed.includes(order.status)) return new Problem('concurrency-conflict', { headers })
+  const from: readonly OrderStatus[] = transitions[name].from
+  if (from.includes(order.status)) return new Problem('concurrency-conflict', { headers })
+  const done = nameOfStatus(transitions[name].to).toLowerCase()
   return new Problem('order-not-pending', {
-    detail: 'Only a pending order can be approved.',
+    detail: `Only a pending order can be ${done}.`,
     members: { currentStatus: order.status },
     headers,
   })

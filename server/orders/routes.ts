@@ -2,7 +2,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type Clock, parseTimeZone } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { noContent } from '../http/fields.ts'
-import { idempotencyKeyHeader, readIdempotency, replayedHeader, sendAnswer } from '../http/idempotency.ts'
+import {
+  announceReplay,
+  idempotencyKeyHeader,
+  type Once,
+  readIdempotency,
+  replayedHeader,
+} from '../http/idempotency.ts'
 import { linkHeader, pageLinks } from '../http/paging.ts'
 import { acceptedVersions, matchesNone, versionTag } from '../http/preconditions.ts'
 import { Problem } from '../http/problems.ts'
@@ -10,6 +16,7 @@ import type { App, HeaderDescription } from '../http/route.ts'
 import { newOrderId, sha256 } from '../ids.ts'
 import type { AppDatabase } from '../operations.ts'
 import { findAll, findPage } from './list/list.ts'
+import type { CreatedOrder, TransitionInput } from './orders.ts'
 import { getOrdersOverview } from './overview.ts'
 import { toDate, toOrderResponse, toSummaryResponse } from './responses.ts'
 import {
@@ -94,24 +101,29 @@ function registerCreate(app: App, { config, db, clock }: OrderParts): void {
       response: { 201: CreateOrderResponse },
     },
     handler: async (request, reply) => {
-      const { customer, total } = request.body
-      const now = clock()
-      const zone = readTimeZone(request)
-      const values = [customer, total, zone ?? null, request.headers['if-match'] ?? null]
-      const answer = await db.write('createOrder', {
-        order: {
-          id: newOrderId(now),
-          customer,
-          totalE4: total,
-          createdAt: now,
-          createdAtTimeZone: zone ?? auditZone(request, config),
-          createdBy: callerName(request),
-        },
-        idempotency: readIdempotency(request, '/v1/orders', values, now),
-      })
-      return sendAnswer(reply.header('cache-control', cacheControl), answer)
+      const { customer, total: totalE4 } = request.body
+      const createdAt = clock()
+      const order = {
+        id: newOrderId(createdAt),
+        customer,
+        totalE4,
+        createdAt,
+        createdAtTimeZone: auditZone(request, config),
+        createdBy: callerName(request),
+      }
+      const idempotency = readIdempotency(request, createdAt)
+      const created = await db.write('createOrder', { order, idempotency })
+      return sendCreated(reply, created)
     },
   })
+}
+
+function sendCreated(reply: FastifyReply, created: Once<CreatedOrder>) {
+  announceReplay(reply, created)
+  const { id, version } = created.result
+  reply.code(201).header('location', `/v1/orders/${id}`).header('etag', versionTag(version))
+  reply.header('cache-control', cacheControl)
+  return { id }
 }
 
 function registerList(app: App, { db }: OrderParts): void {
@@ -260,38 +272,42 @@ function registerApprove(app: App, { config, db, clock }: OrderParts): void {
       response: { 204: noContent },
     },
     handler: async (request, reply) => {
-      const now = clock()
-      const zone = readTimeZone(request)
-      const ifMatch = request.headers['if-match']
-      const path = `/v1/orders/${paramId(request).toLowerCase()}/approve`
-      const idempotency = readIdempotency(request, path, [zone ?? null, ifMatch ?? null], now)
-      const answer = await db.write('approveOrder', {
-        id: requireOrderId(request),
-        acceptedVersions: acceptedVersions(ifMatch),
-        nowMilliseconds: now,
-        timeZone: zone ?? auditZone(request, config),
-        modifiedBy: callerName(request),
-        idempotency,
-      })
-      return sendAnswer(reply.header('cache-control', cacheControl), answer)
+      const change = readTransition(request, config, clock())
+      return sendTransitioned(reply, await db.write('approveOrder', change))
     },
   })
 }
 
-function paramId(request: FastifyRequest): string {
-  return (request.params as { id: string }).id
+/** What every transition of an order takes from its request. */
+function readTransition(request: FastifyRequest, config: Config, now: number): TransitionInput {
+  const timeZone = auditZone(request, config)
+  const idempotency = readIdempotency(request, now)
+  return {
+    id: requireOrderId(request),
+    acceptedVersions: acceptedVersions(request.headers['if-match']),
+    nowMilliseconds: now,
+    timeZone,
+    modifiedBy: callerName(request),
+    idempotency,
+  }
+}
+
+function sendTransitioned(reply: FastifyReply, changed: Once<{ version: number }>): FastifyReply {
+  announceReplay(reply, changed)
+  reply.header('etag', versionTag(changed.result.version)).header('cache-control', cacheControl)
+  return reply.code(204).send()
 }
 
 function requireOrderId(request: FastifyRequest): string {
-  const id = parseOrderId(paramId(request))
+  const id = parseOrderId((request.params as { id: string }).id)
   if (id === undefined) throw new Problem('order-not-found')
   return id
 }
 
-/** The zone that the request names, if it names one. Throws `invalid-time-zone`. */
-function readTimeZone(request: FastifyRequest): string | undefined {
+/** The zone that the request names, else the user's own, else the default. Throws `invalid-time-zone`. */
+function auditZone(request: FastifyRequest, config: Config): string {
   const given = request.headers['time-zone']
-  if (given === undefined) return undefined
+  if (given === undefined) return request.principal?.timeZone ?? config.defaultTimeZone
   const zone = typeof given === 'string' ? parseTimeZone(given) : undefined
   if (zone !== undefined) return zone
   const detail = 'Time-Zone must be an IANA name such as Europe/Berlin.'
@@ -299,10 +315,6 @@ function readTimeZone(request: FastifyRequest): string | undefined {
     detail,
     errors: [{ header: 'Time-Zone', code: 'unknown', detail }],
   })
-}
-
-function auditZone(request: FastifyRequest, config: Config): string {
-  return request.principal?.timeZone ?? config.defaultTimeZone
 }
 
 function callerName(request: FastifyRequest): string {

@@ -108,9 +108,9 @@ function insertSource(database: Sqlite.Database): void {
   insert('refresh_families', ['family', 7, 1, 2, null])
   insert('refresh_tokens', ['token', 'family', 2, null])
   insert('login_failures', ['key', 3, 4, 5])
-  const kept = ['fingerprint', 201, '{"a":"\\n"}', '/v1/orders/1', 'W/"1"', 99]
+  const kept = ['fingerprint', '{"a":"\\n"}', 99]
   insert('idempotency_keys', [40, 'POST /v1/orders', 'ä', ...kept], [40, 'POST /v1/orders', 'Z', ...kept])
-  insert('idempotency_keys', [7, 'POST /v1/orders', 'k', 'fingerprint', 404, null, null, null, 1])
+  insert('idempotency_keys', [7, 'POST /v1/orders', 'k', 'fingerprint', '', 1])
   const odd = [oddText, '', 999_999_999_999_999, 0, lastInstant, '', oddText, -1, '', '', 2_147_483_647]
   const plain = Array.from({ length: 4_500 }, (_, index) => plainOrder(index))
   insert('orders', ['ffffffff-ffff-7fff-bfff-ffffffffffff', ...odd], ...plain)

@@ -23,8 +23,8 @@ describe('creates that share a transaction', { skip: withoutPostgres }, () => {
     const other = await connectTo(service.databaseUrl)
     await other.query('begin')
     await other.query(
-      `insert into idempotency_keys (principal_id, operation, key, fingerprint, status, expires_at)
-       select id, 'POST /v1/orders', $1, '', 0, 0 from principals where name = 'operator'`,
+      `insert into idempotency_keys (principal_id, operation, key, fingerprint, result, expires_at)
+       select id, 'POST /v1/orders', $1, '', '', 0 from principals where name = 'operator'`,
       [held],
     )
     let isHeldAnswered = false

@@ -3,7 +3,7 @@ import type { Database, IdempotencyKeysTable, OrdersTable } from '../tables.ts'
 
 export interface GroupedOrder {
   order: Insertable<OrdersTable>
-  /** With the answer that it gives from now on; null for an order without a key. */
+  /** With the result that it gives from now on; null for an order without a key. */
   key: Insertable<IdempotencyKeysTable> | null
 }
 
@@ -15,19 +15,19 @@ export async function insertOrdersTogether(
   trx: Transaction<Database>,
   orders: GroupedOrder[],
 ): Promise<Set<string>> {
-  const given = orders.map(({ order, key }) => ({ ...key, ...order, answer_status: key?.status }))
+  const given = orders.map(({ order, key }) => ({ ...key, ...order }))
   const { rows } = await sql<{ id: string }>`
     with given as materialized (
       select * from json_to_recordset(${JSON.stringify(given)}) as given (
         id uuid, customer text, customer_folded text, total_e4 bigint, status integer, created_at bigint,
         created_at_time_zone text, created_by text, updated_at bigint, updated_at_time_zone text, modified_by text,
-        version integer, principal_id integer, operation text, key text, fingerprint text, answer_status integer,
-        body text, location text, etag text, expires_at bigint)
+        version integer, principal_id integer, operation text, key text, fingerprint text, result text,
+        expires_at bigint)
     ),
     claimed as (
       insert into idempotency_keys
-        (principal_id, operation, key, fingerprint, status, body, location, etag, expires_at)
-      select principal_id, operation, key, fingerprint, answer_status, body, location, etag, expires_at
+        (principal_id, operation, key, fingerprint, result, expires_at)
+      select principal_id, operation, key, fingerprint, result, expires_at
       from given where key is not null order by principal_id, operation, key
       on conflict do nothing
       returning principal_id, operation, key

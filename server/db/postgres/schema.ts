@@ -238,10 +238,7 @@ const initial = (here: string) => [
      operation text collate "C" not null,
      key text collate "C" not null,
      fingerprint text collate "C" not null,
-     status integer not null,
-     body text collate "C",
-     location text collate "C",
-     etag text collate "C",
+     result text collate "C" not null,
      expires_at bigint not null,
      primary key (principal_id, operation, key)
    )`,

@@ -262,10 +262,7 @@ const initial = [
      operation text not null,
      key text not null,
      fingerprint text not null,
-     status integer not null,
-     body text,
-     location text,
-     etag text,
+     result text not null,
      expires_at integer not null,
      primary key (principal_id, operation, key)
    ) strict`,

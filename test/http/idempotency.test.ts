@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import { fastify } from 'fastify'
+import type { Principal } from '../../server/auth/principal.ts'
+import { bodyOf, compileReader, type FieldsTypeProvider, textField } from '../../server/http/fields.ts'
+import { readIdempotency } from '../../server/http/idempotency.ts'
+
+const caller: Principal = {
+  id: 7,
+  userName: 'jo',
+  roles: [],
+  permissions: new Set(),
+  via: 'bearer',
+  timeZone: null,
+  session: null,
+}
+
+/** A route of no slice: what it shows holds for every body that there will be. */
+function fingerprintsOf(t: TestContext, fields: string[]) {
+  const app = fastify().withTypeProvider<FieldsTypeProvider>()
+  app.setValidatorCompiler(compileReader)
+  app.decorateRequest('principal', null)
+  app.addHook('onRequest', async (request) => {
+    request.principal = caller
+  })
+  const field = textField(1, 10, {})
+  const body = bodyOf('Test', '', Object.fromEntries(fields.map((name) => [name, field])))
+  app.route({
+    method: 'POST',
+    url: '/test',
+    config: { access: 'authenticated' },
+    schema: { body },
+    handler: async (request) => readIdempotency(request, 0)?.fingerprint,
+  })
+  const address = app.listen()
+  t.after(() => app.close())
+  return async (payload: Record<string, string>, headers: Record<string, string> = {}) => {
+    const answer = await fetch(`${await address}/test`, {
+      method: 'POST',
+      body: JSON.stringify(payload),
+      headers: { 'content-type': 'application/json', 'idempotency-key': 'one', ...headers },
+    })
+    assert.equal(answer.status, 200)
+    return answer.text()
+  }
+}
+
+describe('the fingerprint of a request with an Idempotency-Key', () => {
+  it('is of every field of the body, whatever fields there are', async (t) => {
+    const fields = ['customer', 'total', 'reason', 'text']
+    const fingerprint = fingerprintsOf(t, fields)
+    const first = Object.fromEntries(fields.map((name) => [name, 'a']))
+    const changed = fields.map((name) => fingerprint({ ...first, [name]: 'b' }))
+    assert.equal(new Set(await Promise.all([fingerprint(first), ...changed])).size, fields.length + 1)
+  })
+
+  it('is of If-Match and Time-Zone', async (t) => {
+    const fingerprint = fingerprintsOf(t, ['reason'])
+    const given = [{}, { 'if-match': '"1"' }, { 'if-match': '"2"' }, { 'time-zone': 'Europe/Berlin' }]
+    const all = await Promise.all(given.map((headers) => fingerprint({ reason: 'a' }, headers)))
+    assert.equal(new Set(all).size, given.length)
+  })
+
+  it('is not of members that are no fields, nor of other headers', async (t) => {
+    const fingerprint = fingerprintsOf(t, ['reason'])
+    const first = await fingerprint({ reason: 'a' })
+    assert.equal(await fingerprint({ reason: 'a', status: '1' }), first)
+    assert.equal(await fingerprint({ reason: 'a' }, { 'x-request-id': 'another-one' }), first)
+  })
+})
