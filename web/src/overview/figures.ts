@@ -1,3 +1,4 @@
+import { type StateName, stateNames } from '../orders/states.ts'
 import { formatCount } from '../ui/format.ts'
 import { formatShare } from './words.ts'
 
@@ -6,10 +7,8 @@ export interface Tally {
   total: number
 }
 
-export interface Tallies {
-  pending: Tally
-  approved: Tally
-}
+/** As the service names them: by the names of the states, in lower case. */
+export type Tallies = Record<Lowercase<StateName>, Tally>
 
 export interface Day extends Tallies {
   /** `YYYY-MM-DD`, of UTC. */
@@ -34,38 +33,33 @@ export interface Figures<Order = unknown> {
   oldestPending: Order[]
 }
 
+export function tallyOf(tallies: Tallies, name: StateName): Tally {
+  return tallies[name.toLowerCase() as Lowercase<StateName>]
+}
+
+const sumOver = (tallies: Tallies, measure: keyof Tally) =>
+  stateNames.reduce((sum, name) => sum + tallyOf(tallies, name)[measure], 0)
+export const countOf = (tallies: Tallies) => sumOver(tallies, 'count')
+export const totalOf = (tallies: Tallies) => sumOver(tallies, 'total')
+
 /** Takes an answer about twice the days of the span: the first half is there to compare with. */
 export function readFigures<Order>(answer: Overview<Order>): Figures<Order> {
-  const { pending, approved, oldestPending } = answer
-  const length = Math.floor(answer.days.length / 2)
-  const days = answer.days.slice(length)
-  const all = { pending, approved }
+  const { oldestPending, days: all, ...tallies } = answer
+  const length = Math.floor(all.length / 2)
+  const days = all.slice(length)
   const span = sumOf(days)
-  const before = sumOf(answer.days.slice(0, length))
-  const isBeforeWhole = countOf(all) > countOf(span) + countOf(before)
-  return { all, days, span, countBefore: isBeforeWhole ? countOf(before) : undefined, oldestPending }
+  const countBefore = countOf(sumOf(all.slice(0, length)))
+  const isBeforeWhole = countOf(tallies) > countOf(span) + countBefore
+  return { all: tallies, days, span, countBefore: isBeforeWhole ? countBefore : undefined, oldestPending }
 }
 
 function sumOf(days: readonly Day[]): Tallies {
-  const sum = { pending: { count: 0, total: 0 }, approved: { count: 0, total: 0 } }
-  for (const { pending, approved } of days) {
-    add(sum.pending, pending)
-    add(sum.approved, approved)
-  }
-  return sum
-}
-
-function add(sum: Tally, { count, total }: Tally): void {
-  sum.count += count
-  sum.total += total
-}
-
-export function countOf({ pending, approved }: Tallies): number {
-  return pending.count + approved.count
-}
-
-export function totalOf({ pending, approved }: Tallies): number {
-  return pending.total + approved.total
+  const sums = stateNames.map((name) => {
+    const tallies = days.map((day) => tallyOf(day, name))
+    const sum = (measure: keyof Tally) => tallies.reduce((most, tally) => most + tally[measure], 0)
+    return [name.toLowerCase(), { count: sum('count'), total: sum('total') }]
+  })
+  return Object.fromEntries(sums)
 }
 
 export interface Change {

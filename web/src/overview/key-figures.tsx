@@ -1,72 +1,71 @@
 import type { ReactNode } from 'react'
+import { approved, nameOf, type StateName, stateNames } from '../orders/states.ts'
 import { formatCount, formatShortTotal, formatTotal } from '../ui/format.ts'
 import { ArrowIcon } from '../ui/icons.tsx'
-import { changeOf, countOf, type Figures } from './figures.ts'
+import { Sign } from './days/chart.tsx'
+import { changeOf, countOf, type Figures, type Tally, tallyOf } from './figures.ts'
 import { formatFigure, formatShare } from './words.ts'
 
-/** The four numbers to take away at a glance. */
+/** The numbers to take away at a glance. */
 export function KeyFigures({ figures }: { figures: Figures }) {
   const { all, days, span, countBefore } = figures
-  const count = countOf(span)
   const orders = countOf(all)
+  const share = tallyOf(all, nameOf(approved) ?? 'Approved').count / orders
   return (
     <dl className="card key-figures">
-      <KeyFigure label="Pending" kind="pending" figure={<Count count={all.pending.count} />}>
-        value <Value total={all.pending.total} />
-      </KeyFigure>
-      <KeyFigure label="Approved" kind="approved" figure={<Count count={all.approved.count} />}>
-        value <Value total={all.approved.total} />
-      </KeyFigure>
-      <KeyFigure label={`Last ${days.length} days`} figure={<Recent count={count} before={countBefore} />}>
+      {stateNames.map((name) => (
+        <OfState key={name} name={name} tally={tallyOf(all, name)} />
+      ))}
+      <KeyFigure
+        label={`Last ${days.length} days`}
+        figure={<Recent count={countOf(span)} before={countBefore} />}
+      >
         {countBefore === undefined
           ? 'nothing before to compare'
           : `${formatFigure(countBefore)} in the ${days.length} days before`}
       </KeyFigure>
-      <KeyFigure
-        label="Share approved"
-        figure={formatShare(all.approved.count, orders)}
-        aside={<Ring of={all} />}
-      >
+      <KeyFigure label="Share approved" figure={formatShare(share * orders, orders)}>
         of <Count count={orders} /> {orders === 1 ? 'order' : 'orders'}
+        <progress value={share} aria-hidden="true" />
       </KeyFigure>
     </dl>
   )
 }
 
+function OfState({ name, tally: { count, total } }: { name: StateName; tally: Tally }) {
+  const label = (
+    <>
+      <Sign name={name} />
+      {name}
+    </>
+  )
+  return (
+    <KeyFigure label={label} figure={<Count count={count} />}>
+      value{' '}
+      <data value={total} title={formatTotal(total)}>
+        {formatShortTotal(total)}
+      </data>
+    </KeyFigure>
+  )
+}
+
 interface KeyFigureProps {
-  label: string
-  /** Shows the sign of that status before the label. */
-  kind?: 'pending' | 'approved'
+  label: ReactNode
   figure: ReactNode
-  aside?: ReactNode
   children: ReactNode
 }
 
-function KeyFigure({ label, kind, figure, aside, children }: KeyFigureProps) {
+function KeyFigure({ label, figure, children }: KeyFigureProps) {
   return (
     <div className="key-figure">
-      <dt>
-        {kind && <span className={`sign sign-${kind}`} />}
-        {label}
-      </dt>
+      <dt>{label}</dt>
       <dd className="key-figure-number">{figure}</dd>
-      <dd className="soft small">
-        {children}
-        {aside}
-      </dd>
+      <dd className="soft small">{children}</dd>
     </div>
   )
 }
 
 /** Rounded for the eye; exact under the pointer, and in the table below. */
-function Value({ total }: { total: number }) {
-  return (
-    <data value={total} title={formatTotal(total)}>
-      {formatShortTotal(total)}
-    </data>
-  )
-}
-
 function Count({ count }: { count: number }) {
   return (
     <data value={count} title={formatCount(count)}>
@@ -86,47 +85,5 @@ function Recent({ count, before }: { count: number; before: number | undefined }
         {words}
       </span>
     </>
-  )
-}
-
-/** Approved orders as the strong part of a ring, pending ones as the fine part. Says nothing that is not beside it. */
-function Ring({ of: { pending, approved } }: { of: Figures['all'] }) {
-  const share = approved.count / (pending.count + approved.count)
-  const gap = share > 0 && share < 1 ? 2.5 : 0
-  return (
-    <svg className="ring" viewBox="0 0 64 64" aria-hidden="true" focusable="false">
-      <Arc className="ring-approved" from={gap / 2} to={100 * share - gap / 2} />
-      <Arc className="ring-pending" from={100 * share + gap / 2} to={100 - gap / 2} />
-    </svg>
-  )
-}
-
-/** From and to in hundredths of the circle, clockwise from its top. */
-function Arc({ className, from, to }: { className: string; from: number; to: number }) {
-  if (to <= from) return null
-  return (
-    <circle
-      className={className}
-      cx="32"
-      cy="32"
-      r="25"
-      pathLength="100"
-      strokeDasharray={`${to - from} 100`}
-      strokeDashoffset={-from}
-      transform="rotate(-90 32 32)"
-    />
-  )
-}
-
-/** Stands where the figures will. */
-export function KeyFiguresSkeleton({ span }: { span: number }) {
-  const waiting = { figure: <span className="skeleton" />, children: <span className="skeleton" /> }
-  return (
-    <dl className="card key-figures">
-      <KeyFigure label="Pending" kind="pending" {...waiting} />
-      <KeyFigure label="Approved" kind="approved" {...waiting} />
-      <KeyFigure label={`Last ${span} days`} {...waiting} />
-      <KeyFigure label="Share approved" {...waiting} />
-    </dl>
   )
 }

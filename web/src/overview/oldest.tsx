@@ -11,8 +11,6 @@ export const pendingOldestFirst = {
   orderBy: 'createdAtUtc',
 } as const
 
-const shown = 5
-
 /** The orders that wait longest; `count` is of all that wait. */
 export function Oldest({ orders, count }: { orders: readonly OrderSummary[]; count: number }) {
   if (orders.length === 0) return <NothingWaits />
@@ -56,7 +54,6 @@ function NothingWaits() {
           <CheckIcon />
         </span>
         <p>Nothing is waiting for approval</p>
-        <p className="soft small">Every order has been approved.</p>
       </div>
     </Frame>
   )
@@ -68,23 +65,5 @@ function Frame({ children }: { children: ReactNode }) {
       <h2 id="oldest-title">Waiting longest</h2>
       {children}
     </section>
-  )
-}
-
-/** Stands where the orders will. */
-export function OldestSkeleton() {
-  return (
-    <Frame>
-      <ol className="oldest-list">
-        {Array.from({ length: shown }, (_, index) => index).map((index) => (
-          <li key={index}>
-            <span className="skeleton oldest-name-skeleton" />
-            <span className="skeleton" />
-            <span className="skeleton oldest-age-skeleton" />
-          </li>
-        ))}
-      </ol>
-      <span className="skeleton" />
-    </Frame>
   )
 }

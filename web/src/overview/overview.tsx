@@ -1,6 +1,6 @@
 import './overview.css'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useMay, useUser } from '../auth/session.ts'
 import type { OrderSummary } from '../orders/order.ts'
@@ -9,14 +9,14 @@ import { FailureNote } from '../ui/failure.tsx'
 import { PlusIcon } from '../ui/icons.tsx'
 import mark from '../ui/mark.svg'
 import { PageTitle } from '../ui/page-title.tsx'
-import { DayChart, DayChartSkeleton } from './day-chart.tsx'
-import { DayTable } from './day-table.tsx'
+import { Segments } from '../ui/segments.tsx'
+import { DayChart } from './days/chart.tsx'
+import { DayTable } from './days/table.tsx'
 import { countOf, type Figures, readFigures } from './figures.ts'
-import { KeyFigures, KeyFiguresSkeleton } from './key-figures.tsx'
-import { Oldest, OldestSkeleton, pendingOldestFirst } from './oldest.tsx'
+import { KeyFigures } from './key-figures.tsx'
+import { Oldest, pendingOldestFirst } from './oldest.tsx'
 import { overviewQuery } from './queries.ts'
-import { defaultSpan } from './span.ts'
-import { SpanChoice } from './span-choice.tsx'
+import { defaultSpan, type Span, spans } from './span.ts'
 import { formatOrders, greetingAt, waitingWords } from './words.ts'
 
 /** What a person sees first: what waits, how it goes, and the way to both. */
@@ -35,7 +35,7 @@ export function OverviewView() {
       <Head figures={hasOrders ? figures : undefined} isWaiting={isWaiting} />
       {failure && <FailureNote failure={failure} onRetry={() => void query.refetch()} />}
       {isRefused && <WithoutReading />}
-      {isWaiting && <Skeleton choice={choice} span={span} />}
+      {isWaiting && <Skeleton />}
       {figures && hasOrders && <Body figures={figures} choice={choice} isOld={query.isPlaceholderData} />}
       {!hasOrders && <WithoutOrders />}
     </div>
@@ -66,16 +66,28 @@ function Body({ figures, choice, isOld }: BodyProps) {
   )
 }
 
-function Skeleton({ choice, span }: { choice: ReactNode; span: number }) {
+/** Stands where the figures will. */
+function Skeleton() {
   return (
     <>
-      <KeyFiguresSkeleton span={span} />
+      <span className="card skeleton skeleton-figures" />
       <div className="overview-columns">
-        <DayChartSkeleton choice={choice} span={span} />
-        <OldestSkeleton />
+        <span className="card skeleton skeleton-chart" />
+        <span className="card skeleton skeleton-chart" />
       </div>
     </>
   )
+}
+
+/** How many days are in sight. Kept in the address; it adds no step to the way back. */
+function SpanChoice({ span }: { span: Span }) {
+  const navigate = useNavigate()
+  function choose(next: Span) {
+    const search = next === defaultSpan ? {} : { days: next }
+    void navigate({ to: '/', search, replace: true, resetScroll: false })
+  }
+  const options = spans.map((days) => ({ label: `${days} days`, value: days }))
+  return <Segments name="days" legend="Days in sight" options={options} value={span} onChoose={choose} />
 }
 
 interface HeadProps {
@@ -89,22 +101,17 @@ function Head({ figures, isWaiting }: HeadProps) {
   const mayCreate = useMay('Orders.Create')
   const count = figures?.all.pending.count
   const since = figures?.oldestPending[0]?.createdAtUtc
-  const hasActions = figures !== undefined || isWaiting
   return (
-    <div className="page-head overview-head">
+    <div className="row row-between page-head overview-head">
       <div>
         <Greeting />
-        {isWaiting && (
-          <p>
-            <span className="skeleton overview-sentence-skeleton" />
-          </p>
-        )}
+        {isWaiting && <span className="skeleton skeleton-sentence" />}
         {count !== undefined && (
           <p className="soft">{waitingWords({ count, since, isApprover, now: Date.now() })}</p>
         )}
       </div>
-      {hasActions && (
-        <div className="overview-actions">
+      {(figures !== undefined || isWaiting) && (
+        <div className="row overview-actions">
           {isApprover && count !== 0 && (
             <Link to="/orders" search={pendingOldestFirst} className="button">
               Review the oldest
@@ -138,21 +145,13 @@ function NewOrder() {
 function WithoutOrders() {
   const mayCreate = useMay('Orders.Create')
   return (
-    <Calm title="No orders yet">
+    <section className="card empty">
+      <img src={mark} alt="" width="56" height="56" />
+      <h2>No orders yet</h2>
       <p className="soft">
         Here you will see what is waiting for approval, how many orders come in, and their value.
       </p>
       {mayCreate ? <NewOrder /> : <p className="soft">It begins with the first order.</p>}
-    </Calm>
-  )
-}
-
-function Calm({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <section className="card empty overview-calm">
-      <img src={mark} alt="" width="56" height="56" />
-      <h2>{title}</h2>
-      {children}
     </section>
   )
 }

@@ -109,7 +109,7 @@ function OneProblem({ code, entry }: { code: string; entry: Entry }) {
     <article className="problem">
       <header>
         <PageTitle title={entry.title} />
-        <p className="problem-facts">
+        <p className="row">
           <code className="problem-code">{code}</code>
           <span className="soft">
             {entry.status} {statusName(entry.status)}
@@ -155,7 +155,7 @@ function Neighbours({ code }: { code: string }) {
   const at = codes.indexOf(code)
   const [before, after] = [codes[at - 1], codes[at + 1]]
   return (
-    <nav className="problem-neighbours" aria-label="Neighbouring problems">
+    <nav className="row row-between problem-neighbours" aria-label="Neighbouring problems">
       {before !== undefined && (
         <Link to="/problems/$code" params={{ code: before }} rel="prev" aria-label={`Previous: ${before}`}>
           <ArrowIcon to="left" />

@@ -17,7 +17,6 @@ export function Segments<Value>({ name, legend, options, value, onChoose }: Segm
           <input
             type="radio"
             name={name}
-            className="visually-hidden"
             checked={option.value === value}
             onChange={() => onChoose(option.value)}
           />

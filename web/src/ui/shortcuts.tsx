@@ -90,7 +90,7 @@ export function Shortcuts() {
               <input type="checkbox" checked={isOn} onChange={(event) => turn(event.target.checked)} /> Use
               these keys
             </label>
-            <div className="dialog-actions">
+            <div className="row dialog-actions">
               <Button className="button" slot="close">
                 Close
               </Button>

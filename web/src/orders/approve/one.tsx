@@ -43,7 +43,7 @@ export function ApproveOne({ run, step, back }: { run: Run; step: Step; back: Ba
         {isRunning && <span className="visually-hidden">Approving …</span>}
         {!now && <Note run={run} progress={progress} />}
       </div>
-      <div className="dialog-actions">
+      <div className="row dialog-actions">
         <Button ref={backButton} className="button" autoFocus onPress={back.go}>
           {now ? 'Close' : back.name}
         </Button>

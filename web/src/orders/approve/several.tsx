@@ -35,7 +35,7 @@ export function ApproveSeveral({ run, back }: { run: Run; back: Back }) {
       </div>
       {phase !== 'asking' && <HowFar run={run} />}
       <ApproveRows steps={steps} phase={phase} />
-      <div className="dialog-actions">
+      <div className="row dialog-actions">
         <Button ref={backButton} className="button" autoFocus onPress={back.go}>
           {back.name}
         </Button>

@@ -15,7 +15,7 @@ export function CreateOrderView() {
   if (!useMay('Orders.Create')) return <NotAllowed />
   return (
     <>
-      <div className="page-head">
+      <div className="row row-between page-head">
         <PageTitle title="New order" />
       </div>
       <NewOrder />
@@ -89,7 +89,7 @@ function NewOrder() {
 
 function Restored({ onStartOver }: { onStartOver: () => void }) {
   return (
-    <p className="create-restored" role="status">
+    <p className="row row-between create-restored" role="status">
       Your draft is still here.
       <Button className="button button-quiet button-small" onPress={onStartOver}>
         Start over
@@ -107,7 +107,7 @@ function Actions({ isTrying }: { isTrying: boolean }) {
     else void router.navigate({ to: '/orders' })
   }
   return (
-    <div className="create-actions">
+    <div className="row create-actions">
       {/* Stays where the focus is while it does nothing. */}
       <button id="create-submit" className="button button-primary" type="submit" aria-disabled={isTrying}>
         {isTrying ? 'Creating …' : 'Create order'}

@@ -76,7 +76,7 @@ function Field(props: FrameProps) {
   const { name, label, text, fault, spoken, aside, children } = props
   return (
     <div className="field create-field">
-      <div className="create-label">
+      <div className="row row-between">
         <label htmlFor={name}>{label}</label>
         <span id={`${name}-count`}>{aside}</span>
       </div>

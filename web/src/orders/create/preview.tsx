@@ -12,7 +12,7 @@ interface OrderPreviewProps {
 export function OrderPreview({ customer, total, userName }: OrderPreviewProps) {
   return (
     <section className="card create-slip" aria-label="Preview">
-      <div className="create-slip-head">
+      <div className="row row-between">
         <span className="small soft">As it will appear</span>
         <Status status={pending} />
       </div>

@@ -32,7 +32,7 @@ export function NothingFound({ filter, onSearch }: { filter: string; onSearch(fi
       <p className="empty-search">
         <code>{filter}</code>
       </p>
-      <div className="empty-actions">
+      <div className="row empty-actions">
         {isWider && (
           <button type="button" className="button" onClick={() => onSearch(ofAnyStatus)}>
             Search every status

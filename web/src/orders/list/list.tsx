@@ -34,7 +34,7 @@ export function OrderListView() {
   const approving = useApproving()
   return (
     <div className="list">
-      <header className="page-head">
+      <header className="row row-between page-head">
         <PageTitle title="Orders" />
         {mayCreate && !isUnreadable && (
           <Link to="/orders/new" className="button button-primary" aria-keyshortcuts="n">

@@ -89,7 +89,7 @@ function Bar({
   onClear(): void
 }) {
   return (
-    <div className="selection">
+    <div className="row selection">
       <CheckIcon />
       <p>
         <strong>{formatCount(count)} selected</strong>

@@ -15,7 +15,7 @@ export function OrderFacts({ order, id }: { order: OrderSummary | undefined; id:
         </div>
         <div>
           <dt className="soft">Order number</dt>
-          <dd className="order-number">
+          <dd className="row order-number">
             <code>{order?.id ?? id}</code>
             <Button
               className="button button-quiet button-small"

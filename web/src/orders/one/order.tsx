@@ -72,7 +72,7 @@ function OrderSheet({ id, order, onApprove }: SheetProps) {
   const known: OrderSummary | undefined = order ?? row
   return (
     <>
-      <header className="page-head order-head">
+      <header className="row row-between page-head order-head">
         <div className="order-title">
           <PageTitle title={known?.customer ?? 'Order'}>
             <span className="visually-hidden">Order of </span>
@@ -102,7 +102,7 @@ function OrderSheet({ id, order, onApprove }: SheetProps) {
 function UnreadableOrder() {
   return (
     <>
-      <header className="page-head order-head">
+      <header className="row row-between page-head order-head">
         <PageTitle title="Order" />
       </header>
       <WithoutReading />

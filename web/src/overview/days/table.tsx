@@ -1,30 +1,24 @@
-import { formatCount, formatTotal } from '../ui/format.ts'
-import { countOf, type Figures, type Tallies, totalOf } from './figures.ts'
-import { formatDate } from './words.ts'
+import { stateNames } from '../../orders/states.ts'
+import { formatCount, formatTotal } from '../../ui/format.ts'
+import { countOf, type Figures, type Tallies, tallyOf, totalOf } from '../figures.ts'
+import { formatDate } from '../words.ts'
 
 /** All that the figures and the chart show, in exact numbers. The youngest day comes first. */
 export function DayTable({ figures: { days, span, all } }: { figures: Figures }) {
   return (
     <details className="day-table">
       <summary>Show the numbers</summary>
-      <div className="card day-table-card">
+      <div className="card">
         <table>
           <caption className="visually-hidden">Orders by the day of their creation and by status</caption>
           <thead>
             <tr>
               <th scope="col">Day</th>
-              <th scope="col" className="number">
-                Pending
-              </th>
-              <th scope="col" className="number">
-                Approved
-              </th>
-              <th scope="col" className="number day-table-sum">
-                Orders
-              </th>
-              <th scope="col" className="number">
-                Value
-              </th>
+              {[...stateNames, 'Orders', 'Value'].map((name) => (
+                <th key={name} scope="col" className="number" data-column={name}>
+                  {name}
+                </th>
+              ))}
             </tr>
           </thead>
           <tbody>
@@ -46,9 +40,14 @@ function Row({ name, tallies }: { name: string; tallies: Tallies }) {
   return (
     <tr>
       <th scope="row">{name}</th>
-      <td className="number">{formatCount(tallies.pending.count)}</td>
-      <td className="number">{formatCount(tallies.approved.count)}</td>
-      <td className="number day-table-sum">{formatCount(countOf(tallies))}</td>
+      {stateNames.map((state) => (
+        <td key={state} className="number">
+          {formatCount(tallyOf(tallies, state).count)}
+        </td>
+      ))}
+      <td className="number" data-column="Orders">
+        {formatCount(countOf(tallies))}
+      </td>
       <td className="number">{formatTotal(totalOf(tallies))}</td>
     </tr>
   )

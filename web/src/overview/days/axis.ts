@@ -1,0 +1,55 @@
+/** Evenly spaced round numbers, 0 first; the last one is the top of the axis. */
+export type Marks = readonly number[]
+
+const steps = [1, 2, 2.5, 5, 10]
+
+/**
+ * The finest round steps (1, 2, 2.5 or 5 times a power of ten) that reach `largest` with at most `most` of them; of
+ * whole numbers only if `isWhole`. Where there is nothing to measure, 0 only.
+ */
+export function marksTo(largest: number, most: number, isWhole: boolean): Marks {
+  if (!(largest > 0) || !Number.isFinite(largest)) return [0]
+  const exponent = Math.floor(Math.log10(largest / most))
+  // One power below and one above: a logarithm of a power of ten may be a hair off.
+  const step =
+    [exponent - 1, exponent, exponent + 1]
+      .map((power) => Math.max(power, isWhole ? 0 : power))
+      .flatMap((power) => steps.map((factor) => clean(factor * 10 ** power)))
+      .filter((candidate) => !isWhole || Number.isInteger(candidate))
+      .find((candidate) => candidate * most >= largest) ?? largest
+  return Array.from({ length: Math.ceil(largest / step) + 1 }, (_, index) => clean(index * step))
+}
+
+/** Without what binary fractions add: 0.3, not 0.30000000000000004. */
+function clean(value: number): number {
+  return Number(value.toPrecision(12))
+}
+
+export interface DayName {
+  index: number
+  /** `minor` gives way where there is little room; `today` is always there, and always the last. */
+  kind: 'weekday' | 'day' | 'minor' | 'today'
+}
+
+/** A week is named by its days; a longer span by its Mondays, of which none comes near today. */
+export function dayNames(dates: readonly string[]): DayName[] {
+  const last = dates.length - 1
+  const weeks = Math.ceil(dates.length / 45)
+  const mondays = dates.flatMap((date, index) => (weekdayOf(date) === 1 ? [index] : []))
+  const far = mondays.filter((index) => last - index >= dates.length / 5).reverse()
+  const named = far.filter((_, at) => at % weeks === 0)
+  const days: DayName[] =
+    dates.length <= 7
+      ? dates.slice(0, -1).map((_, index) => ({ index, kind: 'weekday' }))
+      : named.map((index, at) => ({ index, kind: at % 2 === 0 ? 'day' : 'minor' }))
+  return [...days, { index: last, kind: 'today' }]
+}
+
+export function isWeekend(date: string): boolean {
+  return [0, 6].includes(weekdayOf(date))
+}
+
+/** Of a date `YYYY-MM-DD`; 0 is Sunday. */
+function weekdayOf(date: string): number {
+  return new Date(date).getUTCDay()
+}

@@ -1,0 +1,152 @@
+import './chart.css'
+import { type PointerEvent, type ReactNode, useRef, useState } from 'react'
+import { type StateName, stateNames, words } from '../../orders/states.ts'
+import { formatCount, formatDay, formatLongDay, formatTotal } from '../../ui/format.ts'
+import { countOf, type Day, type Tallies, tallyOf, totalOf } from '../figures.ts'
+import { formatFigure } from '../words.ts'
+import { DayPlot } from './plot.tsx'
+
+interface DayChartProps {
+  /** At least one day; the last is today. */
+  days: readonly Day[]
+  span: Tallies
+  choice: ReactNode
+  /** The span is not the chosen one, which is on its way. */
+  isOld: boolean
+}
+
+/**
+ * Orders and their value for each day. Above it stand the sums of the span, or the numbers of one day: that under the
+ * pointer or the finger, or the one that the arrow keys went to.
+ */
+export function DayChart({ days, span, choice, isOld }: DayChartProps) {
+  const [chosen, setChosen] = useState<number | null>(null)
+  const cursor = chosen === null ? null : Math.min(chosen, days.length - 1)
+  const day = cursor === null ? undefined : days[cursor]
+  return (
+    <figure className="card day-chart" data-old={isOld || undefined} aria-labelledby="day-chart-title">
+      <div className="row row-between">
+        <h2 id="day-chart-title">Orders per day</h2>
+        {choice}
+      </div>
+      {day ? (
+        <Readout title={formatLongDay(day.date)} tallies={day} value={formatTotal(totalOf(day))} />
+      ) : (
+        <Readout title={spanWords(days)} tallies={span} value={formatFigure(totalOf(span))} />
+      )}
+      <Stage days={days} cursor={cursor} onCursor={setChosen} />
+      <figcaption className="soft small">
+        By the day of creation and the status they have now. Days are those of UTC; today is not over.
+      </figcaption>
+    </figure>
+  )
+}
+
+function spanWords(days: readonly Day[]): string {
+  return `${formatDay(days[0]?.date ?? '')} – ${formatDay(days.at(-1)?.date ?? '')}`
+}
+
+/** The legend of the chart, with the numbers in it: they change in their place, so that nothing moves. */
+function Readout({ title, tallies, value }: { title: string; tallies: Tallies; value: string }) {
+  return (
+    <div className="row row-between readout">
+      <p className="readout-title">{title}</p>
+      <dl>
+        {stateNames.map((name) => (
+          <Reading key={name} name={name} sign={name} value={formatFigure(tallyOf(tallies, name).count)} />
+        ))}
+        <Reading name="Value" value={value} />
+      </dl>
+    </div>
+  )
+}
+
+function Reading({ name, sign, value }: { name: string; sign?: StateName; value: string }) {
+  return (
+    <div>
+      <dt className="soft small">
+        {sign && <Sign name={sign} />}
+        {name}
+      </dt>
+      <dd className="number">{value}</dd>
+    </div>
+  )
+}
+
+export function Sign({ name }: { name: StateName }) {
+  const { tone, isFull } = words[name]
+  return <span className={`sign tone-${tone} ${isFull ? 'is-full' : ''}`} />
+}
+
+interface StageProps {
+  days: readonly Day[]
+  cursor: number | null
+  onCursor(index: number | null): void
+}
+
+/** The drawing, and an unseen slider over it, with which the keyboard and screen readers go from day to day. */
+function Stage({ days, cursor, onCursor }: StageProps) {
+  const slider = useRef<HTMLInputElement>(null)
+  // A tap or a click shows where one is: then the frame of the focus would only be in the way.
+  const [isPointed, setPointed] = useState(false)
+  const last = days.length - 1
+  const at = cursor ?? last
+  const width = 100 / days.length
+
+  function point({ currentTarget, clientX }: PointerEvent<HTMLElement>) {
+    const plot = currentTarget.querySelector('.plot')?.getBoundingClientRect()
+    if (!plot) return
+    const index = Math.floor(((clientX - plot.left) / plot.width) * days.length)
+    onCursor(Math.min(Math.max(index, 0), last))
+  }
+  function press(event: PointerEvent<HTMLElement>) {
+    // The arrow keys go on from here.
+    event.preventDefault()
+    setPointed(true)
+    slider.current?.focus({ preventScroll: true })
+    point(event)
+  }
+  function leave() {
+    if (document.activeElement !== slider.current) onCursor(null)
+  }
+  return (
+    <div
+      className="stage"
+      data-pointed={isPointed || undefined}
+      onPointerMove={point}
+      onPointerDown={press}
+      onPointerLeave={leave}
+    >
+      <input
+        ref={slider}
+        type="range"
+        aria-label="Day"
+        aria-valuetext={dayWords(days[at])}
+        min={0}
+        max={last}
+        value={at}
+        onChange={(event) => onCursor(event.target.valueAsNumber)}
+        onFocus={() => onCursor(at)}
+        onKeyDown={() => setPointed(false)}
+        onBlur={() => {
+          onCursor(null)
+          setPointed(false)
+        }}
+      />
+      <div className="plots" aria-hidden="true">
+        {cursor !== null && (
+          <div className="plot-cursor" style={{ left: `${cursor * width}%`, width: `${width}%` }} />
+        )}
+        <DayPlot days={days} />
+      </div>
+    </div>
+  )
+}
+
+function dayWords(day: Day | undefined): string {
+  if (day === undefined) return ''
+  const date = formatLongDay(day.date)
+  if (countOf(day) === 0) return `${date}: no orders`
+  const counts = stateNames.map((name) => `${formatCount(tallyOf(day, name).count)} ${name.toLowerCase()}`)
+  return `${date}: ${counts.join(', ')}, value ${formatTotal(totalOf(day))}`
+}
