@@ -49,12 +49,10 @@ describe('login throttle', () => {
     assertProblem(answer, 429, 'too-many-attempts')
     assert.equal(answer.headers.get('retry-after'), String(seconds))
   }
-  /** Fails 100 times, each time from another address; without hashing, which is not what this is about. */
-  async function failFromEverywhere(email = user.email): Promise<number[]> {
+  /** Fails, each time from another address; without hashing, which is not what this is about. */
+  async function failFromEverywhere(email = user.email, length = 100): Promise<number[]> {
     const verify = mock.method(Passwords.prototype, 'verify', async () => false)
-    const answers = await Promise.all(
-      Array.from({ length: 100 }, () => attempt({ email, from: randomAddress() })),
-    )
+    const answers = await Promise.all(Array.from({ length }, () => attempt({ email, from: randomAddress() })))
     verify.mock.restore()
     return statuses(answers)
   }
@@ -212,6 +210,13 @@ describe('login throttle', () => {
       }
       service.advance(60_000)
       assert.equal((await succeed(randomAddress())).status, 200)
+    })
+
+    it('forgets none of what others guessed when its owner signs in', async () => {
+      await failFromEverywhere(user.email, 99)
+      assert.equal((await succeed()).status, 200)
+      assertProblem(await attempt({ from: randomAddress() }), 401, 'invalid-credentials')
+      await assertWaiting(1, { from: randomAddress() })
     })
 
     it('forgets after 24 hours', async () => {

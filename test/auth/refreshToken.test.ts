@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { decodeJwt } from 'jose'
 import {
+  hashOf,
   liveCredentials,
   newUser,
   storedCredentials,
@@ -76,6 +77,18 @@ describe('refreshToken', () => {
       await service.db.write('grantRoles', { account, roles: ['Admin'], nowMilliseconds: service.now() })
       const { body } = await refresh(pair.refreshToken)
       assert.deepEqual(decodeJwt(body.accessToken).roles, ['Admin', 'Operator'])
+    })
+
+    it('with an access token that serves, also within the second in which the credentials changed', async () => {
+      // Past its beginning, where an `iat` in whole seconds is older than the change.
+      service.advance(1_500 - (service.now() % 1_000))
+      const { account, password } = user
+      const passwordHash = await hashOf(password)
+      await service.db.write('setPassword', { account, passwordHash, nowMilliseconds: service.now() })
+      const { refreshToken } = await tokenPair(service, user)
+      const { body } = await refresh(refreshToken)
+      const caller = service.client().withBearer(body.accessToken)
+      assert.equal((await caller.get('/v1/auth/me')).status, 200)
     })
 
     it('storing SHA-256 of the new token only', async () => {

@@ -45,7 +45,7 @@ for (const development of [false, true]) {
   describe(`the page of the service with ${development ? 'development' : 'production'} options`, () => {
     let service: Service
     before(async () => {
-      service = await startService({ development })
+      service = await startService({ development, clockRuns: true })
     })
     after(() => service.close())
 
@@ -192,7 +192,7 @@ describe('the network of a person', () => {
   const normal = [200, null, null]
   let service: Service
   before(async () => {
-    service = await startService()
+    service = await startService({ clockRuns: true })
   })
   after(() => service.close())
 

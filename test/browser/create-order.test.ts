@@ -21,7 +21,7 @@ import { type Service, startService } from '../support/service.ts'
 const browser = openBrowser()
 let service: Service
 before(async () => {
-  service = await startService()
+  service = await startService({ clockRuns: true })
 })
 after(() => service.close())
 

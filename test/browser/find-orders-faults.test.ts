@@ -18,7 +18,7 @@ import { type Service, startService } from '../support/service.ts'
 const browser = openBrowser()
 let service: Service
 before(async () => {
-  service = await startService()
+  service = await startService({ clockRuns: true })
   await insertOrders(service, [
     ...latestFirst(['Finch & Sons', 'Hotel Finch', 'FINCHLEY Works']),
     ...latestFirst(['Heron Mills', 'Heron Yard']),

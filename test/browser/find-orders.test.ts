@@ -19,7 +19,7 @@ import { type Service, startService } from '../support/service.ts'
 const browser = openBrowser()
 let service: Service
 before(async () => {
-  service = await startService()
+  service = await startService({ clockRuns: true })
   await insertOrders(service, [
     ...latestFirst(['Finch & Sons', 'Hotel Finch', 'FINCHLEY Works']),
     ...latestFirst(['Heron Ltd', 'Heron Bros', 'Heron Mills'], { status: 1, version: 2 }),

@@ -10,7 +10,7 @@ import { passwordOf, type Service, startService } from '../support/service.ts'
 const browser = openBrowser()
 let service: Service
 before(async () => {
-  service = await startService({ orders: true })
+  service = await startService({ orders: true, clockRuns: true })
 })
 after(() => service.close())
 

@@ -19,7 +19,7 @@ import { type Service, startService } from '../support/service.ts'
 const browser = openBrowser()
 let service: Service
 before(async () => {
-  service = await startService()
+  service = await startService({ clockRuns: true })
   await insertOrders(service, [
     ...variedOrders(60),
     ...latestFirst(Array.from({ length: 130 }, (_, index) => `Sparrow ${index + 1}`)),

@@ -26,7 +26,7 @@ const today = Math.floor(Date.now() / day) * day
 describe('the overview', () => {
   let service: Service
   before(async () => {
-    service = await startService()
+    service = await startService({ clockRuns: true })
     await insertOrders(service, [
       ...ordersOf(0, { pending: [12.5, 0.0001], approved: [100] }),
       ...ordersOf(1, { pending: [], approved: [7, 8.25, 9] }),
@@ -226,7 +226,7 @@ function longDayName(start: number): string {
 describe('the overview without orders', () => {
   let service: Service
   before(async () => {
-    service = await startService()
+    service = await startService({ clockRuns: true })
   })
   after(() => service.close())
 

@@ -10,7 +10,7 @@ const browser = openBrowser()
 let service: Service
 let documented: Documented[]
 before(async () => {
-  service = await startService()
+  service = await startService({ clockRuns: true })
   documented = await readDocumented()
 })
 after(() => service.close())

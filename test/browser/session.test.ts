@@ -24,7 +24,7 @@ const signedOutWords = 'Your session has ended. Sign in to go on where you were.
 
 let service: Service
 before(async () => {
-  service = await startService()
+  service = await startService({ clockRuns: true })
   await createdId(await service.bearer('operator'), { customer: 'Protected Pencils' })
 })
 after(() => service.close())
@@ -168,7 +168,7 @@ describe('a session that the service has ended', () => {
 
 describe('a session at its end', () => {
   it('ends by itself on the clock of both, with words, and one goes on where one was', async (t) => {
-    const own = await startService()
+    const own = await startService({ clockRuns: true })
     t.after(() => own.close())
     const user = await newUser(own)
     const person = await browser.person(t, { service: own })
@@ -190,7 +190,7 @@ describe('a session at its end', () => {
   })
 
   it('tells five minutes before that it ends in any case', async (t) => {
-    const short = await startService({ env: { SESSION_ABSOLUTE_TTL_SECONDS: '303' } })
+    const short = await startService({ env: { SESSION_ABSOLUTE_TTL_SECONDS: '303' }, clockRuns: true })
     t.after(() => short.close())
     const user = await newUser(short)
     const person = await browser.person(t, { service: short })

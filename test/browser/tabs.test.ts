@@ -19,7 +19,7 @@ import { type Service, startService } from '../support/service.ts'
 const browser = openBrowser()
 let service: Service
 before(async () => {
-  service = await startService()
+  service = await startService({ clockRuns: true })
   await createdId(await service.bearer('operator'), { customer: 'Protected Pencils' })
 })
 after(() => service.close())

@@ -24,8 +24,8 @@ type Look = (typeof looks)[number]
 let service: Service
 let emptyService: Service
 before(async () => {
-  service = await startService({ orders: true })
-  emptyService = await startService()
+  service = await startService({ orders: true, clockRuns: true })
+  emptyService = await startService({ clockRuns: true })
 })
 after(async () => {
   await service.close()

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { DatabaseUnavailable, QueryTooSlow, TooManyWaiting } from '../../server/db/errors.ts'
 import { catalogue } from '../../server/http/problems.ts'
 import type { Answer, Client } from '../support/client.ts'
 import { exchange, type RawAnswer, request } from '../support/raw.ts'
@@ -51,6 +52,26 @@ function assertFieldError(error: Record<string, unknown>, label: string): void {
     label,
   )
 }
+
+describe('what the database cannot do', () => {
+  const cases: [error: Error, status: number, code: string, retryAfter: string | null][] = [
+    [new TooManyWaiting('too many lists are waiting'), 503, 'overloaded', '1'],
+    [new DatabaseUnavailable('the connection failed'), 503, 'database-unavailable', '2'],
+    [new QueryTooSlow('stopped'), 400, 'filter-too-expensive', null],
+    [new Error('unknown'), 500, 'internal-error', null],
+  ]
+  for (const [error, status, code, retryAfter] of cases) {
+    it(`${error.name} is ${status} ${code}${retryAfter === null ? '' : `, to be tried again after ${retryAfter} s`}`, async (t) => {
+      const service = await startService()
+      t.after(() => service.close())
+      const viewer = await service.bearer('viewer')
+      service.db.query = () => Promise.reject(error)
+      const answer = await viewer.get('/v1/orders?filter=total>1')
+      assertShape(answer, status, code, '/v1/orders')
+      assert.equal(answer.headers.get('retry-after'), retryAfter)
+    })
+  }
+})
 
 describe('a problem', () => {
   let service: Service

@@ -46,7 +46,7 @@ describe('requests made from the description', () => {
   let orders: string[] = []
   let created = 0
   before(async () => {
-    service = await startService({ env, clockStands: true })
+    service = await startService({ env })
     callers = await makeCallers(service)
     const admin = await service.bearer('admin')
     orders = await Promise.all(Array.from({ length: 8 }, () => createdId(admin)))

@@ -41,7 +41,7 @@ export class World {
       REFRESH_TOKEN_IDLE_TTL_SECONDS: '7200',
       REFRESH_TOKEN_FAMILY_TTL_SECONDS: '10800',
     }
-    const service = await startService({ env, clockStands: true })
+    const service = await startService({ env })
     return new World(service, [await startInstance(service)], sender)
   }
 

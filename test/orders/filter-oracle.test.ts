@@ -26,6 +26,8 @@ const customers = [
   ...[
     '*',
     "O'Brien",
+    'say "yes" or "no"',
+    '""',
     'Ｆｕｌｌ',
     'İstanbul',
     'ısparta',

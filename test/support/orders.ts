@@ -128,7 +128,7 @@ const variedCustomers = [
     '9',
     'Ωmega',
   ],
-  ...['éclair', 'e\u0301clair'.normalize('NFC'), '_x', '~x', 'Ａ１'],
+  ...['éclair', 'e\u0301clair'.normalize('NFC'), '_x', '~x', 'Ａ１', 'Say "yes" or "no"', '""'],
 ]
 const variedCreators = ['alice', 'Bob', 'carol', 'Zoe', 'ALICE', null, 'a.b', 'a_b']
 

@@ -25,8 +25,8 @@ export interface ServiceOptions {
   /** Puts the 250 demo orders in. */
   orders?: boolean
   keys?: SigningKeys
-  /** The service's clock moves by `advance` alone. */
-  clockStands?: boolean
+  /** The service's clock goes on by itself; else it moves by `advance` alone, and no test depends on how fast it is. */
+  clockRuns?: boolean
 }
 
 /** The real app with production options on a database file of its own, listening on loopback. */
@@ -41,7 +41,7 @@ export interface Service {
   readiness: { draining: boolean }
   /** Every log line so far, parsed. */
   logLines: Record<string, unknown>[]
-  /** The service's clock: real time plus what `advance` added. */
+  /** The service's clock: when it started, plus what `advance` added. */
   now(): number
   advance(milliseconds: number): void
   /** A caller without credentials; see client.ts. */
@@ -82,7 +82,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 
   let offset = 0
   const startedAt = Date.now()
-  const now = () => (options.clockStands ? startedAt : Date.now()) + offset
+  const now = () => (options.clockRuns ? Date.now() : startedAt) + offset
   const logLines: Record<string, unknown>[] = []
   let logged = ''
   const log = pino(

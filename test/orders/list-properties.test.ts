@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import fc from 'fast-check'
+import { foldText } from '../../server/orders/fold.ts'
+import type { Client } from '../support/client.ts'
+import { compareOrders, insertOrders, type OrderRow, sortKeys, variedOrders } from '../support/orders.ts'
+import { type Service, startService } from '../support/service.ts'
+
+/** Enough that most pages are far from both ends. */
+const orderCount = 4_000
+const numRuns = 150
+
+/** A part of a filter beside what it means. */
+interface Part {
+  text: string
+  holds(row: OrderRow): boolean
+}
+
+const quoted = (text: string) => `"${text.replace(/[\\"*]/g, '\\$&')}"`
+const pieces = [
+  'zebra',
+  'apfel',
+  'ra',
+  'say "yes"',
+  '"',
+  '""',
+  '" or "',
+  '\\"',
+  "'",
+  '_x',
+  '%',
+  '10',
+  'straße',
+]
+
+const anyWord = fc.constantFrom(...pieces).map((piece): Part => {
+  return { text: quoted(piece), holds: ({ customer }) => foldText(customer).includes(foldText(piece)) }
+})
+const anyStatus = fc.constantFrom(0, 1).map((status): Part => {
+  return { text: `status=${status}`, holds: (row) => row.status === status }
+})
+const anyTotal = fc.record({ low: fc.nat(12), width: fc.nat(4) }).map(({ low, width }): Part => {
+  const [from, to] = [10_000 + low * 2_500, 10_000 + (low + width) * 2_500]
+  const text = `total>=${from / 10_000} total<=${to / 10_000}`
+  return { text, holds: ({ total_e4 }) => total_e4 >= from && total_e4 <= to }
+})
+const anyTime = fc.record({ second: fc.nat(9), isBefore: fc.boolean() }).map(({ second, isBefore }): Part => {
+  const instant = Date.UTC(2026, 0, 1) + second * 1_000
+  const text = `createdAtUtc${isBefore ? '<' : '>='}${new Date(instant).toISOString()}`
+  return { text, holds: ({ created_at }) => created_at < instant === isBefore }
+})
+const anyCreator = fc.constantFrom('alice', 'bob', 'zoe').map((name): Part => {
+  return { text: `createdBy=${name}`, holds: (row) => row.created_by?.toLowerCase() === name }
+})
+
+const anyList = fc.record({
+  parts: fc.array(fc.oneof(anyWord, anyStatus, anyTotal, anyTime, anyCreator), { maxLength: 2 }),
+  isNegated: fc.boolean(),
+  orderBy: fc.constantFrom(...sortKeys),
+  order: fc.constantFrom('Asc' as const, 'Desc' as const),
+  pageSize: fc.constantFrom(1, 7, 10, 100),
+  /** Where in the list, from its first page to its last. */
+  place: fc.oneof(fc.constantFrom(0, 1), fc.double({ min: 0, max: 1, noNaN: true })),
+})
+
+describe('a list of thousands of orders, while nothing is written', () => {
+  let service: Service
+  let viewer: Client
+  let rows: OrderRow[]
+  before(async () => {
+    service = await startService()
+    viewer = await service.bearer('viewer')
+    rows = await insertOrders(service, variedOrders(orderCount))
+  })
+  after(() => service.close())
+
+  it('has the items and the total of its own filter, sort and page, whatever was asked before', async () => {
+    const property = fc.asyncProperty(anyList, async ({ parts, isNegated, ...list }) => {
+      const { orderBy, order, pageSize, place } = list
+      const all = parts.map(({ text }) => text).join(' ')
+      const filter = isNegated && all !== '' ? `NOT (${all})` : all
+      const isNot = isNegated && all !== ''
+      const matches = rows
+        .filter((row) => parts.every(({ holds }) => holds(row)) !== isNot)
+        .toSorted(compareOrders(orderBy, order))
+      const totalPages = Math.ceil(matches.length / pageSize)
+      const pageNumber = 1 + Math.floor(place * Math.max(totalPages - 1, 0))
+      const query = new URLSearchParams({ filter, orderBy, order, pageSize: `${pageSize}` })
+      const { status, body, text } = await viewer.get(`/v1/orders?${query}&pageNumber=${pageNumber}`)
+      assert.equal(status, 200, text)
+      const expected = matches.slice((pageNumber - 1) * pageSize, pageNumber * pageSize)
+      assert.deepEqual(
+        { totalCount: body.totalCount, totalPages: body.totalPages, ids: idsOf(body.items) },
+        { totalCount: matches.length, totalPages, ids: idsOf(expected) },
+      )
+    })
+    await fc.assert(property, { numRuns })
+  })
+})
+
+function idsOf(items: { id: string }[]): string[] {
+  return items.map(({ id }) => id)
+}
