@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
-import { PipelinedConnection } from '../../server/db/postgres/pipeline.ts'
-import { ConnectionLosses } from '../../server/db/postgres/pool.ts'
+import { ConnectionLosses, PipelinedConnection } from '../../server/db/postgres/connections.ts'
 
 function message(type: string, ...parts: (string | number[])[]): Buffer {
   const body = Buffer.concat(parts.map((part) => Buffer.from(part as string)))

@@ -138,7 +138,7 @@ export class CopyTarget {
   /** A database in use must not be migrated by a mistake: nothing has been changed when this throws. */
   async #refuseBeforeMigration(tables: CopiedTable[]): Promise<void> {
     const source = { acquire: async () => this.#client, release: () => undefined }
-    const dialect = postgresDialect(source, { namedStatements: false })
+    const dialect = postgresDialect(source, { names: undefined })
     await pendingMigrations(new Kysely<Database>({ dialect }), schema)
     const present = await this.#run('select tablename from pg_tables where schemaname = current_schema()')
     const names = new Set(present.map(([name]) => name))

@@ -11,23 +11,12 @@ import {
 } from 'kysely'
 import pg from 'pg'
 import { DatabaseUnavailable, StatementTimeout } from '../errors.ts'
-import type { DirectReader } from '../prepared.ts'
+import type { ConnectionSource } from './connections.ts'
 import { translateConnectError, translatePostgresError } from './errors.ts'
-import { type NamedStatement, StatementRun } from './statement.ts'
 
-/** Where a dialect takes its connections from. */
-export interface ConnectionSource {
-  acquire(): Promise<pg.ClientBase>
-  /** Without waiting, if one can be had. */
-  acquireNow?(): pg.ClientBase | undefined
-  /** `failed` when the connection may be broken or in the middle of something. */
-  release(client: pg.ClientBase, failed: boolean): void
-}
-
-export interface PostgresDialectOptions {
-  namedStatements: boolean
-  /** Of the names; two dialects on the same connections need two. */
-  namePrefix?: string
+export interface DialectOptions {
+  /** Undefined behind a pooler that hands out connections by transaction. */
+  names: StatementNames | undefined
   /** By this side's clock, all its statements together; past it no commit is sent and the connection is given up. */
   transactionLimitMilliseconds?: number
   /** By the server's clock, the statements of a transaction together: it stops the one in which they pass it. */
@@ -37,11 +26,10 @@ export interface PostgresDialectOptions {
 }
 
 /** Kysely on PostgreSQL connections, with the driver's errors turned into the port's. */
-export function postgresDialect(source: ConnectionSource, options: PostgresDialectOptions): Dialect {
-  const names = options.namedStatements ? new StatementNames(options.namePrefix ?? 'q') : undefined
+export function postgresDialect(source: ConnectionSource, options: DialectOptions): Dialect {
   return {
     createAdapter: () => new PostgresAdapter(),
-    createDriver: () => new PostgresDriver(source, names, options),
+    createDriver: () => new PostgresDriver(source, options),
     createIntrospector: (db) => new PostgresIntrospector(db),
     createQueryCompiler: () => new PostgresQueryCompiler(),
   }
@@ -57,7 +45,7 @@ const noticeableMilliseconds = 20
 const namedStatementsLimit = 256
 
 /** A statement with a name is parsed and planned once for a connection, which is half of the cost of a small query. */
-class StatementNames {
+export class StatementNames {
   readonly #names = new Map<string, string>()
   readonly #prefix: string
 
@@ -75,60 +63,12 @@ class StatementNames {
   }
 }
 
-/** Single statements on a connection that is shared, without Kysely in between. */
-export function directReader(
-  source: ConnectionSource,
-  { namedStatements, types }: { namedStatements: boolean; types: pg.CustomTypesConfig },
-): DirectReader {
-  const names = namedStatements ? new StatementNames('d') : undefined
-  const statements = new Map<string, NamedStatement>()
-  return async (text, parameters) => {
-    const client =
-      source.acquireNow?.() ??
-      (await source.acquire().catch((error: unknown) => {
-        throw translateConnectError(error)
-      }))
-    try {
-      const name = names?.of(text)
-      if (name === undefined) return (await client.query({ text, values: parameters as unknown[] })).rows
-      let statement = statements.get(name)
-      if (statement === undefined) {
-        statement = { text, name, shape: undefined }
-        statements.set(name, statement)
-      }
-      return await runStatement(client, statement, parameters, types)
-    } catch (error) {
-      source.release(client, !(error instanceof pg.DatabaseError))
-      throw translatePostgresError(error)
-    }
-  }
-}
-
-function runStatement(
-  client: pg.ClientBase,
-  statement: NamedStatement,
-  values: readonly unknown[],
-  types: pg.CustomTypesConfig,
-): Promise<unknown[]> {
-  return new Promise((resolve, reject) => {
-    client.query(
-      new StatementRun(statement, values, types, (error, rows) => {
-        if (error === null) resolve(rows ?? [])
-        else reject(error)
-      }),
-    )
-  })
-}
-
 class PostgresDriver implements Driver {
   readonly #source: ConnectionSource
-  readonly #names: StatementNames | undefined
+  readonly #options: DialectOptions
 
-  readonly #options: PostgresDialectOptions
-
-  constructor(source: ConnectionSource, names: StatementNames | undefined, options: PostgresDialectOptions) {
+  constructor(source: ConnectionSource, options: DialectOptions) {
     this.#source = source
-    this.#names = names
     this.#options = options
   }
 
@@ -136,7 +76,7 @@ class PostgresDriver implements Driver {
 
   async acquireConnection(): Promise<PostgresConnection> {
     try {
-      return new PostgresConnection(await this.#source.acquire(), this.#names)
+      return new PostgresConnection(await this.#source.acquire(), this.#options.names)
     } catch (error) {
       throw translateConnectError(error)
     }
@@ -172,7 +112,7 @@ class PostgresDriver implements Driver {
 }
 
 class PostgresConnection implements DatabaseConnection {
-  readonly client: pg.ClientBase
+  readonly client: pg.Client
   /** A failure of the connection rather than of a statement. */
   hasFailed = false
   /** Of the transaction, on the clock of `performance`. */
@@ -183,7 +123,7 @@ class PostgresConnection implements DatabaseConnection {
   #statementTimeout = Number.POSITIVE_INFINITY
   readonly #names: StatementNames | undefined
 
-  constructor(client: pg.ClientBase, names: StatementNames | undefined) {
+  constructor(client: pg.Client, names: StatementNames | undefined) {
     this.client = client
     this.#names = names
   }

@@ -4,10 +4,10 @@ import pg from 'pg'
 import { DatabaseRefused, DatabaseUnavailable } from '../errors.ts'
 import { migrate, pendingMigrations } from '../migrate.ts'
 import type { Database } from '../tables.ts'
-import { type ConnectionSource, postgresDialect, silenceTimeoutMilliseconds } from './driver.ts'
+import { Connection, type ConnectionSource } from './connections.ts'
+import { postgresDialect, silenceTimeoutMilliseconds } from './driver.ts'
 import { translateConnectError, translatePostgresError } from './errors.ts'
 import { connectTimeoutMilliseconds, type PostgresOptions, types } from './open.ts'
-import { endConnection } from './pool.ts'
 import { schema } from './schema.ts'
 
 /** The oldest release whose features and planner this service is tested with. */
@@ -45,7 +45,7 @@ async function migrateOnce(options: PostgresOptions, onNotice: (message: string)
   try {
     await refuseOldServer(client)
     const db = new Kysely<Database>({
-      dialect: postgresDialect(singleSource(client), { namedStatements: false }),
+      dialect: postgresDialect(singleSource(client), { names: undefined }),
     })
     const pending = await withinSilence(pendingMigrations(db, schema))
     if (pending.length === 0) {
@@ -63,7 +63,7 @@ async function migrateOnce(options: PostgresOptions, onNotice: (message: string)
   } catch (error) {
     throw explain(translatePostgresError(error), schemaExplanations)
   } finally {
-    await endConnection(client)
+    await client.leave()
   }
 }
 
@@ -80,19 +80,17 @@ async function noticeMissingIndex(db: Kysely<Database>, onNotice: (message: stri
   onNotice('there is no index orders_by_trigram: searching text looks at every order (docs/operations.md)')
 }
 
-function singleSource(client: pg.Client): ConnectionSource {
+function singleSource(client: Connection): ConnectionSource {
   return { acquire: async () => client, release: () => undefined }
 }
 
-async function connect(options: PostgresOptions): Promise<pg.Client> {
+async function connect(options: PostgresOptions): Promise<Connection> {
   const client = createClient(options)
-  // After the connection is made its loss is reported by the query that runs into it.
-  client.on('error', () => undefined)
   try {
     await client.connect()
     return client
   } catch (error) {
-    await endConnection(client).catch(() => undefined)
+    await client.leave().catch(() => undefined)
     const explained = explain(translatePostgresError(error), connectExplanations)
     if (explained !== error) throw explained
     // Waiting mends neither a server without TLS nor an address without a password.
@@ -102,9 +100,9 @@ async function connect(options: PostgresOptions): Promise<pg.Client> {
 }
 
 /** The driver reads the files that the address names. */
-function createClient(options: PostgresOptions): pg.Client {
+function createClient(options: PostgresOptions): Connection {
   try {
-    return new pg.Client({
+    return new Connection({
       connectionString: options.url,
       application_name: 'countersign migration',
       types,
@@ -119,7 +117,7 @@ function createClient(options: PostgresOptions): pg.Client {
   }
 }
 
-async function refuseOldServer(client: pg.Client): Promise<void> {
+async function refuseOldServer(client: Connection): Promise<void> {
   const { rows } = await withinSilence(
     client.query<{ server_version_num: string }>('show server_version_num'),
   )

@@ -1,14 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Kysely, sql } from 'kysely'
 import pg from 'pg'
-import { DatabaseRefused, DatabaseUnavailable, QueryTooSlow, StatementTimeout } from '../errors.ts'
-import { type TurnLimits, Turns } from '../fair-queue.ts'
+import { DatabaseRefused, DatabaseUnavailable } from '../errors.ts'
 import type { DatabasePort, GroupedOperations, ReadOperations, WriteOperations } from '../port.ts'
-import { readDirectly } from '../prepared.ts'
 import type { Database } from '../tables.ts'
-import { directReader, postgresDialect, silenceTimeoutMilliseconds } from './driver.ts'
-import { PipelinedConnection } from './pipeline.ts'
-import { ConnectionLosses, PooledConnections } from './pool.ts'
+import { ConnectionLosses, PipelinedConnection, PooledConnections } from './connections.ts'
+import { postgresDialect, StatementNames, silenceTimeoutMilliseconds } from './driver.ts'
+import { Reads } from './reads.ts'
 import { Writes } from './writes.ts'
 
 export interface PostgresOptions {
@@ -37,47 +35,42 @@ export const types = new pg.TypeOverrides()
 types.setTypeParser(pg.types.builtins.INT8, Number)
 
 /** Opens a migrated database: one connection for single reads, a pool for writes and for reads of several statements. */
-export function openPostgres<Operations extends WriteOperations, Reads extends ReadOperations>(
+export function openPostgres<Operations extends WriteOperations, NamedReads extends ReadOperations>(
   options: PostgresOptions,
   operations: Operations,
-  reads: Reads,
+  namedReads: NamedReads,
   groupedOperations: GroupedOperations = {},
-): DatabasePort<Operations, Reads> {
+): DatabasePort<Operations, NamedReads> {
   const losses = new ConnectionLosses()
   const pool = new PooledConnections(
     { ...clientConfig(options, writeTimeoutMilliseconds), max: options.poolSize, idleTimeoutMillis: 60_000 },
     losses,
   )
-  const namedStatements = !options.transactionPooler
-  const pipeline = new PipelinedConnection(clientConfig(options, readTimeoutMilliseconds), losses, {
-    plansOnce: namedStatements,
-  })
-  const read = new Kysely<Database>({ dialect: postgresDialect(pipeline, { namedStatements }) })
-  readDirectly(read, directReader(pipeline, { namedStatements, types }))
+  const plansOnce = !options.transactionPooler
+  const config = clientConfig(options, readTimeoutMilliseconds)
+  const pipeline = new PipelinedConnection(config, losses, { plansOnce })
+  const newNames = (prefix: string) => (options.transactionPooler ? undefined : new StatementNames(prefix))
+  const read = new Kysely<Database>({ dialect: postgresDialect(pipeline, { names: newNames('q') }) })
+  const limits = { names: newNames('w'), transactionLimitMilliseconds }
   const writes = new Writes({
     operations,
     groupedOperations,
-    transactions: new Kysely<Database>({
-      dialect: postgresDialect(pool, { namedStatements, transactionLimitMilliseconds }),
-    }),
+    transactions: new Kysely<Database>({ dialect: postgresDialect(pool, limits) }),
     groupTransactions: new Kysely<Database>({
-      dialect: postgresDialect(pool, {
-        namedStatements,
-        namePrefix: 'g',
-        transactionLimitMilliseconds,
-        lockLimitMilliseconds: groupLockTimeoutMilliseconds,
-      }),
+      dialect: postgresDialect(pool, { ...limits, lockLimitMilliseconds: groupLockTimeoutMilliseconds }),
     }),
   })
-  const snapshotsWithin = snapshotsBy(pool, namedStatements)
-  const turns = new Turns(turnsOf(options.poolSize))
+  const reads = new Reads(namedReads, pool, {
+    poolSize: options.poolSize,
+    names: newNames('r'),
+    transactionLimitMilliseconds,
+  })
 
   return {
     defersTally: true,
     read,
     // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
-    query: (name, input, { limitMilliseconds, caller }): Promise<any> =>
-      turns.run(caller, () => runRead(snapshotsWithin(limitMilliseconds), reads, name, input)),
+    query: (name, input, options): Promise<any> => reads.query(name, input, options),
     // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
     write: (name, input): Promise<any> => writes.write(name, input),
     ping: () => pingWithin(read, pingLimitMilliseconds),
@@ -87,38 +80,10 @@ export function openPostgres<Operations extends WriteOperations, Reads extends R
       )
     },
     async close() {
-      turns.close()
+      reads.close()
       await writes.close()
       await Promise.all([pool.close(), pipeline.close()])
     },
-  }
-}
-
-/** Lists that may take long leave connections to writes, and those of one caller leave some to the lists of others. */
-function turnsOf(poolSize: number): TurnLimits {
-  const atOnce = Math.max(1, Math.floor(poolSize * 0.7))
-  return {
-    atOnce,
-    atOnceOfCaller: Math.ceil(atOnce / 2),
-    waiting: 512,
-    waitingOfCaller: 128,
-    // As for a connection.
-    patienceMilliseconds: connectTimeoutMilliseconds,
-  }
-}
-
-/** The limit is a matter of the connection's transactions, and the same for all lists. */
-function snapshotsBy(pool: PooledConnections, namedStatements: boolean) {
-  const byLimit = new Map<number, Kysely<Database>>()
-  return (statementsLimitMilliseconds: number): Kysely<Database> => {
-    const known = byLimit.get(statementsLimitMilliseconds)
-    if (known !== undefined) return known
-    const namePrefix = `w${statementsLimitMilliseconds}_`
-    const limits = { transactionLimitMilliseconds, statementsLimitMilliseconds }
-    const dialect = postgresDialect(pool, { namedStatements, namePrefix, ...limits })
-    const made = new Kysely<Database>({ dialect })
-    byLimit.set(statementsLimitMilliseconds, made)
-    return made
   }
 }
 
@@ -133,27 +98,6 @@ async function pingWithin(read: Kysely<Database>, milliseconds: number): Promise
   }
   answer.catch(() => undefined)
   throw new DatabaseUnavailable(`no answer within ${milliseconds} ms`)
-}
-
-/** The server stops each statement after what is left of the limit for all of them. */
-async function runRead(
-  snapshots: Kysely<Database>,
-  reads: ReadOperations,
-  name: string,
-  input: unknown,
-): Promise<unknown> {
-  const operation = reads[name]
-  if (operation === undefined) throw new Error(`no read ${name}`)
-  try {
-    return await snapshots
-      .transaction()
-      .setIsolationLevel('repeatable read')
-      .setAccessMode('read only')
-      .execute((snapshot) => operation(snapshot, input))
-  } catch (error) {
-    if (!(error instanceof StatementTimeout)) throw error
-    throw new QueryTooSlow('the query ran longer than its limit', { cause: error })
-  }
 }
 
 function clientConfig(

@@ -12,37 +12,42 @@ import {
 import { DatabaseUnavailable, QueryTooSlow } from '../errors.ts'
 
 /** Statements kept per connection. Filters make unboundedly many texts, so the oldest goes first. */
-const statementCacheSize = 256
+const keptStatements = 256
 
 /**
  * Kysely on one better-sqlite3 connection that somebody else opened, with prepared statements kept (Kysely's own
  * dialect prepares anew for every query, which costs more than the query). Every call is synchronous underneath:
  * a transaction that awaits nothing but queries never spans two turns of the event loop.
  */
-export function sqliteDialect(connection: Sqlite.Database, begin: 'begin' | 'begin immediate'): Dialect {
+export function sqliteDialect(
+  connection: Sqlite.Database,
+  begin: 'begin' | 'begin immediate',
+  beforeQuery: () => void = () => undefined,
+): Dialect {
   return {
     createAdapter: () => new SqliteAdapter(),
-    createDriver: () => new SqliteDriver(connection, begin),
+    createDriver: () => new SqliteDriver(connection, begin, beforeQuery),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   }
 }
 
-class SqliteDriver implements Driver {
+class SqliteDriver implements Driver, DatabaseConnection {
   readonly #connection: Sqlite.Database
-  readonly #cached: CachingConnection
   readonly #begin: string
+  readonly #beforeQuery: () => void
+  readonly #statements = new Map<string, Sqlite.Statement<unknown[]>>()
 
-  constructor(connection: Sqlite.Database, begin: string) {
+  constructor(connection: Sqlite.Database, begin: string, beforeQuery: () => void) {
     this.#connection = connection
-    this.#cached = new CachingConnection(connection)
     this.#begin = begin
+    this.#beforeQuery = beforeQuery
   }
 
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<DatabaseConnection> {
-    return this.#cached
+    return this
   }
 
   async beginTransaction(): Promise<void> {
@@ -58,32 +63,9 @@ class SqliteDriver implements Driver {
     if (this.#connection.inTransaction) translateErrors(() => this.#connection.exec('rollback'))
   }
 
-  async releaseConnection(): Promise<void> {}
-
-  /** The connection belongs to whoever opened it. */
-  async destroy(): Promise<void> {}
-}
-
-export class CachingConnection implements DatabaseConnection {
-  readonly #connection: Sqlite.Database
-  readonly #cache = new Map<string, Sqlite.Statement<unknown[]>>()
-
-  constructor(connection: Sqlite.Database) {
-    this.#connection = connection
-  }
-
-  /** Of a statement that returns rows. */
-  read(sql: string, parameters: readonly unknown[]): unknown[] {
-    return translateErrors(() => this.#prepare(sql).all(...parameters))
-  }
-
-  /** Of a statement that returns none; how many rows it wrote. */
-  write(sql: string, parameters: readonly unknown[]): number {
-    return translateErrors(() => this.#prepare(sql).run(...parameters).changes)
-  }
-
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
     return translateErrors(() => {
+      this.#beforeQuery()
       const statement = this.#prepare(query.sql)
       if (statement.reader) return { rows: statement.all(...query.parameters) as Row[] }
       const { changes } = statement.run(...query.parameters)
@@ -96,15 +78,20 @@ export class CachingConnection implements DatabaseConnection {
     throw new Error('streaming is not offered by this driver')
   }
 
+  async releaseConnection(): Promise<void> {}
+
+  /** The connection belongs to whoever opened it. */
+  async destroy(): Promise<void> {}
+
   #prepare(sql: string): Sqlite.Statement<unknown[]> {
-    const cached = this.#cache.get(sql)
-    if (cached !== undefined) return cached
+    const kept = this.#statements.get(sql)
+    if (kept !== undefined) return kept
     const statement = this.#connection.prepare<unknown[]>(sql)
-    if (this.#cache.size >= statementCacheSize) {
-      const oldest = this.#cache.keys().next().value
-      if (oldest !== undefined) this.#cache.delete(oldest)
+    if (this.#statements.size >= keptStatements) {
+      const oldest = this.#statements.keys().next().value
+      if (oldest !== undefined) this.#statements.delete(oldest)
     }
-    this.#cache.set(sql, statement)
+    this.#statements.set(sql, statement)
     return statement
   }
 }

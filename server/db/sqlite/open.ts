@@ -4,9 +4,8 @@ import { Kysely, sql } from 'kysely'
 import { DatabaseRefused, DatabaseUnavailable } from '../errors.ts'
 import { migrate } from '../migrate.ts'
 import type { DatabasePort, ReadOperations, WriteOperations } from '../port.ts'
-import { readDirectly } from '../prepared.ts'
 import type { Database } from '../tables.ts'
-import { CachingConnection, sqliteDialect, translateErrors } from './driver.ts'
+import { sqliteDialect, translateErrors } from './driver.ts'
 import { openReadOnly, openWritable, prepareFile, watchPlace } from './files.ts'
 import { Reads } from './reads.ts'
 import { schema } from './schema.ts'
@@ -78,12 +77,9 @@ export async function openSqlite<Operations extends WriteOperations, NamedReads 
 }: SqliteParts): Promise<DatabasePort<Operations, NamedReads>> {
   const connection = translateErrors(() => openReadOnly(file))
   const assertInPlace = watchPlace(file)
-  const read = new Kysely<Database>({ dialect: sqliteDialect(connection, 'begin') })
-  const direct = new CachingConnection(connection)
   const snapshot = new TurnSnapshot(connection)
-  readDirectly(read, async (text, parameters) => {
-    snapshot.begin()
-    return direct.read(text, parameters)
+  const read = new Kysely<Database>({
+    dialect: sqliteDialect(connection, 'begin', () => snapshot.begin()),
   })
   const beforeResults = () => snapshot.end()
   const reads = new Reads({ entry: readerEntry, file, refusals, beforeResults })

@@ -3,9 +3,8 @@ import { Kysely } from 'kysely'
 import { QueryTooSlow } from '../errors.ts'
 import { Turns } from '../fair-queue.ts'
 import type { QueryOptions, ReadOperations } from '../port.ts'
-import { runDirectly } from '../prepared.ts'
 import type { Database } from '../tables.ts'
-import { CachingConnection, sqliteDialect, translateErrors } from './driver.ts'
+import { sqliteDialect, translateErrors } from './driver.ts'
 import { openReadOnly } from './files.ts'
 import {
   DatabaseThread,
@@ -89,11 +88,6 @@ export function runSqliteReader(
     return 1
   })
   const db = new Kysely<Database>({ dialect: sqliteDialect(connection, 'begin') })
-  const direct = new CachingConnection(connection)
-  runDirectly(db, {
-    read: async (text, parameters) => direct.read(text, parameters),
-    write: async (text, parameters) => direct.write(text, parameters),
-  })
   let last: Promise<void> = Promise.resolve()
 
   async function run({ id, operation, input }: ThreadRequest): Promise<ThreadResult> {

@@ -3,9 +3,8 @@ import type Sqlite from 'better-sqlite3'
 import { Kysely, type Transaction } from 'kysely'
 import { DatabaseUnavailable } from '../errors.ts'
 import type { WriteOperations } from '../port.ts'
-import { runDirectly } from '../prepared.ts'
 import type { Database } from '../tables.ts'
-import { CachingConnection, sqliteDialect, translateErrors } from './driver.ts'
+import { sqliteDialect, translateErrors } from './driver.ts'
 import { openWritable, watchPlace } from './files.ts'
 import { DeferredSearch } from './search.ts'
 import {
@@ -104,11 +103,6 @@ class Groups {
     this.#operations = operations
     this.#refusals = refusals
     this.#db = new Kysely<Database>({ dialect: sqliteDialect(connection, 'begin immediate') })
-    const direct = new CachingConnection(connection)
-    runDirectly(this.#db, {
-      read: async (text, parameters) => direct.read(text, parameters),
-      write: async (text, parameters) => direct.write(text, parameters),
-    })
     this.#search = new DeferredSearch(connection)
     this.#totalChanges = connection.prepare<[], number>('select total_changes()').pluck()
   }

@@ -1,0 +1,63 @@
+import { Kysely } from 'kysely'
+import { QueryTooSlow, StatementTimeout } from '../errors.ts'
+import { Turns } from '../fair-queue.ts'
+import type { QueryOptions, ReadOperations } from '../port.ts'
+import type { Database } from '../tables.ts'
+import type { ConnectionSource } from './connections.ts'
+import { type DialectOptions, postgresDialect } from './driver.ts'
+
+/** As for a connection. */
+const patienceMilliseconds = 3_000
+
+/** The named reads, each in one read-only transaction, in the order of the callers' turns. */
+export class Reads {
+  readonly #operations: ReadOperations
+  readonly #turns: Turns
+  readonly #source: ConnectionSource
+  readonly #options: DialectOptions
+
+  constructor(
+    operations: ReadOperations,
+    source: ConnectionSource,
+    { poolSize, ...options }: DialectOptions & { poolSize: number },
+  ) {
+    this.#operations = operations
+    this.#source = source
+    this.#options = options
+    // They leave connections to writes, and those of one caller leave some to the lists of others.
+    const atOnce = Math.max(1, Math.floor(poolSize * 0.7))
+    const atOnceOfCaller = Math.ceil(atOnce / 2)
+    this.#turns = new Turns({
+      atOnce,
+      atOnceOfCaller,
+      waiting: 512,
+      waitingOfCaller: 128,
+      patienceMilliseconds,
+    })
+  }
+
+  query(name: string, input: unknown, { limitMilliseconds, caller }: QueryOptions): Promise<unknown> {
+    return this.#turns.run(caller, () => this.#run(name, input, limitMilliseconds))
+  }
+
+  close(): void {
+    this.#turns.close()
+  }
+
+  async #run(name: string, input: unknown, statementsLimitMilliseconds: number): Promise<unknown> {
+    const operation = this.#operations[name]
+    if (operation === undefined) throw new Error(`no read ${name}`)
+    const options = { ...this.#options, statementsLimitMilliseconds }
+    const snapshots = new Kysely<Database>({ dialect: postgresDialect(this.#source, options) })
+    try {
+      return await snapshots
+        .transaction()
+        .setIsolationLevel('repeatable read')
+        .setAccessMode('read only')
+        .execute((snapshot) => operation(snapshot, input))
+    } catch (error) {
+      if (!(error instanceof StatementTimeout)) throw error
+      throw new QueryTooSlow('the query ran longer than its limit', { cause: error })
+    }
+  }
+}
