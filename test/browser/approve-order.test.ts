@@ -63,7 +63,7 @@ async function open(page: Page): Promise<void> {
 
 /** The view of an order that somebody has approved. */
 async function showsApproval(page: Page, userName: string): Promise<void> {
-  await page.locator('.order-title .status-approved').waitFor()
+  await page.locator('.order-title').getByText('Approved', { exact: true }).waitFor()
   await page
     .getByRole('listitem')
     .filter({ hasText: `Approved by ${userName}` })

@@ -205,6 +205,20 @@ describe('one order and no more is made', () => {
     await heading(page, 'Stopped Stamps').waitFor()
     assert.equal((await storedOrders('Stopped Stamps')).length, 1)
   })
+
+  it('but another one, when only the total is another after the answer was lost', async (t) => {
+    const person = await atTheForm(t)
+    const { page } = person
+    await fill(page, { customer: 'Twice Tables', total: '7' })
+    await loseTheAnswer(person, 'Twice Tables')
+    await page.getByRole('button', { name: 'Stop trying' }).click()
+    await person.network('normal')
+    await total(page).fill('70')
+    await create(page).click()
+    await heading(page, 'Twice Tables').waitFor()
+    const totals = (await storedOrders('Twice Tables')).map(({ totalE4 }) => totalE4)
+    assert.deepEqual(totals.sort(), [700_000, 70_000].sort())
+  })
 })
 
 /** The order is created, and the connection breaks before anybody hears of it. */

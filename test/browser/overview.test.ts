@@ -165,13 +165,24 @@ describe('the overview', () => {
     await chart.getByText(longDayName(today), { exact: true }).waitFor({ state: 'detached' })
   })
 
-  it('counts days of UTC, wherever the person is', async (t) => {
-    const person = await browser.person(t, { service, timezone: 'Pacific/Pago_Pago' })
-    const page = await atTheOverview(person, '/?days=7')
-    await page.getByRole('slider', { name: 'Day' }).focus()
-    const chart = page.getByRole('figure', { name: 'Orders per day' })
-    await chart.getByText(longDayName(today), { exact: true }).waitFor()
-  })
+  for (const timezone of ['Pacific/Pago_Pago', 'Pacific/Kiritimati']) {
+    it(`counts and names days of UTC, also for somebody in ${timezone}`, async (t) => {
+      const person = await browser.person(t, { service, timezone })
+      const page = await atTheOverview(person, '/?days=7')
+      const chart = page.getByRole('figure', { name: 'Orders per day' })
+      await chart.getByText(`${shortDayName(today - 6 * day)} – ${shortDayName(today)}`).waitFor()
+      const weekdays = Array.from({ length: 6 }, (_, index) => weekdayName(today - (6 - index) * day))
+      assert.deepEqual(await chart.locator('.plot-weekday').allTextContents(), weekdays)
+      const weekends = [0, 1, 2, 3, 4, 5, 6].filter((ago) =>
+        [0, 6].includes(new Date(today - ago * day).getUTCDay()),
+      )
+      assert.equal(await chart.locator('.plot').first().locator('.plot-weekend').count(), weekends.length)
+      await page.getByRole('slider', { name: 'Day' }).focus()
+      await chart.getByText(longDayName(today), { exact: true }).waitFor()
+      await page.getByText('Show the numbers').click()
+      await page.getByRole('rowheader', { name: dayName(today), exact: true }).waitFor()
+    })
+  }
 })
 
 /** One for each total: pending ones of the first milliseconds of the day, approved ones of its last (not of today). */
@@ -217,6 +228,14 @@ function rowOf(name: string, orders: readonly OrderRow[]): string {
 function dayName(start: number): string {
   const parts = { weekday: 'short', day: 'numeric', month: 'short', year: 'numeric' } as const
   return new Date(start).toLocaleDateString('en-US', { timeZone: 'UTC', ...parts })
+}
+
+function shortDayName(start: number): string {
+  return new Date(start).toLocaleDateString('en-US', { timeZone: 'UTC', day: 'numeric', month: 'short' })
+}
+
+function weekdayName(start: number): string {
+  return new Date(start).toLocaleDateString('en-US', { timeZone: 'UTC', weekday: 'short' })
 }
 
 function longDayName(start: number): string {

@@ -135,6 +135,26 @@ describe('another person in the tabs of the first', () => {
     }
   })
 
+  it('who signs in over the session of the first finds nothing of theirs: it is asked anew', async (t) => {
+    const { user, first, second } = await twoTabs(t, '/orders', ['Admin'])
+    await first.getByRole('checkbox', { name: /^Select Protected/ }).click()
+    await first.getByText('1 selected').waitFor()
+    const next = await newUser(service, { roles: ['Admin'] })
+    const requests = listRequests(first)
+    await second.evaluate(`(async () => {
+      const headers = { 'content-type': 'application/json' }
+      const body = '${JSON.stringify(next.credentials)}'
+      const answer = await fetch('/v1/auth/session', { method: 'POST', headers, body })
+      if (!answer.ok) throw new Error('refused')
+      new BroadcastChannel('countersign').postMessage({ kind: 'signed-in' })
+    })()`)
+    await nameCard(first, next.userName).waitFor()
+    await first.getByText('Protected Pencils').waitFor()
+    assert.ok(requests.some(isAboutOrders), 'the orders that the first one fetched are not shown to the next')
+    assert.equal(await first.getByText('1 selected').count(), 0)
+    assert.doesNotMatch(await textOf(first), new RegExp(user.userName))
+  })
+
   it('has only what they may: a view that the first one had open asks anew', async (t) => {
     const { first, second } = await twoTabs(t, '/orders', ['Admin'])
     const viewer = await newUser(service, { roles: ['Viewer'] })

@@ -236,6 +236,26 @@ describe('readTotal, whatever it is given,', () => {
     fc.assert(property, { numRuns: 20_000 })
   })
 
+  it('knows every decimal digit of Unicode, in and beyond the basic plane', () => {
+    const digits: string[] = []
+    for (let codePoint = 0; codePoint <= 0x10ffff; codePoint += 1) {
+      const character = String.fromCodePoint(codePoint)
+      if (/\p{Nd}/u.test(character)) digits.push(character)
+    }
+    assert.ok(digits.length >= 760)
+    for (const [index, digit] of digits.entries()) {
+      // Each script has its ten side by side, zero first (Unicode 4.6).
+      const reading = readTotal(`1${digit}${digit}`, notationOf('en-US'))
+      assert.equal(reading.ok && reading.wire, `1${index % 10}${index % 10}`, digit)
+    }
+    for (const system of Intl.supportedValuesOf('numberingSystem')) {
+      const written = new Intl.NumberFormat(`en-u-nu-${system}`, { useGrouping: false }).format(1023456789)
+      const isDecimal = [...written].every((character) => /\p{Nd}/u.test(character))
+      const reading = readTotal(written, notationOf('en-US'))
+      if (isDecimal) assert.equal(reading.ok && reading.wire, '1023456789', system)
+    }
+  })
+
   it('takes long texts in its stride', () => {
     const started = performance.now()
     for (const unit of ['1', ' ', '1,', '٣', '0']) faultOf(unit.repeat(100_000), en)

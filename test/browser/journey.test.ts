@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { expectAnonymousLoad, heading, nameCard, signInByForm } from '../support/browser/journeys.ts'
+import { customersOf, searchBox, storedOrder } from '../support/browser/orders.ts'
+import { openBrowser } from '../support/browser/person.ts'
+import { passwordOf, type Service, startService } from '../support/service.ts'
+
+const browser = openBrowser()
+let service: Service
+before(async () => {
+  service = await startService({ orders: true })
+})
+after(() => service.close())
+
+/** The one journey that meets each engine; what an answer says, the tests of the API hold on both. */
+describe('the way of an order through the app, on either engine', () => {
+  it('leads from the sign-in to its creation, finds it by every kind of search, and approves it', async (t) => {
+    const person = await browser.person(t, { service })
+    const { page } = person
+    expectAnonymousLoad(person)
+    await page.goto('/orders/new')
+    await signInByForm(page, passwordOf('admin'), nameCard(page, 'admin'))
+    await page.getByLabel('Customer').fill('Straße & Söhne «Ⅷ»')
+    await page.getByLabel('Total').fill('1,234,567.8912')
+    await page.getByRole('button', { name: 'Create order' }).click()
+    await heading(page, /Straße & Söhne «Ⅷ»/).waitFor()
+    const id = new URL(page.url()).pathname.split('/').at(-1) ?? ''
+    for (const search of [
+      'strasse',
+      'STRASSE & SÖHNE',
+      'viii status=Pending',
+      'total=1234567.8912',
+      id.slice(0, 13),
+    ]) {
+      await page.goto('/orders')
+      await searchBox(page).fill(search)
+      await page.getByText('1 order matches').first().waitFor()
+      assert.deepEqual(await customersOf(page), ['Straße & Söhne «Ⅷ»'], search)
+    }
+    await page.getByRole('checkbox', { name: 'Select Straße & Söhne «Ⅷ»' }).click()
+    await page.getByRole('button', { name: 'Approve …' }).click()
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Approve', exact: true }).click()
+    await page.getByText('approved', { exact: false }).first().waitFor()
+    await page.getByRole('cell', { name: 'Approved' }).waitFor()
+    assert.deepEqual(await storedOrder(service, id), { status: 1, version: 2, modifiedBy: 'admin' })
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await page
+      .getByRole('term')
+      .filter({ hasText: /^Approved$/ })
+      .first()
+      .waitFor()
+  })
+})
