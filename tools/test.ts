@@ -41,12 +41,8 @@ const runsOnce = [
   'test/security/token-',
   'test/security/wycheproof',
   'test/auth/passwords',
-  // The browser's own set-up, and views that no engine changes; the journeys through orders run on both.
-  'test/browser/browser',
-  'test/browser/network',
-  'test/browser/problem-pages',
-  'test/browser/sign-in',
-  'test/browser/views',
+  // No engine changes what a browser shows; one journey shows that it is so.
+  'test/browser/',
   'test/http/config',
   'test/http/fields',
   'test/http/idempotency',
@@ -66,7 +62,7 @@ const postgresOnly = [
   'test/faults/rotation-race',
 ]
 /** Among what runs once by its folder, what meets a database of either engine. */
-const runsTwice = ['test/cli/seed-orders', 'test/db/close']
+const runsTwice = ['test/browser/journey', 'test/cli/seed-orders', 'test/db/close']
 
 interface Run {
   file: string

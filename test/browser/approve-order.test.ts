@@ -11,7 +11,7 @@ import {
   storedOrder,
   visit,
 } from '../support/browser/orders.ts'
-import { openBrowser, type Person } from '../support/browser/person.ts'
+import { openBrowser, type Person, sideBySide } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import type { Client } from '../support/client.ts'
 import { withRawDatabase } from '../support/database.ts'
@@ -71,7 +71,7 @@ async function showsApproval(page: Page, userName: string): Promise<void> {
   assert.equal(await approve(page).count(), 0)
 }
 
-describe('the question', () => {
+describe('the question', sideBySide, () => {
   it('shows customer and total, begins on Cancel, and nothing happens until it is answered', async (t) => {
     const { page, id } = await atOrder(t, { customer: 'Acme & Sons' })
     const sent = approvalsOf(page)
@@ -107,7 +107,7 @@ describe('the question', () => {
   })
 })
 
-describe('an approval', () => {
+describe('an approval', sideBySide, () => {
   it('is of the version that was seen, under one key, and is told everywhere', async (t) => {
     const { page, id } = await atOrder(t)
     const sent = approvalsOf(page)
@@ -160,7 +160,7 @@ describe('an approval', () => {
   })
 })
 
-describe('an order that changes while one is asked', () => {
+describe('an order that changes while one is asked', sideBySide, () => {
   it('is not approved again: who was faster, when, and what is different now', async (t) => {
     const { person, page, id } = await atOrder(t)
     const other = await colleague()
@@ -262,7 +262,7 @@ describe('an order that changes while one is asked', () => {
   })
 })
 
-describe('an order that does not exist', () => {
+describe('an order that does not exist', sideBySide, () => {
   for (const id of [randomUUID(), 'no-id-at-all']) {
     it(`is told, with the way to those that do: ${id.length} characters`, async (t) => {
       const person = await browser.person(t, { service })
@@ -278,7 +278,7 @@ describe('an order that does not exist', () => {
   }
 })
 
-describe('an approval whose answer is lost', () => {
+describe('an approval whose answer is lost', sideBySide, () => {
   /** The service has approved it, and its answer is held up on the way. */
   async function committed({ person, page, id }: { person: Person; page: Page; id: string }): Promise<void> {
     await open(page)

@@ -12,7 +12,7 @@ import {
   storedOrder,
   visit,
 } from '../support/browser/orders.ts'
-import { openBrowser, type Person } from '../support/browser/person.ts'
+import { openBrowser, type Person, sideBySide } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import { insertOrders, type OrderRow, storedState } from '../support/orders.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -74,7 +74,7 @@ async function approvedOnce(rows: OrderRow[], by = 'admin'): Promise<string[]> {
   return approved.map(({ customer }) => customer)
 }
 
-describe('a selection', () => {
+describe('a selection', sideBySide, () => {
   it('lasts over pages and sorting, is counted and summed, and ends approved', async (t) => {
     const { page, rows, names } = await atList(t, 'Owl', 30)
     await choose(page, ['Owl 1', 'Owl 3'])
@@ -177,7 +177,7 @@ async function openWithKeyOne(page: Page, customer: string): Promise<void> {
   await dialog(page).getByText(customer).waitFor()
 }
 
-describe('several approvals', () => {
+describe('several approvals', sideBySide, () => {
   it('have a result each: one was approved by somebody else meanwhile', async (t) => {
     const { person, page, rows } = await atList(t, 'Crane', 3)
     await choose(page, ['Crane 1', 'Crane 2', 'Crane 3'])

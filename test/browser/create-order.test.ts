@@ -14,7 +14,7 @@ import {
   waitForAddress,
   waitForFocus,
 } from '../support/browser/journeys.ts'
-import { openBrowser, type Person, screenshot, signIn } from '../support/browser/person.ts'
+import { openBrowser, type Person, screenshot, sideBySide, signIn } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -56,7 +56,7 @@ async function fill(page: Page, values: { customer: string; total: string }): Pr
   await total(page).fill(values.total)
 }
 
-describe('creating an order', () => {
+describe('creating an order', sideBySide, () => {
   it('goes by the keyboard alone, from anywhere, and leads to the order', async (t) => {
     const person = await browser.person(t, { service, timezone: 'Asia/Tokyo' })
     const { page } = person
@@ -151,7 +151,7 @@ async function assertFault(field: ReturnType<Page['getByLabel']>, words: string)
   assert.equal(await field.getAttribute('aria-invalid'), 'true')
 }
 
-describe('one order and no more is made', () => {
+describe('one order and no more is made', sideBySide, () => {
   const posts = (requests: string[]) => requests.filter((request) => request === 'POST /v1/orders').length
 
   it('by a double click on a slow service', async (t) => {
@@ -237,7 +237,7 @@ async function loseTheAnswer(person: Person, name: string): Promise<void> {
   await person.network('stopped')
 }
 
-describe('what somebody entered', () => {
+describe('what somebody entered', sideBySide, () => {
   it('survives the end of the session, and is one order in the end', async (t) => {
     const { person, user } = await somebodyAtTheForm(t)
     const { page } = person
@@ -296,7 +296,7 @@ async function somebodyAtTheForm(t: TestContext): Promise<{ person: Person; user
   return { person, user }
 }
 
-describe('somebody who may not create orders', () => {
+describe('somebody who may not create orders', sideBySide, () => {
   it('is offered no way to it, and is told so at its address', async (t) => {
     const person = await browser.person(t, { service })
     const { page } = person

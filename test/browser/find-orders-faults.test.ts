@@ -11,7 +11,7 @@ import {
   showsCustomers,
   visit,
 } from '../support/browser/orders.ts'
-import { openBrowser } from '../support/browser/person.ts'
+import { openBrowser, sideBySide } from '../support/browser/person.ts'
 import { insertOrders } from '../support/orders.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -78,7 +78,7 @@ const selection = (page: Page) =>
     return [selectionStart, selectionEnd]
   })()`)
 
-describe('a search with a fault', () => {
+describe('a search with a fault', sideBySide, () => {
   const faulty: [what: string, text: string][] = [
     ['a value', 'total>=abc heron'],
     ['an unknown field, behind spaces', '   heron colour=red sparrow'],

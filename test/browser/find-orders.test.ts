@@ -12,7 +12,7 @@ import {
   showsCustomers,
   visit,
 } from '../support/browser/orders.ts'
-import { openBrowser } from '../support/browser/person.ts'
+import { openBrowser, sideBySide } from '../support/browser/person.ts'
 import { insertOrders } from '../support/orders.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -45,7 +45,7 @@ async function offered(page: Page): Promise<{ labels: string[]; active: string |
 
 const historyLength = (page: Page) => page.evaluate<number>('history.length')
 
-describe('a search', () => {
+describe('a search', sideBySide, () => {
   it('finds plain words in any case, and says how many orders there are', async (t) => {
     const person = await browser.person(t, { service })
     const page = await visit(person, 'viewer', '/orders')
@@ -151,7 +151,7 @@ describe('a search', () => {
 /** A pause while one chooses is taken for the end of typing: the service then refuses the unfinished text. */
 const unfinished = / 400 .*\/v1\/orders\?/
 
-describe('completion', () => {
+describe('completion', sideBySide, () => {
   it('leads from field to operator to value by the keyboard alone', async (t) => {
     const person = await browser.person(t, { service })
     person.allowFault(unfinished)
@@ -216,7 +216,7 @@ describe('completion', () => {
   })
 })
 
-describe('the statuses beside the box', () => {
+describe('the statuses beside the box', sideBySide, () => {
   it('are part of the search, and leave the rest of it as it is', async (t) => {
     const person = await browser.person(t, { service })
     const page = await visit(person, 'viewer', '/orders?filter=heron')
@@ -247,7 +247,7 @@ describe('the statuses beside the box', () => {
   })
 })
 
-describe('a search without orders', () => {
+describe('a search without orders', sideBySide, () => {
   it('that matches nothing says so and offers the ways out', async (t) => {
     const person = await browser.person(t, { service })
     const page = await visit(person, 'viewer', '/orders?filter=finch+status%3DApproved')

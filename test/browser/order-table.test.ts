@@ -12,7 +12,7 @@ import {
   showsCustomers,
   visit,
 } from '../support/browser/orders.ts'
-import { openBrowser } from '../support/browser/person.ts'
+import { openBrowser, sideBySide } from '../support/browser/person.ts'
 import { insertOrders, orderRow, variedOrders } from '../support/orders.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -48,7 +48,7 @@ const idsOf = (page: Page) =>
 const table = (page: Page) => page.getByRole('table')
 const link = (page: Page, name: string) => page.getByRole('link', { name, exact: true })
 
-describe('a heading', () => {
+describe('a heading', sideBySide, () => {
   for (const [heading, orderBy, first, second] of [
     ['Customer', 'customer', 'Asc', 'Desc'],
     ['Total', 'total', 'Desc', 'Asc'],
@@ -74,7 +74,7 @@ describe('a heading', () => {
   }
 })
 
-describe('the pages', () => {
+describe('the pages', sideBySide, () => {
   const step = (page: Page, name: string) => page.getByRole('button', { name: `${name} page` })
 
   it('are stepped through, first, previous, next and last, with the focus on the step', async (t) => {
@@ -139,7 +139,7 @@ describe('the pages', () => {
   })
 })
 
-describe('a row', () => {
+describe('a row', sideBySide, () => {
   it('has its total and time in the language and on the clock of the viewer', async (t) => {
     const person = await browser.person(t, { service, locale: 'de-DE', timezone: 'Asia/Tokyo' })
     const page = await visit(person, 'viewer', '/orders?filter=ibis&orderBy=total&order=Desc')
@@ -186,7 +186,7 @@ describe('a row', () => {
   })
 })
 
-describe('the keyboard', () => {
+describe('the keyboard', sideBySide, () => {
   it('moves between the rows with j, k and the arrows, opens with Enter', async (t) => {
     const person = await browser.person(t, { service })
     const page = await visit(person, 'viewer', '/orders?filter=owl')

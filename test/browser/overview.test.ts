@@ -12,7 +12,7 @@ import {
   waitForAddress,
   waitForFocus,
 } from '../support/browser/journeys.ts'
-import { openBrowser, type Person, screenshot, signIn } from '../support/browser/person.ts'
+import { openBrowser, type Person, screenshot, sideBySide, signIn } from '../support/browser/person.ts'
 import { insertOrders, type OrderRow, orderRow, storedState } from '../support/orders.ts'
 import { addRole } from '../support/roles.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -23,7 +23,7 @@ const day = 86_400_000
 /** Midnight of UTC of today, which all days here are counted from. */
 const today = Math.floor(Date.now() / day) * day
 
-describe('the overview', () => {
+describe('the overview', sideBySide, () => {
   let service: Service
   before(async () => {
     service = await startService({ clockRuns: true })
@@ -242,7 +242,7 @@ function longDayName(start: number): string {
   return new Date(start).toLocaleDateString('en-US', { timeZone: 'UTC', dateStyle: 'full' })
 }
 
-describe('the overview without orders', () => {
+describe('the overview without orders', sideBySide, () => {
   let service: Service
   before(async () => {
     service = await startService({ clockRuns: true })

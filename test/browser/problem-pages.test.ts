@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { after, before, describe, it } from 'node:test'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { heading, listRequests, waitForAddress, waitForFocus } from '../support/browser/journeys.ts'
-import { openBrowser, screenshot } from '../support/browser/person.ts'
+import { openBrowser, screenshot, sideBySide } from '../support/browser/person.ts'
 import { type Service, startService } from '../support/service.ts'
 
 const browser = openBrowser()
@@ -34,7 +34,7 @@ async function readDocumented(): Promise<Documented[]> {
   }))
 }
 
-describe('the page of a problem', () => {
+describe('the page of a problem', sideBySide, () => {
   it('is where the type of a real one leads, for anybody', async (t) => {
     const viewer = await service.bearer('viewer')
     const { body } = await viewer.post('/v1/orders', { customer: 'Acme', total: 1 })
@@ -93,7 +93,7 @@ interface HTMLElementLike {
   textContent: string
 }
 
-describe('the list of problems', () => {
+describe('the list of problems', sideBySide, () => {
   it('names every one that is documented, and leads to each', async (t) => {
     const person = await browser.person(t, { service })
     const { page } = person

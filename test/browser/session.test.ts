@@ -11,7 +11,7 @@ import {
   signInByForm,
   waitForAddress,
 } from '../support/browser/journeys.ts'
-import { openBrowser, type Person, screenshot } from '../support/browser/person.ts'
+import { openBrowser, type Person, screenshot, sideBySide } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import { createdId } from '../support/orders.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -45,7 +45,7 @@ async function atTheOrders(
   return { person, user }
 }
 
-describe('a session that nobody uses', () => {
+describe('a session that nobody uses', sideBySide, () => {
   it('is told of two minutes before its end, and lives on when asked to', async (t) => {
     const { person } = await atTheOrders(t)
     const { page } = person
@@ -90,7 +90,7 @@ describe('a session that nobody uses', () => {
   })
 })
 
-describe('a session that somebody uses', () => {
+describe('a session that somebody uses', sideBySide, () => {
   for (const [what, act] of [
     ['a key', (page: Page) => page.keyboard.press('Shift')],
     ['the pointer', (page: Page) => page.mouse.click(640, 790)],
@@ -132,7 +132,7 @@ describe('a session that somebody uses', () => {
   })
 })
 
-describe('a session that the service has ended', () => {
+describe('a session that the service has ended', sideBySide, () => {
   it('leads to sign-in at the next request, and back to where one was', async (t) => {
     const { person, user } = await atTheOrders(t)
     const { page } = person
@@ -166,7 +166,7 @@ describe('a session that the service has ended', () => {
   })
 })
 
-describe('a session at its end', () => {
+describe('a session at its end', sideBySide, () => {
   it('ends by itself on the clock of both, with words, and one goes on where one was', async (t) => {
     const own = await startService({ clockRuns: true })
     t.after(() => own.close())
@@ -207,7 +207,7 @@ describe('a session at its end', () => {
   })
 })
 
-describe('an antiforgery token that the service refuses', () => {
+describe('an antiforgery token that the service refuses', sideBySide, () => {
   it('is fetched anew by itself, and what was pressed succeeds', async (t) => {
     const { person } = await atTheOrders(t)
     const { page } = person

@@ -12,7 +12,7 @@ import {
   signInHeading,
   takeDrawings,
 } from '../support/browser/journeys.ts'
-import { openBrowser, type Person } from '../support/browser/person.ts'
+import { openBrowser, type Person, sideBySide } from '../support/browser/person.ts'
 import { createdId } from '../support/orders.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -55,7 +55,7 @@ async function signOut(tab: Page): Promise<void> {
 const textOf = (tab: Page) => tab.evaluate<string>('document.body.textContent')
 const isAboutOrders = (request: string) => request.includes('/v1/orders')
 
-describe('two tabs of one person', () => {
+describe('two tabs of one person', sideBySide, () => {
   it('sign out together: the other one follows without asking for anything', async (t) => {
     const { user, first, second } = await twoTabs(t, '/orders')
     const requests = listRequests(second)
@@ -108,7 +108,7 @@ describe('two tabs of one person', () => {
   })
 })
 
-describe('another person in the tabs of the first', () => {
+describe('another person in the tabs of the first', sideBySide, () => {
   it('finds nothing of the first in any of them', async (t) => {
     const { user, first, second } = await twoTabs(t, '/orders/new', ['Admin'])
     const next = await newUser(service, { roles: ['Operator'] })

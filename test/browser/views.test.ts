@@ -323,31 +323,36 @@ async function lookAt(t: TestContext, person: Person, look: Look, views: readonl
   }
 }
 
-for (const look of looks) {
-  describe(`${look.colorScheme} and ${look.width}, every view is accessible, fits, and keeps to itself`, () => {
-    it('without an account', async (t) => {
-      await lookAt(t, await browser.person(t, { service, ...look }), look, anonymousViews)
-    })
+// Two looks at a time; within a look one person goes from view to view.
+describe('in all themes and widths', { concurrency: 2 }, () => {
+  for (const look of looks) {
+    describe(`${look.colorScheme} and ${look.width}, every view is accessible, fits, and keeps to itself`, {
+      concurrency: 1,
+    }, () => {
+      it('without an account', async (t) => {
+        await lookAt(t, await browser.person(t, { service, ...look }), look, anonymousViews)
+      })
 
-    it('for an admin', async (t) => {
-      const person = await browser.person(t, { service, ...look })
-      await signIn(person, 'admin')
-      await lookAt(t, person, look, adminViews)
-    })
+      it('for an admin', async (t) => {
+        const person = await browser.person(t, { service, ...look })
+        await signIn(person, 'admin')
+        await lookAt(t, person, look, adminViews)
+      })
 
-    it('for an admin without orders', async (t) => {
-      const person = await browser.person(t, { service: emptyService, ...look })
-      await signIn(person, 'admin')
-      await lookAt(t, person, look, emptyViews)
-    })
+      it('for an admin without orders', async (t) => {
+        const person = await browser.person(t, { service: emptyService, ...look })
+        await signIn(person, 'admin')
+        await lookAt(t, person, look, emptyViews)
+      })
 
-    it('for a viewer', async (t) => {
-      const person = await browser.person(t, { service, ...look })
-      await signIn(person, 'viewer')
-      await lookAt(t, person, look, viewerViews)
+      it('for a viewer', async (t) => {
+        const person = await browser.person(t, { service, ...look })
+        await signIn(person, 'viewer')
+        await lookAt(t, person, look, viewerViews)
+      })
     })
-  })
-}
+  }
+})
 
 describe('on paper', () => {
   it('a list is its table, and an order its facts, without what one presses', async (t) => {

@@ -54,15 +54,26 @@ async function administer(server: string, statement: string): Promise<void> {
   }
 }
 
-/** Past the service: a writing connection of the test's own, for bulk and for rows that no request makes. */
-export async function withRawDatabase<T>(
+let rawTurn: Promise<unknown> = Promise.resolve()
+
+/**
+ * Past the service: a writing connection of the test's own, for bulk and for rows that no request makes. One at a time,
+ * also of tests that run side by side: SQLite has one writer.
+ */
+export function withRawDatabase<T>(
   databaseUrl: string,
   work: (db: Kysely<Database>) => Promise<T>,
 ): Promise<T> {
+  const result = rawTurn.then(() => inRawDatabase(databaseUrl, work))
+  rawTurn = result.catch(() => undefined)
+  return result
+}
+
+async function inRawDatabase<T>(databaseUrl: string, work: (db: Kysely<Database>) => Promise<T>): Promise<T> {
   const address = parseDatabaseUrl(databaseUrl)
   const dialect =
     address.engine === 'sqlite'
-      ? new SqliteDialect({ database: new Sqlite(address.file) })
+      ? new SqliteDialect({ database: new Sqlite(address.file, { timeout: 5_000 }) })
       : new PostgresDialect({ pool: singleConnection(address.url) })
   const db = new Kysely<Database>({ dialect })
   try {

@@ -24,6 +24,12 @@ interface PersonOptions {
 
 const settleMilliseconds = 3_000
 
+/**
+ * Of a suite whose tests go side by side, each with a person of its own in the one browser: most of the time of such a
+ * test is waiting. Not for tests that move the clock of the service they share, or count its refusals.
+ */
+export const sideBySide = { concurrency: 3 }
+
 /** One person at a browser: cookies, storage, connections and an origin of their own. */
 export interface Person {
   page: Page
