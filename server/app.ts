@@ -62,6 +62,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   const authenticator = new Authenticator(config, db, clock, tokens, directory)
   const antiforgery = new Antiforgery(parts.antiforgeryKey)
 
+  limits.register(app)
   registerErrors(app, publicUrl)
   registerRequestLog(app, parts.log)
   registerSecurityHeaders(app, config)

@@ -20,28 +20,16 @@ const frameworkCodes: Record<string, ProblemCode> = {
   ECONNRESET: 'bad-request',
 }
 
-/** Answers that wait at the same time: each holds its request, so more are sent at once. */
-const lateLimit = 10_000
-
 /** Every failure, whoever threw it, leaves as one problem (RFC 9457); what is not known is a fixed 500. */
 export function registerErrors(app: App, publicUrl: () => string): void {
   app.decorateRequest('problem', null)
-  let late = 0
   app.setErrorHandler((error: FastifyError | Error, request, reply) => {
     const problem = toProblem(error)
     if (problem.status >= 500) {
       const level = problem.status === 500 ? 'error' : 'warn'
       request.log[level]({ err: problem.cause ?? problem }, problem.code)
     }
-    if (problem.delayMilliseconds === 0 || late >= lateLimit) {
-      return sendProblem(problem, request, reply, publicUrl())
-    }
-    late += 1
-    setTimeout(() => {
-      late -= 1
-      sendProblem(problem, request, reply, publicUrl())
-    }, problem.delayMilliseconds)
-    return undefined
+    return sendProblem(problem, request, reply, publicUrl())
   })
 }
 

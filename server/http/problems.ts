@@ -205,8 +205,6 @@ export interface ProblemOptions {
   headers?: Record<string, string>
   /** Never leaves the process, only logged. */
   cause?: unknown
-  /** The answer waits so long: for a caller who asks on and on for what is refused. */
-  delayMilliseconds?: number
 }
 
 /** The one way to fail. Thrown anywhere, answered as `application/problem+json` by http/errors.ts. */
@@ -217,7 +215,6 @@ export class Problem extends Error {
   readonly members: Record<string, unknown>
   readonly headers: Record<string, string>
   readonly detail: string | undefined
-  readonly delayMilliseconds: number
 
   constructor(code: ProblemCode, options: ProblemOptions = {}) {
     super(options.detail ?? catalogue[code].title, { cause: options.cause })
@@ -226,7 +223,6 @@ export class Problem extends Error {
     this.errors = options.errors
     this.members = options.members ?? {}
     this.headers = options.headers ?? {}
-    this.delayMilliseconds = options.delayMilliseconds ?? 0
   }
 
   get status(): number {

@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify'
 import type { Clock } from '../clock.ts'
 import type { RateLimits } from '../config.ts'
 import { Problem, retryAfter } from './problems.ts'
+import type { App } from './route.ts'
 
 const windowSeconds = 60
 const windowMilliseconds = windowSeconds * 1000
@@ -15,6 +16,8 @@ const windowsLimit = 200_000
 /** Refused requests of a window that are answered at once. Whoever still goes on waits for each answer. */
 const promptRefusals = 100
 const lateMilliseconds = 250
+/** Answers that wait at the same time: each holds its request, so more are sent at once. */
+const waitingLimit = 10_000
 
 interface Window {
   /** On the monotonic clock. */
@@ -29,6 +32,8 @@ interface Window {
  */
 export class RequestLimits {
   readonly #limits = new Map<LimitName, Limit>()
+  readonly #late = new WeakSet<FastifyReply>()
+  #waiting = 0
 
   /** `monotonic` in milliseconds: limits must not notice that somebody sets the time of day. */
   constructor({ factor, ...limits }: RateLimits, monotonic: Clock = () => performance.now()) {
@@ -40,8 +45,30 @@ export class RequestLimits {
 
   /** Counts one request; throws `rate-limited` when the key has none left. */
   consume(name: LimitName, key: string, reply: FastifyReply): void {
-    this.#limits.get(name)?.consume(key, reply)
+    const limit = this.#limits.get(name)
+    if (limit === undefined) return
+    const refusal = limit.consume(key, reply)
+    if (refusal === undefined) return
+    if (refusal.isLate) this.#late.add(reply)
+    throw refusal.problem
   }
+
+  /** Lets the answers to those who go on and on wait. */
+  register(app: App): void {
+    app.addHook('onSend', (_request, reply, payload, done) => {
+      if (!this.#late.has(reply) || this.#waiting >= waitingLimit) return done(null, payload)
+      this.#waiting += 1
+      setTimeout(() => {
+        this.#waiting -= 1
+        done(null, payload)
+      }, lateMilliseconds)
+    })
+  }
+}
+
+interface Refusal {
+  problem: Problem
+  isLate: boolean
 }
 
 class Limit {
@@ -62,7 +89,8 @@ class Limit {
     this.#turnedAt = monotonic()
   }
 
-  consume(key: string, reply: FastifyReply): void {
+  /** Returns why not, when the key has none left. */
+  consume(key: string, reply: FastifyReply): Refusal | undefined {
     const now = this.#monotonic()
     const window = this.#windowOf(key, now)
     const milliseconds = window.endsAt - now
@@ -73,13 +101,13 @@ class Limit {
       'ratelimit',
       `"${this.#name}";r=${Math.max(0, left - 1)};t=${Math.ceil(milliseconds / 1000)}`,
     )
-    if (left > 0) return
+    if (left > 0) return undefined
     window.refused += 1
-    throw new Problem('rate-limited', {
-      delayMilliseconds: window.refused > promptRefusals ? lateMilliseconds : 0,
+    const problem = new Problem('rate-limited', {
       detail: `At most ${this.#quota} requests in ${windowSeconds} seconds (${this.#name}).`,
       headers: retryAfter(milliseconds),
     })
+    return { problem, isLate: window.refused > promptRefusals }
   }
 
   #windowOf(key: string, now: number): Window {
