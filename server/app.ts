@@ -1,6 +1,5 @@
 import type { Server } from 'node:http'
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
-import type { Logger } from 'pino'
 import { Directory } from './auth/accounts/directory.ts'
 import { Antiforgery } from './auth/antiforgery.ts'
 import { Authenticator } from './auth/authenticate.ts'
@@ -34,6 +33,7 @@ import { RequestLog, registerRequestLog } from './http/request-log.ts'
 import type { App } from './http/route.ts'
 import { registerSecurityHeaders, securityHeaders } from './http/security-headers.ts'
 import { registerWebApp } from './http/spa.ts'
+import type { Log } from './log.ts'
 import type { AppDatabase } from './operations.ts'
 import { registerOrders } from './orders/routes.ts'
 
@@ -41,7 +41,7 @@ export interface AppParts {
   config: Config
   db: AppDatabase
   clock: Clock
-  log: Logger
+  log: Log
   keys: SigningKeys
   antiforgeryKey: Buffer
   readiness: Readiness

@@ -6,13 +6,25 @@ let formattedAt = 0
 let formatted = ''
 
 /** The member of a line that says when, as pino takes it: RFC 3339; the text of a millisecond serves all lines of it. */
-export function timestampMember(): string {
+function timestampMember(): string {
   const now = systemClock()
   if (now !== formattedAt) {
     formattedAt = now
     formatted = `,"time":"${formatInstant(now)}"`
   }
   return formatted
+}
+
+/** A logger that can also write a line as it is: pino's own way there costs twice as much. */
+export type Log = pino.Logger & { writeLine(level: pino.Level, members: object): void }
+
+export function makeLog(options: pino.LoggerOptions, stream: pino.DestinationStream): Log {
+  const log = pino({ base: null, timestamp: timestampMember, ...options }, stream)
+  const writeLine = (level: pino.Level, members: object) =>
+    stream.write(
+      `{"level":${pino.levels.values[level]}${timestampMember()},${JSON.stringify(members).slice(1)}\n`,
+    )
+  return Object.assign(log, { writeLine })
 }
 
 const bufferBytes = 8 * 1024
@@ -24,8 +36,8 @@ const unreadLimitBytes = 4 * 1024 * 1024
  * JSON lines on standard output, or readable ones on a terminal. JSON lines are collected and written together, at
  * least five times a second and at the end of the process: one system call a line would cost more than the line.
  */
-export async function createLog(config: Config): Promise<pino.Logger> {
-  const options = { level: config.logLevel, base: null, timestamp: timestampMember }
+export async function createLog(config: Config): Promise<Log> {
+  const options = { level: config.logLevel }
   if (!process.stdout.isTTY) {
     const destination = pino.destination({
       fd: 1,
@@ -34,7 +46,7 @@ export async function createLog(config: Config): Promise<pino.Logger> {
       maxLength: unreadLimitBytes,
     })
     setInterval(() => destination.flush(), flushIntervalMilliseconds).unref()
-    const log = pino(options, destination)
+    const log = makeLog(options, destination)
     let lost = 0
     destination.on('drop', () => {
       lost += 1
@@ -48,5 +60,5 @@ export async function createLog(config: Config): Promise<pino.Logger> {
     return log
   }
   const { default: pretty } = await import('pino-pretty')
-  return pino(options, pretty({ ignore: 'requestId', singleLine: true, translateTime: 'HH:MM:ss.l' }))
+  return makeLog(options, pretty({ ignore: 'requestId', singleLine: true, translateTime: 'HH:MM:ss.l' }))
 }

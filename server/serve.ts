@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
-import type { pino } from 'pino'
 import { buildApp } from './app.ts'
 import { hasAccounts } from './auth/accounts/store.ts'
 import { Passwords } from './auth/passwords.ts'
@@ -15,7 +14,7 @@ import { announceDemo, isUnseeded, prepareDemo } from './demo/demo.ts'
 import type { Metrics } from './http/metrics.ts'
 import type { App } from './http/route.ts'
 import { isWebAppBuilt } from './http/spa.ts'
-import { createLog } from './log.ts'
+import { createLog, type Log } from './log.ts'
 import { type AppDatabase, openAppDatabase } from './operations.ts'
 import { startUpkeep } from './upkeep.ts'
 
@@ -66,7 +65,7 @@ export async function serve(options: ServeOptions): Promise<void> {
 }
 
 /** A development service builds the web app from its sources; in production that is `npm run build`. */
-export async function prepareWebApp(config: Config, log: pino.Logger): Promise<void> {
+export async function prepareWebApp(config: Config, log: Log): Promise<void> {
   if (config.development) {
     const { buildWebIfStale } = await import('../web/build.ts')
     await buildWebIfStale().catch((error) => log.warn({ err: error }, 'the web app could not be built'))
@@ -79,7 +78,7 @@ export async function loadKeys(config: Config): Promise<InstanceKeys> {
   return { signing, antiforgery: config.antiforgeryKey ?? randomBytes(32) }
 }
 
-export function openDatabase(config: Config, log: pino.Logger): Promise<AppDatabase> {
+export function openDatabase(config: Config, log: Log): Promise<AppDatabase> {
   return openAppDatabase({ ...config.database, onWaiting: (message) => log.warn(message) })
 }
 
@@ -100,7 +99,7 @@ export async function startTogether(
  */
 export async function listenOrClose(
   config: Config,
-  log: pino.Logger,
+  log: Log,
   keys: InstanceKeys,
   db: AppDatabase,
 ): Promise<string> {
@@ -163,7 +162,7 @@ export async function prepareAccounts(
   await db.write('seedDemo', input)
 }
 
-export function warnOfOldNode(log: pino.Logger): void {
+export function warnOfOldNode(log: Log): void {
   const running = process.versions.node.split('.').map(Number)
   const older = testedNode.findIndex((part, index) => part !== running[index])
   if (older >= 0 && (running[older] ?? 0) < (testedNode[older] ?? 0)) {
@@ -174,10 +173,7 @@ export function warnOfOldNode(log: pino.Logger): void {
 }
 
 /** Whoever reads a key can sign what it signs; the database holds password hashes. */
-export function warnOfOpenFiles(
-  { signingKeyFiles, antiforgeryKeyFile, database }: Config,
-  log: pino.Logger,
-): void {
+export function warnOfOpenFiles({ signingKeyFiles, antiforgeryKeyFile, database }: Config, log: Log): void {
   // Windows has no such modes.
   if (process.platform === 'win32') return
   const address = parseDatabaseUrl(database.databaseUrl)

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { pino } from 'pino'
 import { buildApp } from '../server/app.ts'
 import { loadSigningKeys } from '../server/auth/tokens/keys.ts'
 import { systemClock } from '../server/clock.ts'
 import { describeDefault, readConfig, settings } from '../server/config.ts'
 import { catalogue } from '../server/http/problems.ts'
+import { makeLog } from '../server/log.ts'
 import { openAppDatabase } from '../server/operations.ts'
 
 /** Writes every generated file, or with --check fails when one of them is not what it would write. */
@@ -36,7 +36,7 @@ async function describe(): Promise<unknown> {
     config,
     db,
     clock: systemClock,
-    log: pino({ level: 'silent' }),
+    log: makeLog({ level: 'silent' }, process.stdout),
     keys: await loadSigningKeys([], config.signingAlgorithm),
     antiforgeryKey: randomBytes(32),
     readiness: { draining: false },

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import type { Clock } from '../clock.ts'
@@ -18,10 +18,17 @@ const largeBytes = 64 * 1024
 export const unreadLimitBytes = 32 * 1024 * 1024
 
 interface Connection {
-  /** The one request that is being answered, and since when on the monotonic clock. */
-  current: IncomingMessage | undefined
+  /** The one answer that is under way, and since when on the monotonic clock. */
+  current: ServerResponse | undefined
   startedAt: number
-  waiting: { request: IncomingMessage; begin: () => void }[]
+  waiting: { answer: ServerResponse; begin: () => void }[]
+}
+
+const bySocket = new WeakMap<Socket, Connection>()
+
+/** The answer under way on the connection. */
+export function answerOn(socket: Socket): ServerResponse | undefined {
+  return bySocket.get(socket)?.current
 }
 
 export interface ConnectionSettings {
@@ -48,37 +55,38 @@ export function registerConnections(
     if (known !== undefined) return known
     const made: Connection = { current: undefined, startedAt: 0, waiting: [] }
     connections.set(socket, made)
+    bySocket.set(socket, made)
     // What still waits then was never begun.
     socket.once('close', () => connections.delete(socket))
     return made
   }
 
-  function begin(connection: Connection, request: IncomingMessage): void {
-    connection.current = request
+  function begin(connection: Connection, answer: ServerResponse): void {
+    connection.current = answer
     connection.startedAt = monotonic()
   }
 
-  app.addHook('onRequest', (request, _reply, done) => {
+  app.addHook('onRequest', (request, reply, done) => {
     if (request.raw.socket.destroyed) return
     const connection = connectionOf(request.raw.socket)
     if (connection.current === undefined) {
-      begin(connection, request.raw)
+      begin(connection, reply.raw)
       done()
     } else if (connection.waiting.length < waitingLimit) {
-      connection.waiting.push({ request: request.raw, begin: done })
+      connection.waiting.push({ answer: reply.raw, begin: done })
     } else {
       // What has arrived with it is not begun either: nobody would get the answer.
       request.raw.socket.destroy()
     }
   })
-  app.addHook('onResponse', (request, _reply, done) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const connection = connections.get(request.raw.socket)
-    if (connection !== undefined && connection.current === request.raw) {
+    if (connection !== undefined && connection.current === reply.raw) {
       const next = connection.waiting.shift()
       connection.current = undefined
       // A connection that ends with this answer answers no other, so nothing more is done for it.
       if (next !== undefined && request.raw.socket.writable) {
-        begin(connection, next.request)
+        begin(connection, next.answer)
         next.begin()
       }
     }

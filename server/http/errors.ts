@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { DatabaseUnavailable, QueryTooSlow, TooManyWaiting } from '../db/errors.ts'
 import { newOpaqueId } from '../ids.ts'
+import { answerOn } from './connections.ts'
 import { catalogue, Problem, type ProblemCode, retryAfter } from './problems.ts'
 import { limitKey } from './rate-limit.ts'
 import type { RefusalLog } from './refusal-log.ts'
@@ -113,7 +114,7 @@ export function answerParserError(error: NodeJS.ErrnoException, socket: Socket, 
   }
   const refusal = { reason: error.code, address: limitKey(socket.remoteAddress ?? '') }
   // A fault in what follows a whole request is not its answer: that one leaves first, and the connection ends.
-  const running = (socket as Socket & { _httpMessage?: ServerResponse })._httpMessage
+  const running = answerOn(socket)
   if (running?.req.complete) {
     running.once('close', () => socket.destroy())
     parts.refusals.note(refusal)

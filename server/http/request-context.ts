@@ -55,14 +55,17 @@ function rememberedLimitKey(reported: string, peer: string): string {
 export function registerRequestContext(app: App, config: Config): void {
   app.decorateRequest('principal', null)
   app.decorateRequest('clientAddress', '')
+  app.decorateRequest('trace', null)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     request.clientAddress = rememberedLimitKey(request.ip, request.socket.remoteAddress ?? '')
     const trace = traceOf(request.raw)
     if (trace !== undefined) {
+      const { traceId, flags } = trace
       const spanId = randomBytes(8).toString('hex')
-      reply.header('traceparent', `00-${trace.traceId}-${spanId}-${trace.flags}`)
-      request.log = request.log.child({ traceId: trace.traceId, spanId })
+      reply.header('traceparent', `00-${traceId}-${spanId}-${flags}`)
+      request.trace = { traceId, spanId }
+      request.log = request.log.child(request.trace)
     }
     done()
   })

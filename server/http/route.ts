@@ -68,6 +68,8 @@ declare module 'fastify' {
     principal: Principal | null
     /** Address that limits count by: IPv6 by /64. */
     clientAddress: string
+    /** The trace that the caller began, and our part of it, for the log. */
+    trace: { traceId: string; spanId: string } | null
     /** Code of the problem that was answered, for the log. */
     problem: ProblemCode | null
   }

@@ -181,8 +181,8 @@ describe('security events in the log', () => {
         reason: 'HPE_HEADER_OVERFLOW',
       }),
     )
-    const times = unreadable().map(({ time }) => Number(time))
-    for (const [index, time] of times.slice(1).entries()) assert.ok(time - Number(times[index]) >= 990)
+    const times = unreadable().map(({ time }) => Date.parse(String(time)))
+    for (const [index, time] of times.slice(1).entries()) assert.ok(time - (times[index] ?? 0) >= 990)
 
     await exchange(service.baseUrl, request('GET', '/health', ['Expect: a-stranger']))
     await until(() => unreadable().at(-1)?.problem === 'expectation-failed')

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { pino } from 'pino'
 import { buildApp } from '../../server/app.ts'
 import { permissions } from '../../server/auth/permissions.ts'
+import { makeLog } from '../../server/log.ts'
 import { newUser, signIn, type TestUser, tokenPair } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { addRole } from '../support/roles.ts'
@@ -99,7 +99,7 @@ describe('the route table', () => {
           const isTarget = route.method === method && route.url === url
           route.config = isTarget ? { ...route.config, access: undefined as never } : (route.config ?? {})
         },
-        () => buildApp({ ...service, clock: service.now, log: pino({ level: 'silent' }) }),
+        () => buildApp({ ...service, clock: service.now, log: makeLog({ level: 'silent' }, process.stdout) }),
       )
       await assert.rejects(
         starting,

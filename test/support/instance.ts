@@ -1,6 +1,6 @@
-import { pino } from 'pino'
 import { buildApp } from '../../server/app.ts'
 import type { SigningKeys } from '../../server/auth/tokens/keys.ts'
+import { makeLog } from '../../server/log.ts'
 import { Client } from './client.ts'
 import { assertDiscreet, watchServer } from './discretion.ts'
 import type { Service } from './service.ts'
@@ -22,7 +22,7 @@ export async function startInstance(service: Service, keys?: SigningKeys): Promi
     config,
     db,
     clock: service.now,
-    log: pino({ level: 'trace' }, { write }),
+    log: makeLog({ level: 'trace' }, { write }),
     keys: keys ?? service.keys,
     antiforgeryKey,
     readiness: { draining: false },

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { pino } from 'pino'
 import { buildApp } from '../../server/app.ts'
 import { Passwords } from '../../server/auth/passwords.ts'
 import { loadSigningKeys, type SigningKeys } from '../../server/auth/tokens/keys.ts'
 import { type Config, readConfig } from '../../server/config.ts'
 import { demoAccounts, demoClient, prepareDemo, type SeedDemoInput } from '../../server/demo/demo.ts'
 import type { App } from '../../server/http/route.ts'
+import { makeLog } from '../../server/log.ts'
 import type { AppDatabase } from '../../server/operations.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { Client } from './client.ts'
@@ -85,7 +85,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const now = () => (options.clockRuns ? Date.now() : startedAt) + offset
   const logLines: Record<string, unknown>[] = []
   let logged = ''
-  const log = pino(
+  const log = makeLog(
     { level: config.logLevel === 'info' ? 'trace' : config.logLevel },
     {
       write(line: string) {

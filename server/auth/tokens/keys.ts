@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { calculateJwkThumbprint, exportJWK, type JSONWebKeySet, type JWK } from 'jose'
+import { calculateJwkThumbprint, exportJWK } from 'jose'
 import { ConfigurationError } from '../../config.ts'
 
 /** The keys of one run: the first of the configured ones signs, all verify and are published. */
@@ -10,7 +10,16 @@ export interface SigningKeys {
   kid: string
   privateKey: KeyObject
   /** Public members only (RFC 7517); what the service publishes and what it verifies with. */
-  jwks: JSONWebKeySet
+  jwks: { keys: PublicKey[] }
+}
+
+interface PublicKey {
+  kty: string
+  use: string
+  alg: string
+  kid: string
+  n: string
+  e: string
 }
 
 const minimumModulusBits = 2048
@@ -76,7 +85,7 @@ function readPrivateKey(file: string): KeyObject | string {
 }
 
 /** `kid` is the RFC 7638 thumbprint, so that every instance publishes the same one. */
-async function toPublicJwk(privateKey: KeyObject, algorithm: string): Promise<JWK> {
+async function toPublicJwk(privateKey: KeyObject, algorithm: string): Promise<PublicKey> {
   const { kty, n, e } = await exportJWK(createPublicKey(privateKey))
   if (kty === undefined || n === undefined || e === undefined) throw new Error('not an RSA key')
   const kid = await calculateJwkThumbprint({ kty, n, e })
