@@ -2,6 +2,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openAppDatabase } from '../server/operations.ts'
+import { runSql } from '../test/support/postgres.ts'
 import { buildServerIfStale } from '../tools/build-server.ts'
 import { type Callers, makeCallers } from './callers.ts'
 import { dataFolder, seed, sqliteCopy } from './data.ts'
@@ -49,6 +50,8 @@ export async function sqliteSite(workplace: Workplace, orders: number, name: str
 
 export async function postgresSite(workplace: Workplace, orders: number, url: string): Promise<Site> {
   await seed(url, orders)
+  // As autovacuum does within a minute.
+  await runSql(url, 'analyze orders')
   return makeSite(workplace, url, orders, 'postgres')
 }
 

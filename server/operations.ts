@@ -30,6 +30,7 @@ import { removeExpiredKeys } from './http/idempotency.ts'
 import { problemCodec } from './http/problems.ts'
 import { findOrders, findOrdersAsJson } from './orders/list/find.ts'
 import { approveOrder, createOrder, createOrders } from './orders/orders.ts'
+import { addOrders } from './orders/store.ts'
 
 /** Every write operation of the service by name: `db.write` takes its types from here. */
 export const operations = {
@@ -40,6 +41,7 @@ export const operations = {
   foldOrderTally,
   createOrder,
   approveOrder,
+  addOrders,
   createSession,
   refreshSession,
   endSession,

@@ -264,9 +264,9 @@ const otherCommands: Record<string, CommandSpec> = {
       yes: { description: 'also into a database with accounts that are not demo accounts' },
     },
     notes: [
-      'All of them are added or none. They are the same every time, but for the running instant. Their createdBy' +
+      'They are added a thousand at a time: what an interruption leaves is a part of them, and a run after it adds all' +
+        ' of its own. They are the same every time, but for the running instant. Their createdBy' +
         ' begins with seed: as no account does, so that the filter createdBy=seed:* tells them from real ones.',
-      'On SQLite nobody else can write meanwhile (a service that runs on it answers its writes with 503).',
     ],
     examples: ['seed --orders 1000000 --dev', 'seed --orders 250000 --days 90 --json'],
     load: async () => (await import('./seed.ts')).runSeed,

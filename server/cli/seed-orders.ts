@@ -1,4 +1,5 @@
-import type { OrderRow } from '../db/bulk-rows.ts'
+import type { Selectable } from 'kysely'
+import type { OrdersTable } from '../db/tables.ts'
 import { orderStatus } from '../orders/order.ts'
 import { type Customer, makeCustomers } from './seed-customers.ts'
 
@@ -37,32 +38,37 @@ export interface SeedOrders {
  * Customers have long-tailed shares (the most frequent has about one order in a hundred, most have one in tens of
  * thousands); totals are log-normal with a median of about 300; three of five orders are approved.
  */
-export function* makeOrders({ count, days, nowMilliseconds, batchRows }: SeedOrders): Generator<OrderRow[]> {
+export function* makeOrders({
+  count,
+  days,
+  nowMilliseconds,
+  batchRows,
+}: SeedOrders): Generator<Selectable<OrdersTable>[]> {
   const random = pseudoRandom(0x5eed)
   const lottery = drawLots(makeCustomers(random))
   const begin = nowMilliseconds - days * dayMilliseconds
   const step = (days * dayMilliseconds) / count
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T
-  let batch: OrderRow[] = []
+  let batch: Selectable<OrdersTable>[] = []
   for (let index = 0; index < count; index += 1) {
     const createdAt = Math.floor(begin + (index + random()) * step)
     const customer = lottery[Math.floor(random() * lotteryLots)] as Customer
     const approvedAt = createdAt + 60_000 + Math.floor(random() ** 3 * 4 * dayMilliseconds)
     const isApproved = random() < approvedShare && approvedAt <= nowMilliseconds
-    batch.push([
-      orderId(createdAt, random),
-      customer.name,
-      customer.folded,
-      makeTotal(random),
-      isApproved ? orderStatus.Approved : orderStatus.Pending,
-      createdAt,
-      pick(zones),
-      pick(creators),
-      isApproved ? approvedAt : null,
-      isApproved ? pick(zones) : null,
-      isApproved ? approver : null,
-      isApproved ? 2 : 1,
-    ])
+    batch.push({
+      id: orderId(createdAt, random),
+      customer: customer.name,
+      customer_folded: customer.folded,
+      total_e4: makeTotal(random),
+      status: isApproved ? orderStatus.Approved : orderStatus.Pending,
+      created_at: createdAt,
+      created_at_time_zone: pick(zones),
+      created_by: pick(creators),
+      updated_at: isApproved ? approvedAt : null,
+      updated_at_time_zone: isApproved ? pick(zones) : null,
+      modified_by: isApproved ? approver : null,
+      version: isApproved ? 2 : 1,
+    })
     if (batch.length === batchRows) {
       yield batch
       batch = []

@@ -1,33 +1,34 @@
 import { hasAccounts } from '../auth/accounts/store.ts'
 import { systemClock } from '../clock.ts'
-import { addOrders } from '../db/bulk.ts'
+import type { AppDatabase } from '../operations.ts'
+import { countByStatus } from '../orders/tally.ts'
 import type { Invocation, Outcome } from './command.ts'
-import { databaseUrl, withDatabase } from './database.ts'
+import { withDatabase } from './database.ts'
 import { Refused, UsageError } from './failures.ts'
 import { makeOrders, seedCreatorPrefix } from './seed-orders.ts'
 
 const greatestCount = 100_000_000
 const defaultDays = 365
-const batchRows = 2_048
+/** In one statement and one transaction. */
+const batchRows = 1_000
 const progressIntervalMilliseconds = 1_000
 
 /** Fills a database with invented orders; one that people work with only when it is told to. */
 export async function runSeed(invocation: Invocation): Promise<Outcome> {
   const count = wholeNumber(invocation, 'orders', greatestCount)
   const days = wholeNumber(invocation, 'days', 3_650, defaultDays)
-  const isInUse = await withDatabase(invocation, (db) => hasAccounts(db.read, false))
-  if (isInUse && !invocation.switches.has('yes')) {
-    throw new Refused(
-      'database-in-use',
-      'the database has accounts that are not demo accounts, and invented orders would stand among real ones;' +
-        ' nothing was added (--yes adds them all the same)',
-    )
-  }
   const startedAt = performance.now()
-  const { total } = await addOrders(databaseUrl(invocation), {
-    count,
-    batches: makeOrders({ count, days, nowMilliseconds: systemClock(), batchRows }),
-    onRows: progressPrinter(count, invocation.switches.has('json')),
+  const total = await withDatabase(invocation, async (db) => {
+    if (!invocation.switches.has('yes')) await refuseInUse(db)
+    const onRows = progressPrinter(count, invocation.switches.has('json'))
+    let added = 0
+    for (const orders of makeOrders({ count, days, nowMilliseconds: systemClock(), batchRows })) {
+      await db.write('addOrders', orders)
+      added += orders.length
+      onRows(added)
+    }
+    const counts = await countByStatus(db.read)
+    return [...counts.values()].reduce((sum, ofStatus) => sum + ofStatus, 0)
   })
   const seconds = Math.round((performance.now() - startedAt) / 100) / 10
   return {
@@ -35,6 +36,15 @@ export async function runSeed(invocation: Invocation): Promise<Outcome> {
     text: `Added ${grouped(count)} orders in ${seconds} s; there are ${grouped(total)} now.`,
     hint: `The filter createdBy=${seedCreatorPrefix}* finds them: no account has such a name.`,
   }
+}
+
+async function refuseInUse(db: AppDatabase): Promise<void> {
+  if (!(await hasAccounts(db.read, false))) return
+  throw new Refused(
+    'database-in-use',
+    'the database has accounts that are not demo accounts, and invented orders would stand among real ones;' +
+      ' nothing was added (--yes adds them all the same)',
+  )
 }
 
 /** At most one line a second on standard error; with `json` each is one JSON value. */

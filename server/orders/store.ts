@@ -37,6 +37,14 @@ export function insertOrders(
   )
 }
 
+/** Rows as they are, in one statement. */
+export async function addOrders(
+  trx: Transaction<Database>,
+  rows: readonly Selectable<OrdersTable>[],
+): Promise<void> {
+  await trx.insertInto('orders').values(rows).execute()
+}
+
 type FoldedOrder = NewOrder & { customerFolded: string }
 
 function folded(order: NewOrder): FoldedOrder {

@@ -113,7 +113,6 @@ export class PipelinedConnection implements ConnectionSource {
   readonly #losses: ConnectionLosses
   readonly #plansOnce: boolean
   #connecting: Promise<Connection> | undefined
-  #isCorked = false
   #isClosed = false
 
   /** `plansOnce`: statements are planned for any values instead of anew for each; that is a setting of the session. */
@@ -128,10 +127,7 @@ export class PipelinedConnection implements ConnectionSource {
     this.#connecting ??= this.#connect()
     const connecting = this.#connecting
     const connection = await connecting
-    if (this.#losses.isTrusted(connection)) {
-      this.#sendTogether(connection)
-      return connection
-    }
+    if (this.#losses.isTrusted(connection)) return connection
     if (this.#connecting === connecting) {
       this.#connecting = undefined
       // Others may still be waiting for its answers.
@@ -149,17 +145,6 @@ export class PipelinedConnection implements ConnectionSource {
     const connection = await this.#connecting?.catch(() => undefined)
     this.#connecting = undefined
     await connection?.leave()
-  }
-
-  /** Queries of one turn of the event loop leave in one write: a system call each would cost more than the query. */
-  #sendTogether({ socket }: Connection): void {
-    if (this.#isCorked) return
-    this.#isCorked = true
-    socket.cork()
-    setImmediate(() => {
-      this.#isCorked = false
-      socket.uncork()
-    })
   }
 
   #connect(): Promise<Connection> {
