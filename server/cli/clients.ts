@@ -1,4 +1,4 @@
-import { isAccountName } from '../auth/accounts/rules.ts'
+import { isAccountName } from '../auth/accounts/names.ts'
 import type { AccountReference } from '../auth/accounts/store.ts'
 import { listClients } from '../auth/accounts/store.ts'
 import { formatInstant, systemClock } from '../clock.ts'

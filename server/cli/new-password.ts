@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
-import { passwordFault } from '../auth/accounts/rules.ts'
+import { newPasswordFault } from '../auth/accounts/new-password.ts'
 import { Refused } from './failures.ts'
 
 /** No password is longer, however its characters are encoded. */
@@ -14,12 +14,12 @@ const inputTimeoutMilliseconds = 60_000
  */
 export async function readNewPassword(names: string[]): Promise<string> {
   const password = process.stdin.isTTY ? await askTwice(names) : await readStandardInput()
-  checkPassword(password, names)
+  await checkPassword(password, names)
   return password
 }
 
-function checkPassword(password: string, names: string[]): void {
-  const fault = passwordFault(password, names)
+async function checkPassword(password: string, names: string[]): Promise<void> {
+  const fault = await newPasswordFault(password, names)
   if (fault !== undefined) throw new Refused('password-refused', `the password ${fault}`)
 }
 
@@ -39,7 +39,7 @@ async function askTwice(names: string[]): Promise<string> {
   }
   try {
     const password = await ask('New password: ')
-    checkPassword(password, names)
+    await checkPassword(password, names)
     if ((await ask('The same again: ')) === password) return password
     throw new Refused('passwords-differ', 'the two passwords differ')
   } catch (error) {

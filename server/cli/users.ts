@@ -1,5 +1,5 @@
 import { noSuchAccount } from '../auth/accounts/accounts.ts'
-import { isAccountName, normalizeEmail } from '../auth/accounts/rules.ts'
+import { isAccountName, normalizeEmail } from '../auth/accounts/names.ts'
 import { findAccount, listUsers, type UserReference } from '../auth/accounts/store.ts'
 import { Passwords } from '../auth/passwords.ts'
 import { formatInstant, parseTimeZone, systemClock } from '../clock.ts'

@@ -133,7 +133,7 @@ describe('user add', { concurrency: 4 }, () => {
       refusal(none),
       refusal(none),
       refusal('the password has fewer than 15 characters'),
-      refusal('the password is nothing but names and common words'),
+      refusal('the password is common, or little more than common words, names, dates and sequences'),
       refusal('the password contains a control character or a line break'),
     ])
     assert.deepEqual(await cli.json('user list'), [])

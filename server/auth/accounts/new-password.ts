@@ -1,0 +1,56 @@
+const minimumLength = 15
+const maximumLength = 256
+/** Of 0 to 4: ten thousand million guesses and more. */
+const minimumScore = 4
+
+/** What is common here, and nowhere else: our own name, what the demo accounts have, and a famous example. */
+const ownWords = [
+  'countersign',
+  'countersigndemoservicesecret',
+  ...['demo', 'admin', 'operator', 'viewer', 'service', 'secret'],
+  'correcthorsebatterystaple',
+]
+
+/**
+ * The rule that a new password breaks, as the end of a sentence that begins with "the password", or undefined. Length
+ * and how soon it would be guessed, no rules of composition (NIST SP 800-63B §3.1.1.2); `names` are what belongs to the
+ * account, such as user name and email. Nothing is looked up outside the process, and the text never contains the
+ * password.
+ */
+export async function newPasswordFault(
+  password: string,
+  names: readonly string[],
+): Promise<string | undefined> {
+  if (!password.isWellFormed()) return 'is not well-formed Unicode'
+  if (/[\p{Cc}\p{Zl}\p{Zp}\uFEFF]/u.test(password)) return 'contains a control character or a line break'
+  const { length } = [...password]
+  if (length < minimumLength) return `has fewer than ${minimumLength} characters`
+  if (length > maximumLength) return `has more than ${maximumLength} characters`
+  judging ??= loadJudge()
+  const judge = await judging
+  const known = [...ownWords, ...names, ...names.flatMap(nameParts)]
+  // Once more without what separates words: a list has them joined.
+  const scores = [password, joined(password)].map((form) => judge.check(form, known).score)
+  return Math.min(...scores) < minimumScore
+    ? 'is common, or little more than common words, names, dates and sequences'
+    : undefined
+}
+
+let judging: ReturnType<typeof loadJudge> | undefined
+
+/** The list of 49,000 common passwords takes a quarter of a second: only a command that sets a password loads it. */
+async function loadJudge() {
+  const { ZxcvbnFactory } = await import('@zxcvbn-ts/core')
+  const { adjacencyGraphs, dictionary } = await import('@zxcvbn-ts/language-common')
+  return new ZxcvbnFactory({ dictionary, graphs: adjacencyGraphs })
+}
+
+/** The words of a name or email, three letters or longer, and all of them joined. */
+function nameParts(name: string): string[] {
+  const words = name.toLowerCase().split(/[^\p{L}\p{N}]+/u)
+  return [...words, joined(name.toLowerCase())].filter((word) => word.length >= 3)
+}
+
+function joined(text: string): string {
+  return text.replaceAll(/[\s\p{P}]+/gu, '')
+}
