@@ -29,6 +29,15 @@ const [mode, count, seed = String(Date.now())] = process.argv.slice(2)
 /** Of one file of tests: one that waits for a refusal that never comes would ask for ever. */
 const limitMilliseconds = 300_000
 
+/** Where the tests of a folder of server/ are; of all else, those of the whole service. */
+const testFolders: Record<string, string> = {
+  auth: 'auth,security,contract',
+  cli: 'cli,contract',
+  db: 'db,orders,faults',
+  http: 'http,contract,security',
+  orders: 'orders,contract,fuzz',
+}
+
 interface Mutant {
   name: string
   places: Place[]
@@ -103,14 +112,6 @@ function drawn(): Mutant[] {
     const words = place.source.replaceAll(/\s+/g, ' ').slice(0, 70)
     return { name: `${place.file}:${line} ${place.kind} ${words}`, places: [place], tests }
   })
-}
-
-const testFolders: Record<string, string> = {
-  auth: 'auth,security,contract',
-  cli: 'cli,contract',
-  db: 'db,orders,faults',
-  http: 'http,contract,security',
-  orders: 'orders,contract,fuzz',
 }
 
 async function verdictOn(tree: string, { places, tests }: Mutant): Promise<string> {

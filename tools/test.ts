@@ -39,7 +39,6 @@ const runsOnce = [
   'test/security/path-',
   'test/security/request-',
   'test/security/token-',
-  'test/security/wycheproof',
   'test/auth/passwords',
   // No engine changes what a browser shows; one journey shows that it is so.
   'test/browser/',

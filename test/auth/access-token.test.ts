@@ -455,16 +455,6 @@ describe('access tokens', () => {
       const asCookie = await service.client().get('/v1/auth/me', { cookie: `__Host-Http-session=${good}` })
       assert.deepEqual([asQuery.status, asCookie.status], [401, 401])
     })
-
-    it('refresh tokens and session ids, in place of one another and of access tokens', async () => {
-      const { refreshToken } = await tokenPair(service, user)
-      const browser = service.client()
-      await browser.post('/v1/auth/session', user.credentials)
-      const sessionId = browser.cookies.get('__Host-Http-session') ?? ''
-      assert.deepEqual([await statusOf(refreshToken), await statusOf(sessionId)], [401, 401])
-      const cookie = `__Host-Http-session=${refreshToken}`
-      assert.equal((await service.client().get('/v1/auth/me', { cookie })).status, 401)
-    })
   })
 
   describe('with several keys', () => {

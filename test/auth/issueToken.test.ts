@@ -109,18 +109,6 @@ describe('issueToken', () => {
     }
   })
 
-  describe('requires access', () => {
-    it('of nobody: Authorization, a session and foreign sites are ignored, no antiforgery token is asked for', async () => {
-      const browser = await service.session('viewer')
-      browser.headers['x-xsrf-token'] = 'wrong'
-      const headers = { authorization: 'Bearer nonsense', 'sec-fetch-site': 'cross-site', origin: 'null' }
-      const answer = await browser.post(path, user.credentials, headers)
-      assert.equal(answer.status, 200)
-      assert.equal(decodeJwt(answer.body.accessToken).preferred_username, user.userName)
-      assert.equal((await browser.get('/v1/auth/me')).body.userName, 'viewer')
-    })
-  })
-
   describe('conflicts', () => {
     it('an unknown user, a wrong password and a disabled user look the same', async () => {
       const disabled = await newUser(service)

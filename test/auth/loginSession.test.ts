@@ -184,12 +184,6 @@ describe('loginSession', () => {
         assertProblem(answer, 400, 'malformed-json')
       })
     }
-
-    it('a form: 415', async () => {
-      const headers = { 'content-type': 'application/x-www-form-urlencoded' }
-      const answer = await service.client().post(path, 'email=a%40b&password=c', headers)
-      assertProblem(answer, 415, 'unsupported-media-type')
-    })
   })
 
   describe('requires access', () => {

@@ -136,12 +136,6 @@ describe('logoutSession', () => {
       assert.deepEqual(both.setCookies, [])
       assert.equal((await browser.get('/v1/auth/me')).status, 200)
     })
-
-    it('with an antiforgery token of the session', async () => {
-      const bare = browserWith(idOf(browser))
-      assertProblem(await bare.post(path), 403, 'csrf-token-missing')
-      assertProblem(await bare.post(path, undefined, { 'x-xsrf-token': 'x' }), 403, 'csrf-token-invalid')
-    })
   })
 
   describe('conflicts', () => {

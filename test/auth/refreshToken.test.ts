@@ -162,25 +162,6 @@ describe('refreshToken', () => {
     }
   })
 
-  describe('requires access', () => {
-    it('of nobody: Authorization, a session and foreign sites are ignored, no antiforgery token is asked for', async () => {
-      const browser = await service.session('viewer')
-      browser.headers['x-xsrf-token'] = 'wrong'
-      const headers = { authorization: 'Bearer nonsense', 'sec-fetch-site': 'cross-site', origin: 'null' }
-      const answer = await browser.post(path, { refreshToken: pair.refreshToken }, headers)
-      assert.equal(answer.status, 200)
-    })
-
-    it('by a refresh token: an access token or a session id is none', async () => {
-      const browser = service.client()
-      await browser.post('/v1/auth/session', user.credentials)
-      const sessionId = browser.cookies.get('__Host-Http-session') ?? ''
-      assertProblem(await refresh(sessionId), 401, 'invalid-refresh-token')
-      assertProblem(await refresh(pair.accessToken), 400, 'validation-failed')
-      assertProblem(await refresh(pair.accessToken.slice(0, 512)), 401, 'invalid-refresh-token')
-    })
-  })
-
   describe('conflicts', () => {
     it('a used token ends its family: the newest token of it is dead too', async () => {
       const { body } = await refresh(pair.refreshToken)

@@ -7,43 +7,15 @@ import { type Description, Judge, JudgedClient, toPointer } from '../support/des
 import { passwordOf, type Service, startService } from '../support/service.ts'
 
 const operationIds = [
-  'createOrder',
-  'listOrders',
-  'getOrdersOverview',
-  'getOrder',
-  'approveOrder',
-  'loginSession',
-  'refreshSession',
-  'logoutSession',
-  'getCurrentUser',
-  'getCurrentUserPermissions',
-  'getCsrfToken',
-  'issueToken',
-  'refreshToken',
-  'issueServiceToken',
-  'getHealth',
-  'getReadiness',
-  'getJwks',
+  ...'createOrder listOrders getOrdersOverview getOrder approveOrder loginSession'.split(' '),
+  ...'refreshSession logoutSession getCurrentUser getCurrentUserPermissions getCsrfToken'.split(' '),
+  ...'issueToken refreshToken issueServiceToken getHealth getReadiness getJwks'.split(' '),
 ]
 const schemaNames = [
-  'Order',
-  'OrderSummary',
-  'PaginatedListOfOrderSummary',
-  'OrdersOverview',
-  'CreateOrderCommand',
-  'CreateOrderResponse',
-  'LoginSessionCommand',
-  'TokenLoginCommand',
-  'RefreshTokenCommand',
-  'ClientTokenCommand',
-  'AuthenticatedUser',
-  'CurrentUserResponse',
-  'CurrentUserPermissions',
-  'CsrfTokenResponse',
-  'TokenPair',
-  'ServiceAccessToken',
-  'EOrderStatus',
-  'EOrderDirection',
+  ...'Order OrderSummary PaginatedListOfOrderSummary OrdersOverview CreateOrderCommand'.split(' '),
+  ...'CreateOrderResponse LoginSessionCommand TokenLoginCommand RefreshTokenCommand'.split(' '),
+  ...'ClientTokenCommand AuthenticatedUser CurrentUserResponse CurrentUserPermissions'.split(' '),
+  ...'CsrfTokenResponse TokenPair ServiceAccessToken EOrderStatus EOrderDirection'.split(' '),
 ]
 
 describe('the live description', () => {
@@ -86,16 +58,8 @@ describe('the live description', () => {
       const shapes: Record<string, [string[], string[]]> = {
         Order: [
           [
-            'id',
-            'customer',
-            'total',
-            'status',
-            'createdAtUtc',
-            'createdAtTimeZone',
-            'updatedAtUtc',
-            'updatedAtTimeZone',
-            'createdBy',
-            'modifiedBy',
+            ...'id customer total status createdAtUtc createdAtTimeZone updatedAtUtc'.split(' '),
+            ...'updatedAtTimeZone createdBy modifiedBy'.split(' '),
           ],
           [],
         ],
@@ -454,19 +418,7 @@ describe('the live description', () => {
         '2147483648',
         '9'.repeat(30),
       ]
-      const words = [
-        'true',
-        'TRUE',
-        'False',
-        'yes',
-        'asc',
-        'DESC',
-        'ascending',
-        '2',
-        'Customer',
-        'TOTAL',
-        'status',
-      ]
+      const words = 'true TRUE False yes asc DESC ascending 2 Customer TOTAL status'.split(' ')
       const more = ['createdatutc', 'version', 'id', 'null', '[]', '１', 'a'.repeat(1_000), 'a'.repeat(1_001)]
       const value = either(fc.constantFrom(...numbers, ...words, ...more), fc.integer().map(String), anyText)
       await fc.assert(

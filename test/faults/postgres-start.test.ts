@@ -160,7 +160,7 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 4 }, ()
         await startAt(await impostor(scope, (socket) => socket.resume())),
         /cannot be reached: .*time/,
       )
-      assert.ok(performance.now() - start < 8_000)
+      assert.ok(performance.now() - start < 30_000)
     })
 
     it('a server that falls silent once it has let us in, after 5 s', async (t) => {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { newUser, tokenPair } from '../support/accounts.ts'
 import type { Answer, Client } from '../support/client.ts'
 import {
   createdId,
@@ -11,7 +10,6 @@ import {
   storedState,
 } from '../support/orders.ts'
 import { assertProblem } from '../support/problem.ts'
-import { addRole } from '../support/roles.ts'
 import { type Service, startService } from '../support/service.ts'
 
 const path = '/v1/orders/summary'
@@ -32,7 +30,6 @@ describe('getOrdersOverview', () => {
   let whenEmpty: Answer
   before(async () => {
     service = await startService()
-    await addRole(service, 'Writer', ['Orders.Create', 'Orders.Approve'])
     await awayFromMidnight(service)
     viewer = await service.bearer('viewer')
     whenEmpty = await viewer.get(path)
@@ -291,33 +288,8 @@ describe('getOrdersOverview', () => {
       }
     })
 
-    it('is 405 with the methods that there are for any other method', async () => {
-      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
-        const answer = await viewer.send(method, path)
-        assertProblem(answer, 405, 'method-not-allowed')
-        assert.deepEqual(answer.headers.get('allow')?.split(', ').sort(), ['GET', 'HEAD', 'OPTIONS'])
-      }
-    })
-
     it('is an order’s path in any other spelling', async () => {
       assertProblem(await viewer.get('/v1/orders/Summary'), 404, 'order-not-found')
-    })
-  })
-
-  describe('requires access', () => {
-    it('is 401 without a credential, whatever the query', async () => {
-      for (const query of ['', '?days=0']) {
-        assertProblem(await service.client().get(`${path}${query}`), 401, 'authentication-required')
-      }
-    })
-
-    it('is 403 naming the permission without Orders.Read, before the query is judged', async () => {
-      const { accessToken } = await tokenPair(service, await newUser(service, { roles: ['Writer'] }))
-      for (const query of ['', '?days=0']) {
-        const answer = await service.client().withBearer(accessToken).get(`${path}${query}`)
-        assertProblem(answer, 403, 'permission-denied')
-        assert.equal(answer.body.permission, 'Orders.Read')
-      }
     })
   })
 

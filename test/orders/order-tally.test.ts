@@ -55,24 +55,7 @@ describe('the tally of orders', () => {
     )
     const status = fc.constantFrom(0, 0, 1, 7)
     const values = fc.record({ created_at: instant, total_e4: total, status })
-    const some = fc.constantFrom(
-      '0',
-      '1',
-      '2',
-      '3',
-      '4',
-      '5',
-      '6',
-      '7',
-      '8',
-      '9',
-      'a',
-      'b',
-      'c',
-      'd',
-      'e',
-      'f',
-    )
+    const some = fc.constantFrom(...'0 1 2 3 4 5 6 7 8 9 a b c d e f'.split(' '))
     const step = fc.oneof(
       fc.record({
         kind: fc.constant('insert' as const),

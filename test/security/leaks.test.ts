@@ -104,15 +104,10 @@ describe('a fault of the service', () => {
     for (const answer of [viewer, token]) {
       assert.equal(answer.status, 500)
       assert.equal(answer.body.code, 'internal-error')
-      assert.deepEqual(Object.keys(answer.body).sort(), [
-        'code',
-        'detail',
-        'instance',
-        'requestId',
-        'status',
-        'title',
-        'type',
-      ])
+      assert.deepEqual(
+        Object.keys(answer.body).sort(),
+        'code detail instance requestId status title type'.split(' '),
+      )
       assert.equal(/SQLITE|table|password_hash/.test(answer.text), false)
     }
     assert.match(JSON.stringify(service.logLines), /no such table/)

@@ -30,14 +30,7 @@ export interface Description {
 /** Headers without which an answer for which they are described would be of no use. */
 const alwaysSent = ['X-Request-Id', 'WWW-Authenticate', 'Location']
 /** Headers that no answer carries without saying so, whatever the operation. */
-const describedWhereSent = [
-  'Set-Cookie',
-  'ETag',
-  'Location',
-  'Link',
-  'Preference-Applied',
-  'Idempotency-Replayed',
-]
+const describedWhereSent = 'Set-Cookie ETag Location Link Preference-Applied Idempotency-Replayed'.split(' ')
 
 /** The published description, as a judge of requests and answers. */
 export class Judge {

@@ -1,4 +1,4 @@
-import { constants, type KeyObject, privateEncrypt, sign } from 'node:crypto'
+import { type KeyObject, sign } from 'node:crypto'
 
 export type Members = Record<string, unknown>
 
@@ -9,10 +9,4 @@ export const decode = (part = ''): Members => JSON.parse(Buffer.from(part, 'base
 export function signText(header: string, payload: string, key: KeyObject): string {
   const content = [header, payload].map((text) => Buffer.from(text).toString('base64url')).join('.')
   return `${content}.${sign('sha256', Buffer.from(content), key).toString('base64url')}`
-}
-
-/** The signature whose encoded message (RFC 8017 §9.2) is the given block of the key's length, whatever it holds. */
-export function signBlock(content: string, block: Buffer, key: KeyObject): string {
-  const signature = privateEncrypt({ key, padding: constants.RSA_NO_PADDING }, block)
-  return `${content}.${signature.toString('base64url')}`
 }

@@ -20,16 +20,8 @@ export interface BaseBackup {
 
 /** Belongs to the running server, or is made anew at every start; of `pg_wal` see `takeBaseBackup`. */
 const leftOut = new Set([
-  'postmaster.pid',
-  'postmaster.opts',
-  'pg_wal',
-  'pg_replslot',
-  'pg_dynshmem',
-  'pg_notify',
-  'pg_serial',
-  'pg_snapshots',
-  'pg_stat_tmp',
-  'pg_subtrans',
+  ...'postmaster.pid postmaster.opts pg_wal pg_replslot pg_dynshmem pg_notify pg_serial'.split(' '),
+  ...'pg_snapshots pg_stat_tmp pg_subtrans'.split(' '),
 ])
 
 /**

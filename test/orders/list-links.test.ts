@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Answer, Client } from '../support/client.ts'
+import {
+  compareOrders,
+  createdId,
+  insertOrders,
+  type OrderRow,
+  sendExactly,
+  variedOrders,
+} from '../support/orders.ts'
+import { type Service, startService } from '../support/service.ts'
+
+describe('the answer to a list', () => {
+  let service: Service
+  let viewer: Client
+  let rows: OrderRow[]
+  before(async () => {
+    service = await startService()
+    viewer = await service.bearer('viewer')
+    rows = await insertOrders(service, variedOrders(100))
+  })
+  after(() => service.close())
+
+  const list = async (query: string) => {
+    const answer = await viewer.get(`/v1/orders?${query}`)
+    assert.equal(answer.status, 200, answer.text)
+    return answer
+  }
+  const idsOf = ({ body }: Answer): string[] => body.items.map(({ id }: { id: string }) => id)
+
+  describe('links', () => {
+    it('the first, previous, next and last page, as far as there are such', async () => {
+      const relations = async (query: string) =>
+        Object.fromEntries(
+          [...(await linksOf(query))].map(([rel, url]) => [rel, url.searchParams.get('pageNumber')]),
+        )
+      const { totalPages } = (await list('pageSize=40')).body
+      const last = String(totalPages)
+      assert.deepEqual(await relations('pageSize=40'), { first: '1', next: '2', last })
+      assert.deepEqual(await relations('pageSize=40&pageNumber=2'), {
+        first: '1',
+        prev: '1',
+        next: '3',
+        last,
+      })
+      const before = String(totalPages - 1)
+      assert.deepEqual(await relations(`pageSize=40&pageNumber=${last}`), { first: '1', prev: before, last })
+    })
+
+    it('keep the other parameters of the request', async () => {
+      const filters = [
+        'a?b',
+        '"a&b=c"',
+        'customer:a',
+        '"<>|^`{}"',
+        'Müller 😀',
+        '"100%"',
+        "'#'",
+        '"1+1"',
+        'a,b',
+      ]
+      for (const filter of filters) {
+        const query = `orderBy=Total&filter=${encodeURIComponent(filter)}&pageSize=7&pageNumber=1`
+        for (const [rel, url] of await linksOf(query)) {
+          const { pageNumber: _, ...kept } = Object.fromEntries(url.searchParams)
+          assert.deepEqual(kept, { orderBy: 'Total', filter, pageSize: '7' }, rel)
+          assert.equal(url.searchParams.getAll('pageNumber').length, 1)
+        }
+      }
+    })
+
+    it('lead to the pages that they name, also from past the end', async () => {
+      for (const query of [
+        'pageSize=7&pageNumber=3&orderBy=customer',
+        'pageSize=40&pageNumber=999',
+        'filter=zzzz',
+      ]) {
+        for (const [rel, url] of await linksOf(query)) {
+          const answer = await viewer.get(`${url.pathname}${url.search}`)
+          assert.equal(answer.status, 200, rel)
+          assert.equal(String(answer.body.pageNumber), url.searchParams.get('pageNumber'))
+        }
+      }
+    })
+
+    for (const query of [
+      ...'filter=a?b&pageSize=7 filter=%22a?b?c%22&pageSize=7 page%4Eumber=2&pageSize=7'.split(' '),
+      ...'page%53ize=7&pageSize2=8 %70ageNumber=2&pageSize=7&x=1 ?pageSize=7&pageSize=7'.split(' '),
+    ]) {
+      it(`repeat the query as it was understood: ${query}`, async () => {
+        const { headers } = await sendExactly(viewer, 'GET', `/v1/orders?${query}`)
+        for (const [, url] of parseLinks(headers)) {
+          assert.equal(url.searchParams.getAll('pageNumber').length, 1)
+          assert.equal(url.searchParams.get('pageSize'), '7')
+        }
+        assert.notEqual(parseLinks(headers).size, 0)
+      })
+    }
+
+    it('are enough to walk the whole list', async () => {
+      const seen: string[] = []
+      let next: string | undefined = '/v1/orders?pageSize=13&orderBy=updatedAtUtc&order=Desc'
+      while (next !== undefined) {
+        const answer = await viewer.get(next)
+        seen.push(...idsOf(answer))
+        const url = parseLinks(answer.headers).get('next')
+        next = url && `${url.pathname}${url.search}`
+      }
+      const sorted = rows.toSorted(compareOrders('updatedAtUtc', 'Desc')).map(({ id }) => id)
+      assert.deepEqual(seen, sorted)
+    })
+
+    const linksOf = async (query: string) => parseLinks((await list(query)).headers)
+  })
+
+  describe('revalidates', () => {
+    it('answers 304 without body to the entity tag of the same page, weakly compared', async () => {
+      const { headers } = await list('pageSize=3')
+      const etag = headers.get('etag') ?? ''
+      assert.match(etag, /^(?:W\/)?"[\x21\x23-\x7e]+"$/)
+      const opaque = etag.replace(/^W\//, '')
+      assert.equal(headers.get('cache-control'), 'private, no-cache')
+      assert.match(headers.get('vary') ?? '', /\bCookie, Authorization\b/)
+      for (const tags of [etag, `W/${opaque}`, opaque, `"x", ${etag}`, '*']) {
+        const answer = await viewer.get('/v1/orders?pageSize=3', { 'if-none-match': tags })
+        assert.deepEqual([answer.status, answer.text], [304, ''])
+        assert.equal(answer.headers.get('etag'), etag)
+        assert.equal(answer.headers.get('content-type'), null)
+      }
+    })
+
+    it('answers 200 to other tags, and to the tag of another page', async () => {
+      const other = (await list('pageSize=4')).headers.get('etag') ?? ''
+      for (const tags of [other, '"1"', 'x', '']) {
+        const answer = await viewer.get('/v1/orders?pageSize=3', { 'if-none-match': tags })
+        assert.equal(answer.status, 200)
+      }
+    })
+
+    it('answers 200 once an order of the page has changed', async () => {
+      const admin = await service.bearer('admin')
+      const id = await createdId(admin, { customer: 'Changing' })
+      const { headers } = await list('filter=Changing')
+      const ifNoneMatch = { 'if-none-match': headers.get('etag') ?? '' }
+      assert.equal((await viewer.get('/v1/orders?filter=Changing', ifNoneMatch)).status, 304)
+      await admin.patch(`/v1/orders/${id}/approve`)
+      assert.equal((await viewer.get('/v1/orders?filter=Changing', ifNoneMatch)).status, 200)
+    })
+  })
+})
+
+function parseLinks(headers: Headers): Map<string, URL> {
+  const matches = (headers.get('link') ?? '').matchAll(/<([^<>\s"]*)>; rel="(\w+)"(?:, |$)/g)
+  return new Map([...matches].map(([, target = '', rel = '']) => [rel, new URL(target, 'http://localhost')]))
+}
