@@ -17,15 +17,13 @@ const passwordRule = 'A password has 15 to 256 characters and is not a common on
 const revocationNote =
   'Sessions and refresh tokens end at once, access tokens within five minutes (PERMISSION_CACHE_TTL_SECONDS).'
 
-const none = { notes: [] as string[], options: {} as Record<string, OptionSpec> }
-const oneUser = { argumentsText: '<email or user name>', maximumArguments: 1, options: userOptions }
-const oneClient = { argumentsText: '<client id>', maximumArguments: 1 }
+const oneUser = { argumentsText: '<email or user name>', options: userOptions }
+const oneClient = { argumentsText: '<client id>' }
 
 const userCommands: Record<string, CommandSpec> = {
   'user add': {
     summary: 'add a user',
     argumentsText: '<email>',
-    maximumArguments: 1,
     options: {
       email: { value: 'EMAIL', description: 'what the user signs in with' },
       'user-name': { value: 'NAME', description: 'shown on orders; default: the email up to its @' },
@@ -43,10 +41,7 @@ const userCommands: Record<string, CommandSpec> = {
     load: async () => (await import('./users.ts')).runAddUser,
   },
   'user list': {
-    ...none,
     summary: 'list the users',
-    argumentsText: '',
-    maximumArguments: 0,
     examples: ['user list', 'user list --json'],
     load: async () => (await import('./users.ts')).runListUsers,
   },
@@ -66,7 +61,6 @@ const userCommands: Record<string, CommandSpec> = {
   },
   'user sign-out': {
     argumentsText: '<email or user name> | --all',
-    maximumArguments: 1,
     summary: 'end all sessions and tokens of a user, or of all users',
     options: { ...userOptions, all: { description: 'every user; services keep theirs' } },
     notes: [revocationNote, 'Whoever has the password can sign in again at once.'],
@@ -83,7 +77,6 @@ const userCommands: Record<string, CommandSpec> = {
   'user grant': {
     summary: 'give a user roles',
     argumentsText: '<email or user name> [<role>...]',
-    maximumArguments: Number.POSITIVE_INFINITY,
     options: { ...userOptions, role: roleOption },
     notes: ['An added role shows when the user next signs in or refreshes.'],
     examples: ['user grant jo@example.com Operator', 'user grant jo --role Operator,Viewer'],
@@ -92,7 +85,6 @@ const userCommands: Record<string, CommandSpec> = {
   'user revoke': {
     summary: 'take roles from a user',
     argumentsText: '<email or user name> [<role>...]',
-    maximumArguments: Number.POSITIVE_INFINITY,
     options: { ...userOptions, role: roleOption },
     notes: [revocationNote],
     examples: ['user revoke jo@example.com Operator'],
@@ -110,10 +102,7 @@ const clientCommands: Record<string, CommandSpec> = {
     load: async () => (await import('./clients.ts')).runAddClient,
   },
   'client list': {
-    ...none,
     summary: 'list the service clients',
-    argumentsText: '',
-    maximumArguments: 0,
     examples: ['client list'],
     load: async () => (await import('./clients.ts')).runListClients,
   },
@@ -130,7 +119,6 @@ const clientCommands: Record<string, CommandSpec> = {
   },
   'client drop-old-secret': {
     ...oneClient,
-    options: {},
     summary: 'end a rotation: only the newest secret stays',
     notes: ['Access tokens issued so far end within five minutes (PERMISSION_CACHE_TTL_SECONDS).'],
     examples: ['client drop-old-secret billing'],
@@ -138,14 +126,12 @@ const clientCommands: Record<string, CommandSpec> = {
   },
   'client disable': {
     ...oneClient,
-    options: {},
     summary: 'shut a service out',
     notes: ['Its access tokens end within five minutes (PERMISSION_CACHE_TTL_SECONDS).'],
     examples: ['client disable billing'],
     load: async () => (await import('./clients.ts')).runDisableClient,
   },
   'client enable': {
-    ...none,
     ...oneClient,
     summary: 'let a disabled service in again',
     examples: ['client enable billing'],
@@ -153,7 +139,6 @@ const clientCommands: Record<string, CommandSpec> = {
   },
   'client grant': {
     argumentsText: '<client id> [<role>...]',
-    maximumArguments: Number.POSITIVE_INFINITY,
     options: { role: roleOption },
     summary: 'give a service roles',
     notes: ['An added role shows in the next token.'],
@@ -162,7 +147,6 @@ const clientCommands: Record<string, CommandSpec> = {
   },
   'client revoke': {
     argumentsText: '<client id> [<role>...]',
-    maximumArguments: Number.POSITIVE_INFINITY,
     options: { role: roleOption },
     summary: 'take roles from a service',
     notes: ['Its access tokens end within five minutes (PERMISSION_CACHE_TTL_SECONDS).'],
@@ -172,21 +156,17 @@ const clientCommands: Record<string, CommandSpec> = {
 }
 
 const cacheNote = 'It shows on every instance within five minutes (PERMISSION_CACHE_TTL_SECONDS).'
-const rolePermission = { argumentsText: '<role> <permission>...', maximumArguments: Number.POSITIVE_INFINITY }
+const rolePermission = { argumentsText: '<role> <permission>...' }
 
 const roleCommands: Record<string, CommandSpec> = {
   'role list': {
-    ...none,
     summary: 'list the roles and their permissions',
-    argumentsText: '',
-    maximumArguments: 0,
     examples: ['role list'],
     load: async () => (await import('./roles.ts')).runListRoles,
   },
   'role allow': {
     ...rolePermission,
     summary: 'give a role permissions',
-    options: {},
     notes: ['Permissions are Orders.Create, Orders.Read and Orders.Approve.', cacheNote],
     examples: ['role allow Operator Orders.Approve'],
     load: async () => (await import('./roles.ts')).runAllow,
@@ -194,7 +174,6 @@ const roleCommands: Record<string, CommandSpec> = {
   'role deny': {
     ...rolePermission,
     summary: 'take permissions from a role',
-    options: {},
     notes: [cacheNote],
     examples: ['role deny Operator Orders.Create'],
     load: async () => (await import('./roles.ts')).runDeny,
@@ -204,8 +183,6 @@ const roleCommands: Record<string, CommandSpec> = {
 const otherCommands: Record<string, CommandSpec> = {
   serve: {
     summary: 'run the service',
-    argumentsText: '',
-    maximumArguments: 0,
     options: {
       dev: {
         description: 'development: keys made per run, demo accounts, loopback only; without it: production',
@@ -222,8 +199,6 @@ const otherCommands: Record<string, CommandSpec> = {
   },
   'key generate': {
     summary: 'make a signing key (RSA) or an antiforgery key',
-    argumentsText: '',
-    maximumArguments: 0,
     options: {
       bits: { value: 'BITS', description: 'length of the RSA key, 2048 to 8192; default 3072' },
       out: {
@@ -237,10 +212,7 @@ const otherCommands: Record<string, CommandSpec> = {
     load: async () => (await import('./keys.ts')).runGenerateKey,
   },
   migrate: {
-    ...none,
     summary: 'bring the database up to date',
-    argumentsText: '',
-    maximumArguments: 0,
     notes: ['Every other command does this too before it starts.'],
     examples: ['migrate'],
     load: async () => (await import('./maintenance.ts')).runMigrate,
@@ -248,8 +220,6 @@ const otherCommands: Record<string, CommandSpec> = {
   backup: {
     summary: 'copy the database, as one consistent snapshot, while the service runs',
     argumentsText: '<file>',
-    maximumArguments: 1,
-    options: {},
     notes: ['The file must not exist yet; only its owner may read it, for it holds password hashes.'],
     examples: ['backup /var/backups/countersign.db'],
     load: async () => (await import('./maintenance.ts')).runBackup,
@@ -257,7 +227,6 @@ const otherCommands: Record<string, CommandSpec> = {
   seed: {
     summary: 'add invented orders, for trials and measurements',
     argumentsText: '--orders N',
-    maximumArguments: 0,
     options: {
       orders: { value: 'N', description: 'how many' },
       days: { value: 'DAYS', description: 'spread their creation over the last DAYS; default 365' },
@@ -274,7 +243,6 @@ const otherCommands: Record<string, CommandSpec> = {
   copy: {
     summary: 'carry a SQLite database over to an empty PostgreSQL database, whole and verified',
     argumentsText: '--from file:<path> --to postgres://...',
-    maximumArguments: 0,
     options: {
       from: { value: 'ADDRESS', description: 'the SQLite database, file:PATH; it is left as it is' },
       to: { value: 'ADDRESS', description: 'the PostgreSQL database, postgres://...; it must be empty' },

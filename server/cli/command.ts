@@ -12,11 +12,10 @@ export interface OptionSpec {
 /** One command as data: what `--help` shows and what the command line is checked against. */
 export interface CommandSpec {
   summary: string
-  /** Positional arguments as shown in the usage line. */
-  argumentsText: string
-  maximumArguments: number
-  options: Record<string, OptionSpec>
-  notes: string[]
+  /** Positional arguments, or options that are needed, as shown in the usage line. */
+  argumentsText?: string
+  options?: Record<string, OptionSpec>
+  notes?: string[]
   /** Command lines without `node server/main.ts`. */
   examples: string[]
   /** Imports the command only when it runs: `--help` and mistakes cost nothing. */
@@ -62,13 +61,20 @@ export function parseInvocation(spec: CommandSpec, args: string[]): Invocation {
       addValue(invocation, token.name, token.value, options[token.name]?.list === true)
     }
   }
-  if (positionals.length > spec.maximumArguments) {
+  const maximum = maximumArguments(spec)
+  if (positionals.length > maximum) {
     throw new UsageError(
-      `too many arguments: ${spec.maximumArguments} expected at most, ${positionals.length} given` +
+      `too many arguments: ${maximum} expected at most, ${positionals.length} given` +
         ' (a password or secret is never an argument)',
     )
   }
   return invocation
+}
+
+/** As many as the usage line shows. */
+function maximumArguments({ argumentsText = '' }: CommandSpec): number {
+  if (argumentsText.startsWith('--')) return 0
+  return argumentsText.includes('...') ? Number.POSITIVE_INFINITY : argumentsText.split('<').length - 1
 }
 
 function parse(args: string[], options: Record<string, OptionSpec>) {

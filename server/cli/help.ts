@@ -21,9 +21,11 @@ export function commandListHelp(group?: string): string {
 }
 
 export function commandHelp(name: string, spec: CommandSpec): string {
-  const usage = [program, name, spec.argumentsText, '[options]'].filter((part) => part !== '').join(' ')
+  const usage = [program, name, spec.argumentsText, '[options]']
+    .filter((part) => part !== undefined)
+    .join(' ')
   const options = { ...globalOptions, ...spec.options }
-  const notes = spec.notes.map((note) => wrap(note, '')).join('\n')
+  const notes = (spec.notes ?? []).map((note) => wrap(note, '')).join('\n')
   return [
     `Usage: ${usage}`,
     `\n${spec.summary.charAt(0).toUpperCase()}${spec.summary.slice(1)}.`,

@@ -70,93 +70,28 @@ function makeTotal(random: () => number): number {
 }
 
 /** None of them is meant to be a company that exists. */
-const customers = [
-  'Abenteuer & Söhne GmbH',
-  'Aalto Sähkö Oy',
-  'Açaí do Norte Ltda.',
-  'Ægir Havfiske AS',
-  'Alder & Finch Ltd',
-  'Ali Yılmaz Tekstil A.Ş.',
-  'Amberfield Grain Co-operative',
-  'Ångström Instrument AB',
-  'Antoine Lefèvre & Cie',
-  'Atelier Brûlé SARL',
-  'Bäckerei Müller & Groß',
-  'Bizkaia Itsasontziak S.L.',
-  'Blaženka Dvořáková s.r.o.',
-  'Bluewater Bay Marine Supplies',
-  'Boucherie de l’Étoile',
-  'Café Ñandú S.A.S.',
-  'Călin și Fiii SRL',
-  'Carpintería Hermanos Núñez',
-  'Cedar Ridge Dental Group',
-  'Chłodnia Śląska sp. z o.o.',
-  'Ciołek i Wspólnicy',
-  'Coöperatie De Groene Weide U.A.',
-  'Copperleaf Analytics, Inc.',
-  'Đặng Minh Trà Co., Ltd',
-  'Delgado y Compañía',
-  'Donau Logistik KG',
-  'Dún Laoghaire Boatworks',
-  'Eðvarð Fiskur ehf.',
-  'Élan Mécanique SA',
-  'Falcón Minería S.A. de C.V.',
-  'Färgfabriken Höst AB',
-  'Fjällräv Utrustning HB',
-  'Garcia & O’Leary LLP',
-  'Grønn Kraft ASA',
-  'Großhandel Weiß e. K.',
-  'Hälsokällan i Växjö',
-  'Harbour Lights Hotel',
-  'Ibarra–Quispe Exportaciones',
-  'İnci Gıda Sanayi',
-  'Ironbark Timber Pty Ltd',
-  'Jöklar Ferðir ehf.',
-  'Kahurangi Wool Ltd',
-  'Kőszegi Borászat Kft.',
-  'Krüger Präzisionsteile',
-  'L’Olivier de Tunis SUARL',
-  'Łódzkie Zakłady Tkackie',
-  'Lumière & Ombre',
-  'Māori Pounamu Carvers',
-  'Mbeki Solar (Pty) Ltd',
-  'Nguyễn Văn Hải & Con',
-  'Northwind Orchard Supply',
-  'Óbidos Cerâmica Lda.',
-  'Ødegård Møbler',
-  'Okonkwo Textiles Nigeria Ltd',
-  'Panadería La Cigüeña',
-  'Pâtisserie Noël',
-  'Quinta da Conceição',
-  'Rīgas Dzintars SIA',
-  'Šumava Dřevo a.s.',
-  'Smörgås & Co 🥪',
-  'Sørensen Fisk ApS',
-  'Stonebridge Primary School',
-  'Tāne Mahuta Nurseries',
-  'Třebíč Sklárny',
-  'Università Popolare di Cefalù',
-  'Vilniaus Ąžuolas UAB',
-  'Wójcik Żeglarstwo',
-  'Zürcher Käsehandel AG',
-  'Αθηναϊκή Χαρτοποιία Α.Ε.',
-  'Ελιές Μάνης Ο.Ε.',
-  'Балтийский Чай ООО',
-  'Київський Хліб ТОВ',
-  'Българска Роза ЕООД',
-  'Հայկական Գինի ՍՊԸ',
-  'თბილისის ღვინო',
-  'בית קפה הגליל',
-  'شركة نخيل الخليج',
-  'مخبز البركة',
-  'हिमालय चाय कंपनी',
-  'சென்னை பட்டு நிலையம்',
-  'ร้านผ้าไหมเชียงใหม่',
-  '株式会社さくら製作所',
-  '東京ガラス工房',
-  'カフェ・アオゾラ',
-  '上海明月茶业有限公司',
-  '臺北永豐書局',
-  '한빛출판사',
-  '서울달빛커피',
-]
+const customers = `
+Abenteuer & Söhne GmbH | Aalto Sähkö Oy | Açaí do Norte Ltda. | Ægir Havfiske AS | Alder & Finch Ltd |
+Ali Yılmaz Tekstil A.Ş. | Amberfield Grain Co-operative | Ångström Instrument AB |
+Antoine Lefèvre & Cie | Atelier Brûlé SARL | Bäckerei Müller & Groß | Bizkaia Itsasontziak S.L. |
+Blaženka Dvořáková s.r.o. | Bluewater Bay Marine Supplies | Boucherie de l’Étoile | Café Ñandú S.A.S. |
+Călin și Fiii SRL | Carpintería Hermanos Núñez | Cedar Ridge Dental Group | Chłodnia Śląska sp. z o.o. |
+Ciołek i Wspólnicy | Coöperatie De Groene Weide U.A. | Copperleaf Analytics, Inc. |
+Đặng Minh Trà Co., Ltd | Delgado y Compañía | Donau Logistik KG | Dún Laoghaire Boatworks |
+Eðvarð Fiskur ehf. | Élan Mécanique SA | Falcón Minería S.A. de C.V. | Färgfabriken Höst AB |
+Fjällräv Utrustning HB | Garcia & O’Leary LLP | Grønn Kraft ASA | Großhandel Weiß e. K. |
+Hälsokällan i Växjö | Harbour Lights Hotel | Ibarra–Quispe Exportaciones | İnci Gıda Sanayi |
+Ironbark Timber Pty Ltd | Jöklar Ferðir ehf. | Kahurangi Wool Ltd | Kőszegi Borászat Kft. |
+Krüger Präzisionsteile | L’Olivier de Tunis SUARL | Łódzkie Zakłady Tkackie | Lumière & Ombre |
+Māori Pounamu Carvers | Mbeki Solar (Pty) Ltd | Nguyễn Văn Hải & Con | Northwind Orchard Supply |
+Óbidos Cerâmica Lda. | Ødegård Møbler | Okonkwo Textiles Nigeria Ltd | Panadería La Cigüeña |
+Pâtisserie Noël | Quinta da Conceição | Rīgas Dzintars SIA | Šumava Dřevo a.s. | Smörgås & Co 🥪 |
+Sørensen Fisk ApS | Stonebridge Primary School | Tāne Mahuta Nurseries | Třebíč Sklárny |
+Università Popolare di Cefalù | Vilniaus Ąžuolas UAB | Wójcik Żeglarstwo | Zürcher Käsehandel AG |
+Αθηναϊκή Χαρτοποιία Α.Ε. | Ελιές Μάνης Ο.Ε. | Балтийский Чай ООО | Київський Хліб ТОВ |
+Българска Роза ЕООД | Հայկական Գինի ՍՊԸ | თბილისის ღვინო | בית קפה הגליל | شركة نخيل الخليج |
+مخبز البركة | हिमालय चाय कंपनी | சென்னை பட்டு நிலையம் | ร้านผ้าไหมเชียงใหม่ | 株式会社さくら製作所 | 東京ガラス工房 |
+カフェ・アオゾラ | 上海明月茶业有限公司 | 臺北永豐書局 | 한빛출판사 | 서울달빛커피
+`
+  .split('|')
+  .map((name) => name.trim())
