@@ -1,5 +1,3 @@
-import cluster from 'node:cluster'
-import { once } from 'node:events'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { isMainThread } from 'node:worker_threads'
 
@@ -41,33 +39,14 @@ function usage() {
   }
 }
 
-/** With `--workers` each of them has the probe too, and answers its parent. */
-function usageOfWorkers() {
-  const workers = Object.values(cluster.workers ?? {})
-  return Promise.all(
-    workers.map(async (worker) => {
-      const answer = once(worker, 'message')
-      worker.send('usage')
-      return (await answer)[0]
-    }),
-  )
-}
-
-/** Of several processes; how late their event loops are is not added up. */
-function sum(a, b) {
-  const added = Object.keys(a).filter((name) => typeof a[name] === 'number')
-  return { ...a, ...Object.fromEntries(added.map((name) => [name, a[name] + b[name]])) }
-}
-
 if (isMainThread && process.send !== undefined) {
-  process.on('message', async (message) => {
+  process.on('message', (message) => {
     if (message === 'watch') {
       histogram ??= monitorEventLoopDelay({ resolution })
       histogram.enable()
     } else if (message !== 'usage') return
-    process.send?.([usage(), ...(await usageOfWorkers())].reduce(sum))
+    process.send?.(usage())
   })
   process.on('disconnect', () => process.exit(1))
-  // A worker gets its keys over the channel, and waits for them.
-  if (cluster.isPrimary) process.channel?.unref()
+  process.channel?.unref()
 }

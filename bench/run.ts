@@ -145,30 +145,7 @@ async function measurePostgres(title: string, f: NamedScenario): Promise<Line[]>
   stops.push(() => server.end())
   const site = await postgresSite(workplace, options.orders, server.url)
   stops.push(() => site.callers.close())
-  const lines = await measure(title, postgresScenarios(site, await started(startService(site))), f)
-  return [...lines, ...(await measureWorkers(site, f))]
-}
-
-/** One process and two, by turns, with the load on the same cores. */
-async function measureWorkers(site: Site, f: NamedScenario): Promise<Line[]> {
-  const services = await Promise.all([1, 2].map((workers) => started(startService(site, { workers }))))
-  const scenarios = services.map((service) => postgresScenarios(site, service))
-  const named = (all: NamedScenario[] = [], workers: string) =>
-    all.map(({ target: _, ...rest }) => ({ ...rest, name: `${rest.name}, ${workers}` }))
-  const [one, two] = [named(scenarios[0], '1 worker'), named(scenarios[1], '2 workers')]
-  const lines = await measure(
-    'PostgreSQL, workers',
-    one.flatMap((scenario, index) => [scenario, ...two.slice(index, index + 1)]),
-    f,
-  )
-  const rateOf = (scenario: NamedScenario | undefined) =>
-    lines.find(({ name }) => name === scenario?.name)?.rate
-  for (const [index, scenario] of one.entries()) {
-    const [before, after] = [rateOf(scenario), rateOf(two[index])]
-    if (before !== undefined && after !== undefined)
-      print(`${two[index]?.name}: ${short(after / before)} times the rate of one (at least 1.4)`)
-  }
-  return lines
+  return measure(title, postgresScenarios(site, await started(startService(site))), f)
 }
 
 function tell(text: string): void {

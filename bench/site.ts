@@ -83,14 +83,10 @@ const allocator = { MALLOC_ARENA_MAX: '2' }
 /** The service as an operator starts it, in production mode. */
 export async function startService(
   { folder, env }: Site,
-  {
-    probe = true,
-    workers = 1,
-    launcher = [],
-  }: { probe?: boolean; workers?: number; launcher?: string[] } = {},
+  { probe = true, launcher = [] }: { probe?: boolean; launcher?: string[] } = {},
 ): Promise<MeasuredServer> {
   await buildServerIfStale()
-  const args = [...nodeFlags, main, 'serve', ...(workers === 1 ? [] : ['--workers', String(workers)])]
+  const args = [...nodeFlags, main, 'serve']
   return MeasuredServer.start({
     args,
     env: { ...allocator, ...env },

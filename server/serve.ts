@@ -1,4 +1,3 @@
-import cluster from 'node:cluster'
 import { randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -23,12 +22,10 @@ export interface ServeOptions {
   allowRemoteDemo: boolean
   /** Development only: put demo orders into an empty database. */
   demoOrders: boolean
-  /** Processes that serve; 1 is this process alone. */
-  workers: number
 }
 
 /** The keys of an instance: from the configuration, or made for this run in development. */
-export interface InstanceKeys {
+interface InstanceKeys {
   signing: SigningKeys
   antiforgery: Buffer
 }
@@ -44,10 +41,6 @@ const testedNode = [26, 10, 0] as const
  * `DatabaseRefused`, having let go of everything, when it cannot start.
  */
 export async function serve(options: ServeOptions): Promise<void> {
-  if (options.workers > 1 || cluster.isWorker) {
-    const { serveCluster } = await import('./cluster.ts')
-    return serveCluster(options)
-  }
   const config = readConfig(process.env, options)
   const log = await createLog(config)
   warnOfOldNode(log)
@@ -65,7 +58,7 @@ export async function serve(options: ServeOptions): Promise<void> {
 }
 
 /** A development service builds the web app from its sources; in production that is `npm run build`. */
-export async function prepareWebApp(config: Config, log: Log): Promise<void> {
+async function prepareWebApp(config: Config, log: Log): Promise<void> {
   if (config.development) {
     const { buildWebIfStale } = await import('../web/build.ts')
     await buildWebIfStale().catch((error) => log.warn({ err: error }, 'the web app could not be built'))
@@ -73,17 +66,17 @@ export async function prepareWebApp(config: Config, log: Log): Promise<void> {
   if (!isWebAppBuilt()) log.warn('the web app is not built: run npm run build and start again')
 }
 
-export async function loadKeys(config: Config): Promise<InstanceKeys> {
+async function loadKeys(config: Config): Promise<InstanceKeys> {
   const signing = await loadSigningKeys(config.signingKeyFiles, config.signingAlgorithm)
   return { signing, antiforgery: config.antiforgeryKey ?? randomBytes(32) }
 }
 
-export function openDatabase(config: Config, log: Log): Promise<AppDatabase> {
+function openDatabase(config: Config, log: Log): Promise<AppDatabase> {
   return openAppDatabase({ ...config.database, onWaiting: (message) => log.warn(message) })
 }
 
 /** A database that was opened beside keys that fail must not keep the process alive. */
-export async function startTogether(
+async function startTogether(
   keys: Promise<InstanceKeys>,
   opening: Promise<AppDatabase>,
 ): Promise<[InstanceKeys, AppDatabase]> {
@@ -97,12 +90,7 @@ export async function startTogether(
  * Listens, and from then on ends gracefully on a signal: answers what is under way, then lets go of the database. Has
  * let go of everything when it throws.
  */
-export async function listenOrClose(
-  config: Config,
-  log: Log,
-  keys: InstanceKeys,
-  db: AppDatabase,
-): Promise<string> {
+async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: AppDatabase): Promise<string> {
   const readiness = { draining: false }
   const closeAll = async () => {
     await app?.close()
@@ -132,25 +120,18 @@ export async function listenOrClose(
   }
   stopUpkeep = startUpkeep(db, systemClock, config, log)
   const logger = { error: (err: unknown) => log.error({ err }) }
-  // A terminal sends Ctrl-C to the workers too; the one signal that counts is what their parent then sends.
-  const skip: 'SIGINT'[] = cluster.isWorker ? ['SIGINT'] : []
-  if (cluster.isWorker) process.on('SIGINT', () => undefined)
-  closeWithGrace({ delay: gracePeriodMilliseconds, logger, skip }, async ({ signal, err }) => {
+  closeWithGrace({ delay: gracePeriodMilliseconds, logger }, async ({ signal, err }) => {
     readiness.draining = true
     if (err) log.fatal({ err }, 'ending after an unexpected error')
     else log.info({ signal }, 'shutting down')
     if (!config.development) await wait(drainMilliseconds)
     await closeAll()
-    if (cluster.isWorker) process.disconnect?.()
   })
   return address
 }
 
 /** Development fills an empty database; production refuses one with accounts whose passwords are public. */
-export async function prepareAccounts(
-  db: AppDatabase,
-  { development, demoOrders }: ServeOptions,
-): Promise<void> {
+async function prepareAccounts(db: AppDatabase, { development, demoOrders }: ServeOptions): Promise<void> {
   if (!development) {
     if (!(await hasAccounts(db.read, true))) return
     throw new ConfigurationError([
@@ -162,7 +143,7 @@ export async function prepareAccounts(
   await db.write('seedDemo', input)
 }
 
-export function warnOfOldNode(log: Log): void {
+function warnOfOldNode(log: Log): void {
   const running = process.versions.node.split('.').map(Number)
   const older = testedNode.findIndex((part, index) => part !== running[index])
   if (older >= 0 && (running[older] ?? 0) < (testedNode[older] ?? 0)) {
@@ -173,7 +154,7 @@ export function warnOfOldNode(log: Log): void {
 }
 
 /** Whoever reads a key can sign what it signs; the database holds password hashes. */
-export function warnOfOpenFiles({ signingKeyFiles, antiforgeryKeyFile, database }: Config, log: Log): void {
+function warnOfOpenFiles({ signingKeyFiles, antiforgeryKeyFile, database }: Config, log: Log): void {
   // Windows has no such modes.
   if (process.platform === 'win32') return
   const address = parseDatabaseUrl(database.databaseUrl)

@@ -48,7 +48,7 @@ type Layer = (typeof layers)[number]
 const domainFiles = /^server\/orders\/(?:order|fold)\.ts$|^server\/orders\/filter\//
 const slices = ['auth', 'orders'] as const
 /** The files that stand beside the slices. */
-const topFiles = /^server\/(?:main|serve|serve-\w+|cluster|workers?|migrate|copy)\.ts$|^server\/cli\//
+const topFiles = /^server\/(?:main|serve|serve-\w+|migrate|copy)\.ts$|^server\/cli\//
 /** Of the slices, what belongs to all: the caller, the permissions. */
 const sharedBySlices = ['server/auth/principal.ts', 'server/auth/permissions.ts']
 /** The registry brings the slices together for the database: it stands over them, its types below them. */

@@ -54,7 +54,6 @@ const runsOnce = [
 ]
 const postgresOnly = [
   'test/cli/copy',
-  'test/faults/cluster-start',
   'test/faults/instances',
   'test/faults/order-tally',
   'test/faults/postgres-',

@@ -191,10 +191,9 @@ const otherCommands: Record<string, CommandSpec> = {
         description: 'with --dev: answer other machines too, with accounts that are public',
       },
       'no-demo-orders': { description: 'with --dev: seed the accounts without the orders' },
-      workers: { value: 'N', description: 'serve with N processes behind one port (PostgreSQL only)' },
     },
     notes: ['Settings are environment variables or in .env; docs/configuration.md lists them.'],
-    examples: ['serve --dev', 'serve', 'serve --workers 4'],
+    examples: ['serve --dev', 'serve'],
     load: async () => (await import('./serve.ts')).runServe,
   },
   'key generate': {

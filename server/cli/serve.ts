@@ -7,16 +7,11 @@ export async function runServe(invocation: Invocation): Promise<Outcome> {
   for (const name of ['allow-remote-demo', 'no-demo-orders']) {
     if (switches.has(name) && !development) throw new UsageError(`--${name} goes with --dev`)
   }
-  const workers = Number(invocation.texts.workers ?? 1)
-  if (!(Number.isInteger(workers) && workers >= 1 && workers <= 64)) {
-    throw new UsageError('--workers takes a whole number from 1 to 64')
-  }
   const { serve } = await import('../serve.ts')
   await serve({
     development,
     allowRemoteDemo: switches.has('allow-remote-demo'),
     demoOrders: !switches.has('no-demo-orders'),
-    workers,
   })
   return { value: undefined, text: '' }
 }

@@ -1,18 +1,16 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import { migrateDatabase } from '../../server/db/open.ts'
 import { type Result, refusal, runCommand } from '../cli/command-line.ts'
 import { Client } from '../support/client.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { connectTo, runSql, withoutPostgres } from '../support/postgres.ts'
-import { type RunningServer, startServer } from '../support/process.ts'
+import { startServer } from '../support/process.ts'
 import {
   bearerOf,
   type Production,
@@ -21,8 +19,6 @@ import {
   sessionOf,
 } from '../support/production.ts'
 import { startProxy } from '../support/proxy.ts'
-import { exchange, request } from '../support/raw.ts'
-import { passwordOf } from '../support/service.ts'
 
 const secret = 'h0rse-battery-staple'
 const serverUrl = process.env.TEST_DATABASE_URL ?? ''
@@ -344,75 +340,6 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 4 }, ()
     const roles = await runSql<{ count: string }>(databaseUrl, 'select count(*) from roles')
     const names = applied.map(({ name }) => name)
     assert.deepEqual([names, roles[0]?.count], [['0001-schema'], '3'])
-  })
-
-  describe('with two workers', () => {
-    const workersOf = async (pid: number | undefined): Promise<number[]> => {
-      const { stdout } = await promisify(execFile)('pgrep', ['-P', String(pid)]).catch(() => ({ stdout: '' }))
-      return stdout.split('\n').filter(Boolean).map(Number)
-    }
-    const isAlive = (pid: number) => {
-      try {
-        return process.kill(pid, 0)
-      } catch {
-        return false
-      }
-    }
-    async function startWorkers(scope: AsyncDisposableStack): Promise<RunningServer> {
-      const env = {
-        NODE_COMPILE_CACHE: keys.env.NODE_COMPILE_CACHE ?? '',
-        DATABASE_URL: await emptyDatabase(scope),
-      }
-      const server = await startServer(['--dev', '--no-demo-orders', '--workers', '2'], env)
-      scope.defer(async () => void (await server.stop()))
-      await until(async () => server.output().split('listening at').length === 3)
-      return server
-    }
-    /** Each on a connection of its own, which the workers take by turns. */
-    const ask = (server: RunningServer, path: string, lines: string[] = []) =>
-      Promise.all(Array.from({ length: 8 }, () => exchange(server.baseUrl, request('GET', path, lines))))
-    async function accessToken(server: RunningServer): Promise<string> {
-      const { body } = await new Client(server.baseUrl).post('/v1/auth/token', passwordOf('admin'))
-      return body.accessToken
-    }
-
-    it('the keys made for the run are the same in both; a killed worker is replaced and has them too', async (t) => {
-      const scope = scopeOf(t)
-      const server = await startWorkers(scope)
-      const workers = await workersOf(server.process.pid)
-      assert.equal(workers.length, 2)
-      const authorization = `Authorization: Bearer ${await accessToken(server)}`
-      const mine = await ask(server, '/v1/auth/me', [authorization])
-      assert.deepEqual(new Set(mine.map(({ status }) => status)), new Set([200]))
-      const [killed = 0, left = 0] = workers
-      process.kill(killed, 'SIGKILL')
-      await until(async () => {
-        const now = await workersOf(server.process.pid)
-        return now.length === 2 && now.includes(left) && !now.includes(killed)
-      })
-      await until(() => server.output().split('listening at').length === 4)
-      process.kill(left, 'SIGKILL')
-      await until(() => server.output().split('starting another').length === 3)
-      const answers = await ask(server, '/v1/auth/me', [authorization])
-      assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
-    })
-
-    it('SIGTERM ends all of them, with exit status 0', async (t) => {
-      const scope = scopeOf(t)
-      const server = await startWorkers(scope)
-      const workers = await workersOf(server.process.pid)
-      assert.equal(await server.stop('SIGTERM'), 0)
-      assert.deepEqual(workers.filter(isAlive), [])
-      assert.doesNotMatch(server.output(), /"level":(50|60)/)
-    })
-
-    it('a parent that is killed leaves no worker behind', async (t) => {
-      const scope = scopeOf(t)
-      const server = await startWorkers(scope)
-      const workers = await workersOf(server.process.pid)
-      await server.stop('SIGKILL')
-      await until(() => workers.filter(isAlive).length === 0)
-    })
   })
 })
 
