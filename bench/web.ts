@@ -63,9 +63,7 @@ async function main(): Promise<void> {
 }
 
 async function addOrders(databaseUrl: string): Promise<void> {
-  await withRawDatabase(databaseUrl, (db) =>
-    db.transaction().execute((trx) => insertDemoOrders(trx, makeDemoOrders(Date.now()))),
-  )
+  await withRawDatabase(databaseUrl, (trx) => insertDemoOrders(trx, makeDemoOrders(Date.now())))
 }
 
 async function measure(browser: Browser, server: RunningServer) {

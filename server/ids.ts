@@ -1,13 +1,33 @@
 import { hash, randomBytes, randomFillSync } from 'node:crypto'
 
-/** UUIDv7 (RFC 9562 §5.7) of the instant, with 74 random bits; lower case. */
+/** Bits of an order's id, after its instant, in which the ids of one instant are counted. */
+const orderCountBits = 18
+
+let lastInstant = -1
+let count = 0
+
+/**
+ * UUIDv7 of the instant, lower case. Within a millisecond ids are counted up from a random number (RFC 9562 §6.2, method
+ * 1): the ids of one process are in the order in which they were made. 56 further bits are random.
+ */
 export function newOrderId(nowMilliseconds: number): string {
   const bytes = randomFillSync(Buffer.allocUnsafe(16))
+  // Half of the range at first, so that the other half is left to count in.
+  count =
+    nowMilliseconds === lastInstant
+      ? (count + 1) % 2 ** orderCountBits
+      : bytes.readUIntBE(0, 3) % 2 ** (orderCountBits - 1)
+  lastInstant = nowMilliseconds
   bytes.writeUIntBE(nowMilliseconds, 0, 6)
-  bytes[6] = 0x70 | ((bytes[6] ?? 0) & 0x0f)
-  bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f)
+  bytes.writeUInt16BE(0x7000 | (count >> 6), 6)
+  bytes[8] = 0x80 | (count & 0x3f)
   const hex = bytes.toString('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
+/** The instant of a UUIDv7, in milliseconds since 1970. */
+export function instantOfId(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 }
 
 /** 256 random bits as 43 characters of base64url: session ids, refresh tokens, client secrets, bindings. */

@@ -28,7 +28,7 @@ import { foldOrderTally } from './db/postgres/order-tally.ts'
 import { seedDemo } from './demo/demo.ts'
 import { removeExpiredKeys } from './http/idempotency.ts'
 import { problemCodec } from './http/problems.ts'
-import { findOrders, findOrdersAsJson } from './orders/list/find.ts'
+import { findOrders } from './orders/list/find.ts'
 import { approveOrder, createOrder, createOrders } from './orders/orders.ts'
 import { addOrders } from './orders/store.ts'
 
@@ -69,7 +69,7 @@ export const operations = {
 export const groupedOperations: GroupedOperations = { createOrder: createOrders }
 
 /** Every read that may take long by name: `db.query` takes its types from here. */
-export const reads = { findOrders, findOrdersAsJson }
+export const reads = { findOrders }
 
 export type AppDatabase = DatabasePort<typeof operations, typeof reads>
 

@@ -45,7 +45,7 @@ function importsOf({ path, text }: SourceFile): Import[] {
 const layers = ['top', 'app', 'routes', 'rules', 'store', 'domain', 'db'] as const
 type Layer = (typeof layers)[number]
 
-const domainFiles = /^server\/orders\/(?:order|fold)\.ts$|^server\/orders\/filter\//
+const domainFiles = /^server\/orders\/(?:order|fold|list\/plan)\.ts$|^server\/orders\/filter\//
 const slices = ['auth', 'orders'] as const
 /** The files that stand beside the slices. */
 const topFiles = /^server\/(?:main|serve|serve-\w+|migrate|copy)\.ts$|^server\/cli\//
@@ -63,7 +63,7 @@ function layerOf(path: string): Layer | undefined {
   const [, slice, file = ''] = /^server\/(\w+)\/(.+)\.ts$/.exec(path) ?? []
   if (slice === undefined) return undefined
   if (/(?:^|\/)routes$/.test(file)) return 'routes'
-  if (/(?:^|\/)store$/.test(file)) return 'store'
+  if (/(?:^|\/)(?:store|sqlite|postgres|query)$/.test(file)) return 'store'
   return 'rules'
 }
 

@@ -23,14 +23,11 @@ export interface Database {
   idempotency_keys: IdempotencyKeysTable
 }
 
-/** By which SQLite numbers the orders for its index of trigrams; PostgreSQL has no such column, and no query names it. */
+/** The number of an order, which only SQLite's table has (sqlite/order-number.ts). */
 export const sqliteRowNumber = 'seq'
 
-/**
- * Tables of one row that SQLite alone has: up to which row the orders are in the index of trigrams, within a
- * transaction, and from which row on their order is that of creation.
- */
-export const sqliteOwnTables = ['orders_search_deferral', 'order_sequence'] as const
+/** A table of one row that only SQLite has: up to which row the orders are in the index of trigrams. */
+export const sqliteOwnTables = ['orders_search_deferral'] as const
 
 /** Tables that the database itself makes from others: they are read, and never written or copied. */
 export const derivedTables = ['order_tally', 'order_tally_changes'] as const
@@ -61,7 +58,7 @@ export interface OrdersTable {
  * (ADR 0010). Exact only together with `order_tally_changes`, read in the same statement.
  */
 export interface OrderTallyTable {
-  /** Whole UTC days since 1970 of `created_at`, or `allDays`. What was created before 1970 counts in all days only. */
+  /** Whole UTC days since 1970 of `created_at`, or `allDays`. */
   day: number
   /** `EOrderStatus`. */
   status: number
@@ -81,7 +78,6 @@ export const allDays = -1
  */
 export interface OrderTallyChangesTable {
   id: Generated<number>
-  /** -1 for what was created before 1970: it counts in all days only. */
   day: number
   status: number
   orders: number

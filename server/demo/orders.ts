@@ -52,7 +52,6 @@ export function makeDemoOrders(nowMilliseconds: number): DemoOrder[] {
           id: newOrderId(createdAt),
           customer: pick(customers).normalize('NFC'),
           totalE4: makeTotal(random),
-          createdAt,
           createdAtTimeZone: pick(creator.zones),
           createdBy: creator.name,
         },

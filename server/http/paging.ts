@@ -4,9 +4,8 @@ import { Fault, type Field, int32Schema, named, parseQuery, readInt32 } from './
 const defaultPageSize = 10
 const pageSizeLimit = 100
 
-/** The paging contract of every listing of the service (section 2 of the contract). */
-export interface Page<T> {
-  items: T[]
+/** What a page says beside its items: the paging contract of every listing (section 2 of the contract). */
+export interface PageDescription {
   pageNumber: number
   totalPages: number
   totalCount: number
@@ -77,22 +76,17 @@ export function pageRequest(pageNumber = 1, pageSize = defaultPageSize): PageReq
   return { pageNumber, pageSize: size, offset: (pageNumber - 1) * size }
 }
 
-export function toPage<T>(items: T[], totalCount: number, { pageNumber, pageSize }: PageRequest): Page<T> {
+/** Null for the one page that holds all matches. */
+export function describePage(totalCount: number, request: PageRequest | null): PageDescription {
+  const { pageNumber, pageSize } = request ?? { pageNumber: 1, pageSize: Math.max(1, totalCount) }
   const totalPages = Math.ceil(totalCount / pageSize)
   return {
-    items,
     pageNumber,
     totalPages,
     totalCount,
     hasPreviousPage: pageNumber > 1 && totalPages > 0,
     hasNextPage: pageNumber < totalPages,
   }
-}
-
-/** What the one page that holds all matches says besides them. */
-export function describeSinglePage(count: number): Omit<Page<unknown>, 'items'> {
-  const { items: _, ...page } = toPage([], count, { pageNumber: 1, pageSize: Math.max(1, count), offset: 0 })
-  return page
 }
 
 export const linkHeader = {
@@ -109,7 +103,7 @@ export function pageLinks(
   path: string,
   url: string | undefined,
   known: TSchema,
-  page: Page<unknown>,
+  page: PageDescription,
 ): { link?: string } {
   const last = Math.max(1, page.totalPages)
   const targets: [string, number][] = [['first', 1]]

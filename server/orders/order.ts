@@ -1,6 +1,10 @@
+import type { OrdersTable } from '../db/tables.ts'
+
 /** `EOrderStatus`: numbers are only ever appended, never renumbered. */
 export const orderStatus = { Pending: 0, Approved: 1 } as const
-export type OrderStatus = (typeof orderStatus)[keyof typeof orderStatus]
+export type OrderStatusName = keyof typeof orderStatus
+export type OrderStatus = (typeof orderStatus)[OrderStatusName]
+export const orderStatusNames = Object.keys(orderStatus) as OrderStatusName[]
 
 export function nameOfStatus(status: OrderStatus): string {
   return Object.entries(orderStatus).find(([, number]) => number === status)?.[0] ?? String(status)
@@ -17,18 +21,145 @@ export const transitions = {
 /** Totals are exact decimals: integer ten-thousandths, at most 99,999,999,999.9999. */
 export const totalLimitE4 = 999_999_999_999_999
 
-export interface Order {
-  id: string
-  customer: string
-  /** Ten-thousandths. */
-  totalE4: number
-  status: OrderStatus
-  /** Milliseconds since 1970 UTC, as are all instants here. */
-  createdAt: number
-  createdAtTimeZone: string | null
-  updatedAt: number | null
-  updatedAtTimeZone: string | null
-  createdBy: string | null
-  modifiedBy: string | null
-  version: number
+/**
+ * What a field holds, and so how it is stored, compared and sent: `total` is integer ten-thousandths and sent as a
+ * decimal, `instant` milliseconds since 1970 UTC and sent as RFC 3339.
+ */
+export type FieldKind = 'id' | 'text' | 'total' | 'status' | 'instant'
+
+/** The index that holds the orders by a column, ties by id. Each serves both directions. */
+export type OrderIndex =
+  | 'orders_by_id'
+  | 'orders_by_status'
+  | 'orders_by_customer'
+  | 'orders_by_total'
+  | 'orders_by_updated_at'
+
+interface FieldFacts {
+  column: keyof OrdersTable
+  kind: FieldKind
+  nullable: boolean
+  /** Whether a list tells it of each order. */
+  inSummary: boolean
+  /** How a list is sorted by it; undefined where it cannot be. */
+  sort?: { column: keyof OrdersTable; index: OrderIndex }
+  description: string
+  example: string | number
 }
+
+/** Ids are UUIDv7 of the instant of creation: their order is the order of creation. */
+const byCreation = { column: 'id', index: 'orders_by_id' } as const
+
+/** Every field of Order under its name on the wire, in the order of the contract. Each can be filtered by. */
+export const orderFields = {
+  id: {
+    column: 'id',
+    kind: 'id',
+    nullable: false,
+    inSummary: true,
+    sort: byCreation,
+    description: 'UUIDv7, lower case.',
+    example: '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57',
+  },
+  customer: {
+    column: 'customer',
+    kind: 'text',
+    nullable: false,
+    inSummary: true,
+    sort: { column: 'customer_folded', index: 'orders_by_customer' },
+    description: 'Who ordered.',
+    example: 'Müller & Söhne GmbH',
+  },
+  total: {
+    column: 'total_e4',
+    kind: 'total',
+    nullable: false,
+    inSummary: true,
+    sort: { column: 'total_e4', index: 'orders_by_total' },
+    description: 'Amount with up to 4 decimal places; always sent as a JSON number.',
+    example: 1250.5,
+  },
+  status: {
+    column: 'status',
+    kind: 'status',
+    nullable: false,
+    inSummary: true,
+    sort: { column: 'status', index: 'orders_by_status' },
+    description: `${orderStatusNames.map((name) => `${name} = ${orderStatus[name]}`).join(', ')}. Values are only ever appended.`,
+    example: orderStatus.Pending,
+  },
+  createdAtUtc: {
+    column: 'created_at',
+    kind: 'instant',
+    nullable: false,
+    inSummary: true,
+    sort: byCreation,
+    description: 'When it was created.',
+    example: '2026-11-20T09:30:00.000Z',
+  },
+  createdAtTimeZone: {
+    column: 'created_at_time_zone',
+    kind: 'text',
+    nullable: true,
+    inSummary: false,
+    description: 'IANA time zone of the creation.',
+    example: 'Europe/Berlin',
+  },
+  updatedAtUtc: {
+    column: 'updated_at',
+    kind: 'instant',
+    nullable: true,
+    inSummary: false,
+    sort: { column: 'updated_at', index: 'orders_by_updated_at' },
+    description: 'When it was last modified; null until then.',
+    example: '2026-11-20T10:00:00.000Z',
+  },
+  updatedAtTimeZone: {
+    column: 'updated_at_time_zone',
+    kind: 'text',
+    nullable: true,
+    inSummary: false,
+    description: 'IANA time zone of the last change; null until then.',
+    example: 'Europe/Berlin',
+  },
+  createdBy: {
+    column: 'created_by',
+    kind: 'text',
+    nullable: true,
+    inSummary: false,
+    description: 'User name of the creator.',
+    example: 'operator',
+  },
+  modifiedBy: {
+    column: 'modified_by',
+    kind: 'text',
+    nullable: true,
+    inSummary: false,
+    description: 'User name of who changed it last; null until then.',
+    example: 'admin',
+  },
+} as const satisfies Record<string, FieldFacts>
+
+type Fields = typeof orderFields
+export type FieldName = keyof Fields
+export type SortKey = { [Name in FieldName]: Fields[Name] extends { sort: object } ? Name : never }[FieldName]
+type SummaryName = { [Name in FieldName]: Fields[Name]['inSummary'] extends true ? Name : never }[FieldName]
+
+export const fieldNames = Object.keys(orderFields) as FieldName[]
+export const summaryNames = fieldNames.filter((name): name is SummaryName => orderFields[name].inSummary)
+export const sortKeys = fieldNames.filter((name): name is SortKey => 'sort' in orderFields[name])
+
+/** An order by the names of the wire, with the values of the table. */
+export type Order = {
+  [Name in FieldName]: Fields[Name]['kind'] extends 'status'
+    ? OrderStatus
+    : OrdersTable[Fields[Name]['column']]
+}
+export type OrderSummary = Pick<Order, SummaryName>
+
+/** Every column of an order's row: those of its fields, what text search and sorting see, and the row version. */
+export const orderColumns = [
+  ...fieldNames.map((name) => orderFields[name].column),
+  'customer_folded',
+  'version',
+] as const satisfies (keyof OrdersTable)[]

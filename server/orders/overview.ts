@@ -1,7 +1,12 @@
 import type { Kysely } from 'kysely'
 import { allDays, type Database } from '../db/tables.ts'
-import type { OrderSummary } from './list/query.ts'
-import { type OrderStatus, orderStatus } from './order.ts'
+import {
+  type OrderStatus,
+  type OrderStatusName,
+  type OrderSummary,
+  orderStatus,
+  orderStatusNames,
+} from './order.ts'
 import { readOverview, type TallyEntry } from './tally.ts'
 
 const dayMilliseconds = 86_400_000
@@ -13,18 +18,19 @@ export interface Tally {
   total: number
 }
 
-export interface DayTally {
-  /** Start of the UTC day, in milliseconds since 1970. */
-  startsAt: number
-  pending: Tally
-  approved: Tally
-}
+/** The name of each status as a member: `pending`, `approved`. */
+export type StatusKey = Uncapitalize<OrderStatusName>
+export const statusKeys = orderStatusNames.map((name) => name.toLowerCase() as StatusKey)
+const statusOf = Object.fromEntries(
+  orderStatusNames.map((name) => [name.toLowerCase(), orderStatus[name]]),
+) as Record<StatusKey, OrderStatus>
 
-export interface OrdersOverview {
-  pending: Tally
-  approved: Tally
-  /** Of the orders created on each day, by the status that they have now. */
-  days: DayTally[]
+/** A tally for each status. */
+export type Tallies = Record<StatusKey, Tally>
+
+export interface OrdersOverview extends Tallies {
+  /** Of the orders created on each UTC day, which begins at `startsAt`, by the status that they have now. */
+  days: (Tallies & { startsAt: number })[]
   oldestPending: OrderSummary[]
 }
 
@@ -37,16 +43,15 @@ export async function getOrdersOverview(
   const firstDay = today - days + 1
   const { tally, oldestPending } = await readOverview(db, firstDay, today)
   const sums = sumByDayAndStatus(tally)
-  const sumOf = (day: number, status: OrderStatus) => toTally(sums.get(keyOf(day, status)))
-  const both = (day: number) => ({
-    pending: sumOf(day, orderStatus.Pending),
-    approved: sumOf(day, orderStatus.Approved),
-  })
+  const talliesOf = (day: number) =>
+    Object.fromEntries(
+      statusKeys.map((key) => [key, toTally(sums.get(keyOf(day, statusOf[key])))]),
+    ) as Tallies
   return {
-    ...both(allDays),
+    ...talliesOf(allDays),
     days: Array.from({ length: days }, (_, index) => ({
       startsAt: (firstDay + index) * dayMilliseconds,
-      ...both(firstDay + index),
+      ...talliesOf(firstDay + index),
     })),
     oldestPending,
   }

@@ -1,29 +1,26 @@
 import { formatInstant } from '../clock.ts'
-import type { OrderSummary } from './list/query.ts'
-import type { Order } from './order.ts'
+import { type FieldKind, type FieldName, orderFields } from './order.ts'
 
-/** Orders as they are sent (schemas.ts), members in the order of the description. */
-export function toOrderResponse(order: Order) {
-  return {
-    id: order.id,
-    customer: order.customer,
-    total: order.totalE4 / 10_000,
-    status: order.status,
-    createdAtUtc: formatInstant(order.createdAt),
-    createdAtTimeZone: order.createdAtTimeZone,
-    updatedAtUtc: order.updatedAt === null ? null : formatInstant(order.updatedAt),
-    updatedAtTimeZone: order.updatedAtTimeZone,
-    createdBy: order.createdBy,
-    modifiedBy: order.modifiedBy,
+/** How the value of a field is sent; null stays null. */
+const sent: Record<FieldKind, (value: never) => unknown> = {
+  id: (id: string) => id,
+  text: (text: string) => text,
+  total: (totalE4: number) => totalE4 / 10_000,
+  status: (status: number) => status,
+  instant: formatInstant,
+}
+
+/** The fields of an order as they are sent, in the order of their names. */
+export function toResponse<Name extends FieldName>(names: readonly Name[], order: Record<Name, unknown>) {
+  const response: Partial<Record<Name, unknown>> = {}
+  for (const name of names) {
+    const value = order[name]
+    response[name] = value === null ? null : sent[orderFields[name].kind](value as never)
   }
+  return response
 }
 
 /** `YYYY-MM-DD` in UTC. */
 export function toDate(milliseconds: number): string {
   return formatInstant(milliseconds).slice(0, 10)
-}
-
-export function toSummaryResponse(order: OrderSummary) {
-  const { id, customer, totalE4, status, createdAt } = order
-  return { id, customer, total: totalE4 / 10_000, status, createdAtUtc: formatInstant(createdAt) }
 }

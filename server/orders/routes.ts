@@ -15,10 +15,11 @@ import { Problem } from '../http/problems.ts'
 import type { App, HeaderDescription } from '../http/route.ts'
 import { newOrderId, sha256 } from '../ids.ts'
 import type { AppDatabase } from '../operations.ts'
-import { findAll, findPage } from './list/list.ts'
+import { listOrders } from './list/list.ts'
+import { fieldNames, summaryNames } from './order.ts'
 import type { CreatedOrder, TransitionInput } from './orders.ts'
 import { getOrdersOverview } from './overview.ts'
-import { toDate, toOrderResponse, toSummaryResponse } from './responses.ts'
+import { toDate, toResponse } from './responses.ts'
 import {
   CreateOrderCommand,
   CreateOrderResponse,
@@ -102,16 +103,15 @@ function registerCreate(app: App, { config, db, clock }: OrderParts): void {
     },
     handler: async (request, reply) => {
       const { customer, total: totalE4 } = request.body
-      const createdAt = clock()
+      const now = clock()
       const order = {
-        id: newOrderId(createdAt),
+        id: newOrderId(now),
         customer,
         totalE4,
-        createdAt,
         createdAtTimeZone: auditZone(request, config),
         createdBy: callerName(request),
       }
-      const idempotency = readIdempotency(request, createdAt)
+      const idempotency = readIdempotency(request, now)
       const created = await db.write('createOrder', { order, idempotency })
       return sendCreated(reply, created)
     },
@@ -151,10 +151,11 @@ function registerList(app: App, { db }: OrderParts): void {
       const { query } = request
       const caller = String(request.principal?.id)
       reply.header('cache-control', cacheControl)
-      if (query.paginated === false) return sendJson(reply, await findAll(db, query, caller))
-      const page = await findPage(db, query, caller)
-      reply.headers(pageLinks('/v1/orders', request.raw.url, ListOrdersQuery, page))
-      return { ...page, items: page.items.map(toSummaryResponse) }
+      const { json, description } = await listOrders(db, query, caller)
+      if (query.paginated !== false) {
+        reply.headers(pageLinks('/v1/orders', request.raw.url, ListOrdersQuery, description))
+      }
+      return sendJson(reply, json)
     },
   })
 }
@@ -186,7 +187,7 @@ function registerOverview(app: App, { db, clock }: OrderParts): void {
       return {
         ...overview,
         days: overview.days.map(({ startsAt, ...day }) => ({ date: toDate(startsAt), ...day })),
-        oldestPending: overview.oldestPending.map(toSummaryResponse),
+        oldestPending: overview.oldestPending.map((order) => toResponse(summaryNames, order)),
       }
     },
   })
@@ -229,7 +230,7 @@ function registerGet(app: App, { db }: OrderParts): void {
       if (order === undefined) throw new Problem('order-not-found')
       const etag = versionTag(order.version)
       reply.header('etag', etag).header('cache-control', cacheControl)
-      if (matchesNone(request.headers['if-none-match'], etag)) return toOrderResponse(order)
+      if (matchesNone(request.headers['if-none-match'], etag)) return toResponse(fieldNames, order)
       return reply.code(304).send(undefined)
     },
   })

@@ -4,16 +4,26 @@ import {
   codePoints,
   Fault,
   type Field,
-  instantSchema,
   int32Schema,
   named,
   queryOf,
   readInt32,
 } from '../http/fields.ts'
 import { pageNumberField, pageSchema, pageSizeField, paginatedField } from '../http/paging.ts'
-import { type SortKey, sortKeyNames } from './list/query.ts'
-import { orderDirection, orderStatus, totalLimitE4 } from './order.ts'
-import { defaultDays } from './overview.ts'
+import {
+  type FieldKind,
+  type FieldName,
+  fieldNames,
+  orderDirection,
+  orderFields,
+  orderStatus,
+  orderStatusNames,
+  type SortKey,
+  sortKeys,
+  summaryNames,
+  totalLimitE4,
+} from './order.ts'
+import { defaultDays, statusKeys } from './overview.ts'
 import { oldestPendingLimit } from './tally.ts'
 
 const customerLimit = 200
@@ -96,79 +106,58 @@ export const CreateOrderCommand = bodyOf('CreateOrderCommand', 'A new order.', {
   total: totalField,
 })
 
-const id = Type.String({
-  format: 'uuid',
-  description: 'UUIDv7, lower case.',
-  examples: ['019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57'],
-})
-
-export const CreateOrderResponse = named('CreateOrderResponse', Type.Object({ id }))
-
 const EOrderStatus = named(
   'EOrderStatus',
   Type.Unsafe<number>({
     type: 'integer',
     enum: Object.values(orderStatus),
-    'x-enum-varnames': Object.keys(orderStatus),
-    description: 'Pending = 0, Approved = 1. Values are only ever appended.',
-    examples: [orderStatus.Pending],
+    'x-enum-varnames': orderStatusNames,
+    description: orderFields.status.description,
+    examples: [orderFields.status.example],
   }),
 )
 
-const customer = Type.String({ description: 'Who ordered.', examples: ['Müller & Söhne GmbH'] })
-const total = Type.Unsafe<number>({
-  type: ['number', 'string'],
-  format: 'double',
-  pattern: '^-?(?:0|[1-9]\\d*)(?:\\.\\d+)?$',
-  description: 'Amount with up to 4 decimal places; always sent as a JSON number.',
-  examples: [1250.5],
-})
-const createdAtUtc = instantSchema({
-  description: 'When it was created.',
-  examples: ['2026-11-20T09:30:00.000Z'],
-})
-const nullableText = (description: string, example: string) =>
-  Type.Unsafe<string | null>({ type: ['string', 'null'], description, examples: [example] })
+/** What is sent of a field. Those that may be null say so in their type. */
+function schemaOf(name: FieldName) {
+  const { kind, nullable, description, example } = orderFields[name]
+  if (kind === 'status') return EOrderStatus
+  const { type, ...form } = forms[kind]
+  const types = [...[type].flat(), ...(nullable ? ['null'] : [])]
+  return Type.Unsafe<unknown>({
+    type: types.length === 1 ? type : types,
+    ...form,
+    description,
+    examples: [example],
+  })
+}
 
-export const OrderResponse = named(
-  'Order',
-  Type.Object({
-    id,
-    customer,
-    total,
-    status: EOrderStatus,
-    createdAtUtc,
-    createdAtTimeZone: nullableText('IANA time zone of the creation.', 'Europe/Berlin'),
-    updatedAtUtc: Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      format: 'date-time',
-      description: 'When it was last modified; null until then.',
-      examples: ['2026-11-20T10:00:00.000Z'],
-    }),
-    updatedAtTimeZone: nullableText('IANA time zone of the last change; null until then.', 'Europe/Berlin'),
-    createdBy: nullableText('User name of the creator.', 'operator'),
-    modifiedBy: nullableText('User name of who changed it last; null until then.', 'admin'),
-  }),
-)
+const forms: Record<Exclude<FieldKind, 'status'>, { type: string | string[]; [keyword: string]: unknown }> = {
+  id: { type: 'string', format: 'uuid' },
+  text: { type: 'string' },
+  total: { type: ['number', 'string'], format: 'double', pattern: '^-?(?:0|[1-9]\\d*)(?:\\.\\d+)?$' },
+  instant: { type: 'string', format: 'date-time' },
+}
 
-const OrderSummary = named(
-  'OrderSummary',
-  Type.Object({ id, customer, total, status: EOrderStatus, createdAtUtc }),
-)
+const orderSchema = (name: string, fields: readonly FieldName[]) =>
+  named(name, Type.Object(Object.fromEntries(fields.map((field) => [field, schemaOf(field)]))))
+
+export const CreateOrderResponse = named('CreateOrderResponse', Type.Object({ id: schemaOf('id') }))
+export const OrderResponse = orderSchema('Order', fieldNames)
+const OrderSummary = orderSchema('OrderSummary', summaryNames)
 
 export const PaginatedListOfOrderSummary = pageSchema('PaginatedListOfOrderSummary', OrderSummary)
 
 const orderByField: Field<SortKey> = {
   schema: Type.String({
-    pattern: anyCasePattern(sortKeyNames),
+    pattern: anyCasePattern(sortKeys),
     default: 'createdAtUtc',
-    description: `Field to sort by, in any case: ${sortKeyNames.join(', ')}. Nulls come last; ties are broken by id.`,
+    description: `Field to sort by, in any case: ${sortKeys.join(', ')}. An order that was never changed comes before all that were; ties are broken by id.`,
     examples: ['createdAtUtc'],
   }),
   read(value) {
     const wanted = String(value).toLowerCase()
-    const found = sortKeyNames.find((name) => name.toLowerCase() === wanted)
-    return found ?? new Fault('enum', `must be one of ${sortKeyNames.join(', ')}.`)
+    const found = sortKeys.find((name) => name.toLowerCase() === wanted)
+    return found ?? new Fault('enum', `must be one of ${sortKeys.join(', ')}.`)
   },
 }
 
@@ -257,6 +246,9 @@ const OrderTally = named(
   }),
 )
 
+/** One for each status: `pending`, `approved`. */
+const tallies = Object.fromEntries(statusKeys.map((key) => [key, OrderTally]))
+
 const OrderDay = named(
   'OrderDay',
   Type.Object({
@@ -265,8 +257,7 @@ const OrderDay = named(
       description: 'UTC day of creation, as the filter language writes it.',
       examples: ['2026-11-20'],
     }),
-    pending: OrderTally,
-    approved: OrderTally,
+    ...tallies,
   }),
 )
 
@@ -274,8 +265,7 @@ export const OrdersOverview = named(
   'OrdersOverview',
   Type.Object(
     {
-      pending: OrderTally,
-      approved: OrderTally,
+      ...tallies,
       days: Type.Array(OrderDay, {
         minItems: 1,
         maxItems: daysLimit,

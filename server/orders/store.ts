@@ -1,9 +1,20 @@
-import type { Insertable, Kysely, Selectable, Transaction } from 'kysely'
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { ofEngine } from '../db/engine.ts'
 import { type GroupedOrder, insertOrdersTogether } from '../db/postgres/order-group.ts'
-import { prepared, preparedWrite } from '../db/prepared.ts'
+import { prepared } from '../db/prepared.ts'
 import type { Database, OrdersTable } from '../db/tables.ts'
+import { instantOfId } from '../ids.ts'
 import { foldText } from './fold.ts'
-import { type Order, type OrderStatus, orderStatus } from './order.ts'
+import {
+  type FieldName,
+  fieldNames,
+  type Order,
+  type OrderStatus,
+  orderFields,
+  orderStatus,
+} from './order.ts'
+import * as postgres from './postgres.ts'
+import * as sqlite from './sqlite.ts'
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
@@ -14,16 +25,21 @@ export function parseOrderId(text: string): string | undefined {
 }
 
 export interface NewOrder {
+  /** It tells when the order was created. */
   id: string
   customer: string
   totalE4: number
-  createdAt: number
   createdAtTimeZone: string
   createdBy: string
 }
 
 export async function insertOrder(trx: Transaction<Database>, order: NewOrder): Promise<void> {
-  await insertPending(trx, folded(order))
+  await ofEngine(trx, { sqlite, postgres }).insertRow(trx, toRow(order))
+}
+
+/** Rows as they are, in one statement. */
+export async function addOrders(trx: Transaction<Database>, rows: readonly OrdersTable[]): Promise<void> {
+  await ofEngine(trx, { sqlite, postgres }).insertRows(trx, rows)
 }
 
 /** Those whose key is new, in one statement (PostgreSQL); no two may have the same key. Returns their ids. */
@@ -33,32 +49,18 @@ export function insertOrders(
 ): Promise<Set<string>> {
   return insertOrdersTogether(
     trx,
-    orders.map(({ order, key }) => ({ order: toRow(folded(order)), key })),
+    orders.map(({ order, key }) => ({ order: toRow(order), key })),
   )
 }
 
-/** Rows as they are, in one statement. */
-export async function addOrders(
-  trx: Transaction<Database>,
-  rows: readonly Selectable<OrdersTable>[],
-): Promise<void> {
-  await trx.insertInto('orders').values(rows).execute()
-}
-
-type FoldedOrder = NewOrder & { customerFolded: string }
-
-function folded(order: NewOrder): FoldedOrder {
-  return { ...order, customerFolded: foldText(order.customer) }
-}
-
-function toRow(order: FoldedOrder): Insertable<OrdersTable> {
+function toRow(order: NewOrder): OrdersTable {
   return {
     id: order.id,
     customer: order.customer,
-    customer_folded: order.customerFolded,
+    customer_folded: foldText(order.customer),
     total_e4: order.totalE4,
     status: orderStatus.Pending,
-    created_at: order.createdAt,
+    created_at: instantOfId(order.id),
     created_at_time_zone: order.createdAtTimeZone,
     created_by: order.createdBy,
     updated_at: null,
@@ -68,49 +70,27 @@ function toRow(order: FoldedOrder): Insertable<OrdersTable> {
   }
 }
 
-const insertPending = preparedWrite((db, order: FoldedOrder) => db.insertInto('orders').values(toRow(order)))
-
-const orderColumns = [
-  'id',
-  'customer',
-  'total_e4',
-  'status',
-  'created_at',
-  'created_at_time_zone',
-  'updated_at',
-  'updated_at_time_zone',
-  'created_by',
-  'modified_by',
-  'version',
-] as const
-
-const selectOrder = prepared((db, id: string) =>
-  db.selectFrom('orders').select(orderColumns).where('id', '=', id),
-)
-
 export async function hasOrders(db: Kysely<Database>): Promise<boolean> {
   return (await db.selectFrom('orders').select('id').limit(1).executeTakeFirst()) !== undefined
 }
 
-export async function findOrder(db: Kysely<Database>, id: string): Promise<Order | undefined> {
-  const [row] = await selectOrder(db, id)
-  return row && toOrder(row)
+/** Columns under the names of their fields. */
+export function columnsOf(names: readonly FieldName[]): RawBuilder<unknown> {
+  return sql.join(names.map((name) => sql`${sql.ref(orderFields[name].column)} as ${sql.ref(name)}`))
 }
 
-function toOrder(row: Pick<Selectable<OrdersTable>, (typeof orderColumns)[number]>): Order {
-  return {
-    id: row.id,
-    customer: row.customer,
-    totalE4: row.total_e4,
-    status: row.status as OrderStatus,
-    createdAt: row.created_at,
-    createdAtTimeZone: row.created_at_time_zone,
-    updatedAt: row.updated_at,
-    updatedAtTimeZone: row.updated_at_time_zone,
-    createdBy: row.created_by,
-    modifiedBy: row.modified_by,
-    version: row.version,
-  }
+const selectOrder = prepared(
+  (_db, id: string) =>
+    sql<Order & { version: number }>`select ${columnsOf(fieldNames)}, version from orders where id = ${id}`,
+)
+
+/** The order with its row version, which is never sent as a field (section 2 of the contract). */
+export async function findOrder(
+  db: Kysely<Database>,
+  id: string,
+): Promise<(Order & { version: number }) | undefined> {
+  const [order] = await selectOrder(db, id)
+  return order
 }
 
 /** One conditional UPDATE on id, state and, if versions are given, version. Returns the new version, if it changed. */

@@ -1,8 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { prepared } from '../db/prepared.ts'
 import { allDays, type Database } from '../db/tables.ts'
-import type { OrderSummary } from './list/query.ts'
-import type { OrderStatus } from './order.ts'
+import { type OrderStatus, type OrderSummary, orderStatus } from './order.ts'
 
 /** How many orders of one status there are, of one UTC day (since 1970) or of `allDays`, and what they come to. */
 export interface TallyEntry {
@@ -39,8 +38,9 @@ const selectOverview = prepared(
     select id, customer, total_e4, created_at, null as day, status, null as orders, null as units,
       null as parts_e4, 0 as is_change
     from (
-      select id, customer, total_e4, created_at, status from orders where status = 0
-      order by created_at, id limit ${sql.lit(oldestPendingLimit)}
+      select id, customer, total_e4, created_at, status from orders 
+      where status between ${sql.lit(orderStatus.Pending)} and ${sql.lit(orderStatus.Pending)}
+      order by status, id limit ${sql.lit(oldestPendingLimit)}
     ) as oldest
     union all
     select null, null, null, null, day, status, orders, cast(total_units as text), cast(total_parts_e4 as text), 0
@@ -65,7 +65,7 @@ export async function readOverview(
   return {
     tally: rows.filter(({ id }) => id === null).flatMap(toEntries),
     // The parts of a union come in any order.
-    oldestPending: oldestPending.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)),
+    oldestPending: oldestPending.sort((a, b) => (a.id < b.id ? -1 : 1)),
   }
 }
 
@@ -80,16 +80,11 @@ function toEntries(row: OverviewRow): TallyEntry[] {
 }
 
 function toSummary(row: OverviewRow, id: string): OrderSummary {
-  return {
-    id,
-    customer: row.customer,
-    totalE4: row.total_e4,
-    status: row.status as OrderStatus,
-    createdAt: row.created_at,
-  }
+  const { customer, total_e4: total, created_at: createdAtUtc } = row
+  return { id, customer, total, status: row.status as OrderStatus, createdAtUtc }
 }
 
-export const countsByStatus = sql<{ status: number; orders: number }>`
+const countsByStatus = sql<{ status: number; orders: number }>`
     select status, cast(sum(orders) as bigint) as orders
     from (
       select status, orders from order_tally where day = ${sql.lit(allDays)}
@@ -100,56 +95,8 @@ export const countsByStatus = sql<{ status: number; orders: number }>`
 
 const selectCounts = prepared(() => countsByStatus)
 
-/** How many orders of each status there are, exactly, without looking at any. */
-export async function countByStatus(db: Kysely<Database>): Promise<Map<OrderStatus, number>> {
+/** How many orders of each status there are, exactly, without looking at any; of a status without orders nothing. */
+export async function countByStatus(db: Kysely<Database>): Promise<Map<number, number>> {
   const rows = await selectCounts(db)
-  return new Map(rows.map(({ status, orders }) => [status as OrderStatus, orders]))
-}
-
-/** How many orders of one status were created on a UTC day (since 1970), or on `allDays`. */
-export interface DayCount {
-  day: number
-  status: OrderStatus
-  orders: number
-}
-
-const selectDays = prepared(
-  (_db, firstDay: number, lastDay: number) => sql<DayCount>`
-    select day, status, cast(sum(orders) as bigint) as orders
-    from (
-      select day, status, orders from order_tally
-      where day = ${sql.lit(allDays)} or (day >= ${firstDay} and day <= ${lastDay})
-      union all
-      select ${sql.lit(allDays)} as day, status, orders from order_tally_changes
-      union all
-      select day, status, orders from order_tally_changes where day >= 0 and day >= ${firstDay} and day <= ${lastDay}
-    ) as tally
-    group by day, status
-    order by day, status`,
-)
-
-/** The counts of `allDays`, and of every day from `firstDay` to `lastDay` with orders, the earliest first. */
-export function countByDay(db: Kysely<Database>, firstDay: number, lastDay: number): Promise<DayCount[]> {
-  return selectDays(db, Math.max(0, firstDay), lastDay)
-}
-
-const selectInDays = prepared(
-  (_db, firstDay: number, lastDay: number) => sql<{ status: number; orders: number }>`
-    select status, cast(sum(orders) as bigint) as orders
-    from (
-      select status, orders from order_tally where day >= ${firstDay} and day <= ${lastDay}
-      union all
-      select status, orders from order_tally_changes where day >= ${firstDay} and day <= ${lastDay}
-    ) as tally
-    group by status`,
-)
-
-/** How many orders of each status were created from `firstDay` to `lastDay`, from day 0 (1970) on. */
-export async function countInDays(
-  db: Kysely<Database>,
-  firstDay: number,
-  lastDay: number,
-): Promise<Map<OrderStatus, number>> {
-  const rows = await selectInDays(db, firstDay, lastDay)
-  return new Map(rows.map(({ status, orders }) => [status as OrderStatus, orders]))
+  return new Map(rows.filter(({ orders }) => orders > 0).map(({ status, orders }) => [status, orders]))
 }

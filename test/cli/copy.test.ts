@@ -9,8 +9,10 @@ import { progressPrinter } from '../../server/cli/copy.ts'
 import type { CopyReport } from '../../server/db/copy/copy.ts'
 import { CopySource, describeTables } from '../../server/db/copy/source.ts'
 import { migrateDatabase } from '../../server/db/open.ts'
+import { orderNumber } from '../../server/db/sqlite/order-number.ts'
 import { type Database, type DerivedTable, sqliteRowNumber } from '../../server/db/tables.ts'
 import { createTestDatabase, testEngine } from '../support/database.ts'
+import { orderIdAt } from '../support/orders.ts'
 import { type CommandLine, commandLine, goodPassword, refusal } from './command-line.ts'
 
 const skip = testEngine === 'sqlite' ? 'copies to PostgreSQL: set TEST_DATABASE_URL' : false
@@ -37,6 +39,7 @@ const sumOfRows = Object.values(filledRows).reduce((sum, rows) => sum + rows, 0)
 /** Everything that a format between the engines could mistake for its own signs. */
 const oddText = `"quoted" 'single' {a,b} \\N \\ NULL null $1 \n\r\t ﬁ ẞ é e\u0301 ‮ 🥪 \u{10ffff}`
 const lastInstant = 8_640_000_000_000_000
+const lastInstantOfOrders = 2 ** 45 - 1
 
 interface Target {
   url: string
@@ -88,11 +91,7 @@ function fillSource(cli: CommandLine): void {
 function insertSource(database: Sqlite.Database): void {
   const insert = (table: keyof Database, ...rows: [unknown[], ...unknown[][]]) => {
     const places = rows[0].map(() => '?').join(', ')
-    // Without the number that SQLite gives to the rows of orders.
-    const columns = database
-      .prepare('select name from pragma_table_info(?) where name <> ? order by cid')
-      .pluck()
-      .all(table, sqliteRowNumber)
+    const columns = database.prepare('select name from pragma_table_info(?) order by cid').pluck().all(table)
     const statement = database.prepare(`insert into ${table} (${columns.join(', ')}) values (${places})`)
     for (const row of rows) statement.run(...row)
   }
@@ -111,15 +110,30 @@ function insertSource(database: Sqlite.Database): void {
   const kept = ['fingerprint', '{"a":"\\n"}', 99]
   insert('idempotency_keys', [40, 'POST /v1/orders', 'ä', ...kept], [40, 'POST /v1/orders', 'Z', ...kept])
   insert('idempotency_keys', [7, 'POST /v1/orders', 'k', 'fingerprint', '', 1])
-  const odd = [oddText, '', 999_999_999_999_999, 0, lastInstant, '', oddText, -1, '', '', 2_147_483_647]
+  const odd = [
+    oddText,
+    '',
+    999_999_999_999_999,
+    0,
+    lastInstantOfOrders,
+    '',
+    oddText,
+    -1,
+    '',
+    '',
+    2_147_483_647,
+  ]
   const plain = Array.from({ length: 4_500 }, (_, index) => plainOrder(index))
-  insert('orders', ['ffffffff-ffff-7fff-bfff-ffffffffffff', ...odd], ...plain)
+  const oddId = orderIdAt(lastInstantOfOrders, 0)
+  insert('orders', [orderNumber(oddId), oddId, ...odd], ...plain)
 }
 
-/** Ids fall while instants rise, so that no order but that of the key will do. */
+/** Ids fall while totals rise, so that no order but that of the key will do. */
 function plainOrder(index: number): unknown[] {
-  const id = `01890000-0000-7000-8000-${String(999_999 - index).padStart(12, '0')}`
-  return [id, `Customer ${index}`, `customer ${index}`, index + 1, 0, index, null, null, null, null, null, 1]
+  const instant = 9_999 - index
+  const id = orderIdAt(instant, 0)
+  const rest = [null, null, null, null, null, 1]
+  return [orderNumber(id), id, `Customer ${index}`, `customer ${index}`, index + 1, 0, instant, ...rest]
 }
 
 /** The number that SQLite gives to the rows of orders is its own. */
@@ -260,7 +274,7 @@ describe('the tally of copied orders', { skip, concurrency: 4 }, () => {
     assert.deepEqual(await tallyOf(target), [
       { day: -1, status: 0, orders: 4_501, units, parts_e4: String(partsOfOthers + 9_999) },
       { day: 0, status: 0, orders: 4_500, units: '0', parts_e4: String(partsOfOthers) },
-      { day: 100_000_000, status: 0, orders: 1, units, parts_e4: '9999' },
+      { day: Math.floor(lastInstantOfOrders / 86_400_000), status: 0, orders: 1, units, parts_e4: '9999' },
     ])
   })
 

@@ -3,6 +3,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { hasAccounts, listClients, listUsers } from '../../server/auth/accounts/store.ts'
 import { Passwords } from '../../server/auth/passwords.ts'
 import { demoAccounts, demoClient, isUnseeded, prepareDemo } from '../../server/demo/demo.ts'
+import { instantOfId } from '../../server/ids.ts'
 import type { AppDatabase } from '../../server/operations.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { commandLine, goodPassword } from './command-line.ts'
@@ -68,13 +69,13 @@ describe('seedDemo', () => {
     assert.equal(approved.length > 140 && approved.length < 160, true, `${approved.length} approved`)
     const start = nowMilliseconds - periodMilliseconds
     assert.deepEqual(
-      orders.filter(({ order }) => order.createdAt < start || order.createdAt >= nowMilliseconds),
+      orders.filter(({ order }) => instantOfId(order.id) < start || instantOfId(order.id) >= nowMilliseconds),
       [],
     )
     assert.deepEqual(
       approved.filter(({ order, approved }) => {
         const at = approved?.nowMilliseconds ?? 0
-        return at <= order.createdAt || at > nowMilliseconds
+        return at <= instantOfId(order.id) || at > nowMilliseconds
       }),
       [],
     )

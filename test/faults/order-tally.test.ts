@@ -4,11 +4,11 @@ import { after, before, describe, it, type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import { migrateDatabase } from '../../server/db/open.ts'
+import { newOrderId } from '../../server/ids.ts'
 import type { AppDatabase } from '../../server/operations.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { getOrdersOverview } from '../../server/orders/overview.ts'
 import { createTestDatabase, withRawDatabase } from '../support/database.ts'
-import { orderRow } from '../support/orders.ts'
 import { connectTo, runSql, withoutPostgres } from '../support/postgres.ts'
 import { startServer } from '../support/process.ts'
 import { bearerOf, prepareProduction } from '../support/production.ts'
@@ -52,13 +52,11 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
   const instance = (index = 0): AppDatabase => instances[index % 2] as AppDatabase
 
   async function create(index: number): Promise<string> {
-    const { id } = orderRow()
-    const createdAt = (20_000 + (index % 3)) * day
+    const id = newOrderId((20_000 + (index % 3)) * day)
     const order = {
       id,
       customer: 'A',
       totalE4: 1 + index * 7_777,
-      createdAt,
       createdAtTimeZone: 'UTC',
       createdBy: 'a',
     }
@@ -263,12 +261,11 @@ describe('the tally of orders on PostgreSQL, for whoever writes them', { skip: w
     const { asApp } = await separateRoles(t, 'Order-Book')
     const db = await openAppDatabase({ databaseUrl: asApp })
     t.after(() => db.close())
-    const { id } = orderRow()
+    const id = newOrderId(0)
     const order = {
       id,
       customer: 'A',
       totalE4: 10_000,
-      createdAt: 0,
       createdAtTimeZone: 'UTC',
       createdBy: 'a',
     }

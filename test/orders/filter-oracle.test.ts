@@ -4,9 +4,12 @@ import Sqlite from 'better-sqlite3'
 import fc from 'fast-check'
 import { Kysely, type Selectable, SqliteDialect, sql } from 'kysely'
 import type { Database } from '../../server/db/tables.ts'
+import { instantOfId } from '../../server/ids.ts'
 import { compileFilter } from '../../server/orders/filter/compile.ts'
 import { parseFilter } from '../../server/orders/filter/parser.ts'
 import { foldText } from '../../server/orders/fold.ts'
+import * as engineSql from '../../server/orders/list/sqlite.ts'
+import { orderIdAt } from '../support/orders.ts'
 
 type Row = Selectable<Database['orders']>
 
@@ -62,23 +65,23 @@ function pick<T>(values: readonly T[], index: number): T {
 }
 
 /** Every list has a length of its own, so that the values meet in ever new combinations. */
-const rows: Row[] = Array.from({ length: 84 }, (_, index) => ({
-  id:
-    index < ids.length
-      ? pick(ids, index)
-      : `${index.toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`,
-  customer: pick(customers, index),
-  customer_folded: foldText(pick(customers, index)),
-  total_e4: pick(totalsE4, index),
-  status: index % 2,
-  created_at: pick(instantsMs, index),
-  created_at_time_zone: pick(zones, index),
-  created_by: pick(users, index),
-  updated_at: pick([...instantsMs, null, null], index),
-  updated_at_time_zone: pick([...zones, null], index),
-  modified_by: pick([...users, null, null], index),
-  version: 1,
-}))
+const rows: Row[] = Array.from({ length: 84 }, (_, index) => {
+  const id = ids[index] ?? orderIdAt(Math.max(0, pick(instantsMs, index)), index)
+  return {
+    id,
+    customer: pick(customers, index),
+    customer_folded: foldText(pick(customers, index)),
+    total_e4: pick(totalsE4, index),
+    status: index % 2,
+    created_at: instantOfId(id),
+    created_at_time_zone: pick(zones, index),
+    created_by: pick(users, index),
+    updated_at: pick([...instantsMs, null, null], index),
+    updated_at_time_zone: pick([...zones, null], index),
+    modified_by: pick([...users, null, null], index),
+    version: 1,
+  }
+})
 
 const db = new Kysely<Database>({ dialect: new SqliteDialect({ database: new Sqlite(':memory:') }) })
 
@@ -97,7 +100,9 @@ async function idsFound(text: string): Promise<string[]> {
   const filter = parseFilter(text)
   assert.ok(filter !== null)
   const query = db.selectFrom('orders').select('id').orderBy('id')
-  const found = await query.where((eb) => compileFilter(filter, eb)).execute()
+  const found = await query
+    .where((eb) => compileFilter(filter, eb, { ...engineSql, isFinding: false }))
+    .execute()
   return found.map((row) => row.id)
 }
 

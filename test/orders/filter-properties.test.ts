@@ -6,13 +6,15 @@ import { Kysely, SqliteDialect } from 'kysely'
 import type { Database } from '../../server/db/tables.ts'
 import { compileFilter } from '../../server/orders/filter/compile.ts'
 import { FilterError } from '../../server/orders/filter/fault.ts'
-import { fieldNames, type NumberRange, type Operator } from '../../server/orders/filter/fields.ts'
+import type { NumberRange, Operator } from '../../server/orders/filter/fields.ts'
 import {
   type Filter,
   maximumNesting,
   maximumRestrictions,
   parseFilter,
 } from '../../server/orders/filter/parser.ts'
+import * as engineSql from '../../server/orders/list/sqlite.ts'
+import { fieldNames } from '../../server/orders/order.ts'
 import { printFilter } from '../support/print-filter.ts'
 
 const db = new Kysely<Database>({ dialect: new SqliteDialect({ database: new Sqlite(':memory:') }) })
@@ -71,7 +73,7 @@ function sqlOf(filter: Filter): { sql: string; parameters: readonly unknown[] } 
   return db
     .selectFrom('orders')
     .select('orders.id')
-    .where((eb) => compileFilter(filter, eb))
+    .where((eb) => compileFilter(filter, eb, { ...engineSql, isFinding: false }))
     .compile()
 }
 

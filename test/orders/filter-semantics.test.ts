@@ -3,10 +3,13 @@ import { after, before, describe, it } from 'node:test'
 import Sqlite from 'better-sqlite3'
 import { Kysely, type Selectable, SqliteDialect, sql } from 'kysely'
 import type { Database } from '../../server/db/tables.ts'
+import { instantOfId } from '../../server/ids.ts'
 import { compileFilter } from '../../server/orders/filter/compile.ts'
 import { idsBySearch, idsByText } from '../../server/orders/filter/id.ts'
 import { parseFilter } from '../../server/orders/filter/parser.ts'
 import { foldText } from '../../server/orders/fold.ts'
+import * as engineSql from '../../server/orders/list/sqlite.ts'
+import { orderIdAt } from '../support/orders.ts'
 
 type Row = Selectable<Database['orders']>
 
@@ -45,12 +48,12 @@ const ids = [
   'deadbeef-0000-4000-8000-123456789abc',
 ]
 const rows: Row[] = customers.map((customer, index) => ({
-  id: ids[index] ?? `${String(index).padStart(8, '0')}-0000-4000-8000-000000000000`,
+  id: ids[index] ?? orderIdAt(index, 0),
   customer,
   customer_folded: foldText(customer),
   total_e4: 10_000 * (index + 1),
   status: index % 2,
-  created_at: index,
+  created_at: instantOfId(ids[index] ?? orderIdAt(index, 0)),
   created_at_time_zone: 'UTC',
   created_by: 'admin',
   updated_at: index % 3 === 0 ? index : null,
@@ -76,7 +79,9 @@ async function idsFound(text: string): Promise<string[]> {
   const filter = parseFilter(text)
   assert.ok(filter !== null)
   const query = db.selectFrom('orders').select('id').orderBy('id')
-  const found = await query.where((eb) => compileFilter(filter, eb)).execute()
+  const found = await query
+    .where((eb) => compileFilter(filter, eb, { ...engineSql, isFinding: false }))
+    .execute()
   return found.map((row) => row.id)
 }
 
@@ -84,7 +89,9 @@ async function customersFound(text: string): Promise<string[]> {
   const filter = parseFilter(text)
   assert.ok(filter !== null)
   const query = db.selectFrom('orders').select('customer').distinct().orderBy('customer')
-  const found = await query.where((eb) => compileFilter(filter, eb)).execute()
+  const found = await query
+    .where((eb) => compileFilter(filter, eb, { ...engineSql, isFinding: false }))
+    .execute()
   return found.map((row) => row.customer)
 }
 

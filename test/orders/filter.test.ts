@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { FilterError } from '../../server/orders/filter/fault.ts'
-import { fieldNames, type Operator } from '../../server/orders/filter/fields.ts'
+import type { Operator } from '../../server/orders/filter/fields.ts'
 import { type Filter, parseFilter } from '../../server/orders/filter/parser.ts'
+import { fieldNames } from '../../server/orders/order.ts'
 
 type NumberFilter = Extract<Filter, { kind: 'number' }>
 

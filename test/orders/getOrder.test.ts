@@ -34,7 +34,6 @@ describe('getOrder', () => {
   describe('succeeds', () => {
     it('answers the ten fields of an order and no more', async () => {
       const row = await insert({
-        id: '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a58',
         customer: 'Müller & Söhne 😀',
         total_e4: 123_456,
         status: 1,
@@ -91,17 +90,26 @@ describe('getOrder', () => {
       assert.equal(headers.get('vary'), 'Cookie, Authorization')
     })
 
-    it('takes an id of every version in every case, and answers it in lower case', async () => {
+    it('takes an id in every case, and answers it in lower case', async () => {
+      const { id } = await insert({ id: '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1aff' })
+      for (const written of [id, id.toUpperCase(), id.replace('a', 'A')]) {
+        const answer = await get(written)
+        assert.deepEqual([answer.status, answer.body.id], [200, id])
+      }
+    })
+
+    it('takes an id of every version for one of which there is no order', async () => {
       for (const id of [
-        ...'9b2d7e34-1c5a-1f00-8abc-0123456789ab deadbeef-0000-4000-8000-123456789abc'.split(' '),
-        ...'5df41881-3aed-3515-88a7-2f4a814cf09e 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1aff'.split(' '),
-        ...'320c3d4d-cc00-875b-8ec9-32d5f69181c0 00000000-0000-0000-0000-000000000000'.split(' '),
-        ...'ffffffff-ffff-ffff-ffff-ffffffffffff'.split(' '),
+        '9b2d7e34-1c5a-1f00-8abc-0123456789ab',
+        'deadbeef-0000-4000-8000-123456789abc',
+        '5df41881-3aed-3515-88a7-2f4a814cf09e',
+        '320c3d4d-cc00-875b-8ec9-32d5f69181c0',
+        '00000000-0000-0000-0000-000000000000',
+        'ffffffff-ffff-ffff-ffff-ffffffffffff',
       ]) {
-        await insert({ id })
-        for (const written of [id, id.toUpperCase(), id.replace('a', 'A')]) {
+        for (const written of [id, id.toUpperCase()]) {
           const answer = await get(written)
-          assert.deepEqual([answer.status, answer.body.id], [200, id])
+          assert.deepEqual([answer.status, answer.body.code], [404, 'order-not-found'])
         }
       }
     })

@@ -5,6 +5,7 @@ import {
   createdId,
   insertOrders,
   type OrderRow,
+  orderIdAt,
   orderRow,
   sendExactly,
   storedState,
@@ -77,7 +78,7 @@ describe('getOrdersOverview', () => {
           order(today - day - 1, 1, 999_999_999_999_999),
           order(today - 3 * day, 0, 5),
           order(0, 0, 30_000),
-          order(-1, 1, 40_000),
+          order(1, 1, 40_000),
         ],
         'days=3',
       )
@@ -128,15 +129,14 @@ describe('getOrdersOverview', () => {
     }
 
     it('with the five oldest pending orders, oldest first, then by id, as the list shows them', async () => {
-      const ids = Array.from({ length: 8 }, (_, index) => `00000000-0000-7000-8000-00000000000${index}`)
-      const at = [50, 20, 20, 10, 40, 1, 20, 30]
+      const ids = [50, 20, 20, 10, 40, 1, 20, 30].map(orderIdAt)
       const rows = ids.map((id, index) =>
-        orderRow({ id, created_at: at[index] ?? 0, status: index === 5 ? 1 : 0, customer: `No ${index}` }),
+        orderRow({ id, status: index === 5 ? 1 : 0, customer: `No ${index}` }),
       )
       const { oldestPending } = await ofOrders(rows.toReversed(), 'days=1')
       assert.deepEqual(
-        oldestPending.map(({ id }: { id: string }) => id.at(-1)),
-        ['3', '1', '2', '6', '7'],
+        oldestPending.map(({ customer }: { customer: string }) => customer),
+        ['No 3', 'No 1', 'No 2', 'No 6', 'No 7'],
       )
       const createdAtUtc = '1970-01-01T00:00:00.010Z'
       assert.deepEqual(oldestPending[0], { id: ids[3], customer: 'No 3', total: 1, status: 0, createdAtUtc })

@@ -5,30 +5,160 @@ import { type CompiledQuery, Kysely, PostgresDialect, SqliteDialect, sql } from 
 import pg from 'pg'
 import type { Database } from '../../server/db/tables.ts'
 import { parseFilter } from '../../server/orders/filter/parser.ts'
-import { countOrders } from '../../server/orders/list/count.ts'
-import { type FindOrdersInput, findOrders } from '../../server/orders/list/find.ts'
-import { type SortKey, sortKeyNames } from '../../server/orders/list/query.ts'
+import { findOrders } from '../../server/orders/list/find.ts'
+import {
+  type Count,
+  type ListRequest,
+  type Page,
+  planCount,
+  planPage,
+} from '../../server/orders/list/plan.ts'
+import { type SortKey, sortKeys } from '../../server/orders/order.ts'
 import { testEngine, withRawDatabase } from '../support/database.ts'
 import { insertOrders, orderRow } from '../support/orders.ts'
 import { type Service, startService } from '../support/service.ts'
 
 const isSqlite = testEngine === 'sqlite'
-const orderCount = 20_000
+const orderCount = 5_000
 const dayMilliseconds = 86_400_000
 
-/** The index that holds the orders in the order of a sort, by engine where their names differ. */
-const sortIndexes: Record<SortKey, RegExp> = {
-  createdAtUtc: /^orders_by_created_at$/,
-  updatedAtUtc: /^orders_by_updated_at(?:_desc)?$/,
-  customer: /^orders_by_customer$/,
-  total: /^orders_by_total$/,
-  status: /^orders_by_status$/,
-  createdBy: /^orders_by_created_by(?:_desc)?$/,
-  id: /^orders_(?:by_id|pkey)$/,
+/** A million orders, of which 400,000 are pending. */
+const million = new Map([
+  [0, 400_000],
+  [1, 600_000],
+])
+
+function countInWords(count: Count): string {
+  if (count.by === 'tally') return `tally ${count.statuses.join()}`
+  if (count.by === 'rest') return `all but ${countInWords(count.of)}`
+  return count.by === 'text' ? `text ${count.text}` : 'looking'
 }
-const primaryKey = /^orders_(?:by_id|pkey)$/
+
+function pageInWords(page: Page): string {
+  if (page.by === 'nothing') return 'nothing'
+  const where = `${page.isReversed ? 'from the end, ' : ''}after ${page.skip}`
+  if (page.by === 'sort') return `sort ${where}`
+  if (page.by === 'text') return `text ${page.text} ${where}`
+  return `walk ${page.index}${page.status === null ? '' : ` of ${page.status}`} ${where}`
+}
+
+/** A page of 20 from the offset, unless it is null. */
+function request(filter: string, sortKey: SortKey = 'createdAtUtc', offset: number | null = 0): ListRequest {
+  const page = offset === null ? null : { offset, limit: 20 }
+  return { filter: parseFilter(filter), sortKey, direction: 'desc', page }
+}
+
+describe('how the matches are counted', () => {
+  const plans: [filter: string, count: string][] = [
+    ['', 'tally 0,1'],
+    ['status=Pending', 'tally 0'],
+    ['status:Approved', 'tally 1'],
+    ['status!=Approved', 'tally 0'],
+    ['status=Pending status=Approved', 'tally '],
+    ['NOT status=Pending', 'all but tally 0'],
+    ['status=Pending OR status=Approved', 'looking'],
+    ['acme', 'text acme'],
+    ['ACME', 'text acme'],
+    ['customer:"a b c"', 'text a b c'],
+    ['customer:ac', 'looking'],
+    ['-acme', 'all but text acme'],
+    ['NOT (acme)', 'all but text acme'],
+    ['-total>5', 'all but looking'],
+    ['acme status=Pending', 'looking'],
+    ['acme OR zeta', 'looking'],
+    ['acme zeta', 'looking'],
+    // Either a text or the beginning of an id.
+    ['cafe', 'looking'],
+    ['cafés', 'text cafés'],
+    ['customer=acme', 'looking'],
+    ['customer="*acme"', 'looking'],
+    ['customer!=acme', 'looking'],
+    ['createdBy:acme', 'looking'],
+    ['total>=5', 'looking'],
+    ['createdAtUtc=2026-01-01', 'looking'],
+    ['updatedAtUtc:*', 'looking'],
+    ['id=019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57', 'looking'],
+  ]
+  for (const [filter, count] of plans) {
+    it(`of '${filter}': ${count}`, () => {
+      assert.equal(countInWords(planCount(parseFilter(filter), million)), count)
+    })
+  }
+})
+
+describe('how a page is found', () => {
+  const plans: [filter: string, sort: SortKey, matches: number, offset: number | null, page: string][] = [
+    ['', 'createdAtUtc', 1_000_000, 0, 'walk orders_by_id after 0'],
+    ['', 'id', 1_000_000, 20, 'walk orders_by_id after 20'],
+    ['', 'customer', 1_000_000, 0, 'walk orders_by_customer after 0'],
+    ['', 'total', 1_000_000, 0, 'walk orders_by_total after 0'],
+    ['', 'status', 1_000_000, 0, 'walk orders_by_status after 0'],
+    ['', 'updatedAtUtc', 1_000_000, 0, 'walk orders_by_updated_at after 0'],
+    // From the nearer end, as far as there are orders.
+    ['', 'total', 1_000_000, 400_000, 'walk orders_by_total after 400000'],
+    ['', 'total', 1_000_000, 600_000, 'walk orders_by_total from the end, after 399980'],
+    ['', 'total', 1_000_000, 999_980, 'walk orders_by_total from the end, after 0'],
+    ['', 'total', 1_000_000, 999_990, 'walk orders_by_total from the end, after 0'],
+    ['', 'total', 1_000_000, 1_000_000, 'nothing'],
+    ['', 'total', 0, 0, 'nothing'],
+    ['', 'total', 9_999, null, 'walk orders_by_total after 0'],
+    // Of one status by creation the others are passed by.
+    ['status=Pending', 'createdAtUtc', 400_000, 0, 'walk orders_by_status of 0 after 0'],
+    ['status!=Approved', 'id', 400_000, 0, 'walk orders_by_status of 0 after 0'],
+    ['status=Pending', 'status', 400_000, 0, 'walk orders_by_status after 0'],
+    ['status=Pending', 'total', 400_000, 0, 'walk orders_by_total after 0'],
+    [
+      'status=Pending createdAtUtc>=2026-01-01',
+      'createdAtUtc',
+      90_000,
+      0,
+      'walk orders_by_status of 0 after 0',
+    ],
+    ['status=Pending createdAtUtc>=2026-01-01', 'createdAtUtc', 9, 0, 'walk orders_by_status of 0 after 0'],
+    // A range of the sort is a part of its index, wherever the page lies.
+    ['total>=5 total<6', 'total', 10_000, 0, 'walk orders_by_total after 0'],
+    ['total>=5 total<6', 'total', 10_000, 5_000, 'walk orders_by_total from the end, after 4980'],
+    ['createdAtUtc=2026-01-01', 'createdAtUtc', 10_000, 4_000, 'walk orders_by_id after 4000'],
+    ['createdAtUtc=2026-01-01', 'id', 10_000, 4_000, 'walk orders_by_id after 4000'],
+    ['updatedAtUtc>2026-01-01', 'updatedAtUtc', 3, 0, 'walk orders_by_updated_at after 0'],
+    // What is common is met soon on a walk; what is rare is found and sorted.
+    ['total>=5 total<6', 'createdAtUtc', 10_000, 0, 'walk orders_by_id after 0'],
+    ['total>=5 total<6', 'createdAtUtc', 4_000, 0, 'sort after 0'],
+    ['total>=5 total<6', 'createdAtUtc', 10_000, 400, 'sort after 400'],
+    ['total!=5', 'total', 999_000, 0, 'walk orders_by_total after 0'],
+    ['createdAtUtc=2026-01-01', 'total', 10_000, 0, 'walk orders_by_total after 0'],
+    ['createdAtUtc=2026-01-01', 'total', 1_000, 0, 'sort after 0'],
+    ['status=Pending total>=5', 'createdAtUtc', 3_000, 0, 'walk orders_by_status of 0 after 0'],
+    ['status=Pending total>=5', 'createdAtUtc', 2_000, 0, 'sort after 0'],
+    ['createdBy=ada', 'createdAtUtc', 5, 0, 'sort after 0'],
+    ['customer=acme', 'createdAtUtc', 50, 0, 'sort after 0'],
+    ['NOT status=Pending', 'createdAtUtc', 600_000, 0, 'walk orders_by_id after 0'],
+    // A text is found in the order of creation.
+    ['acme', 'createdAtUtc', 10_000, 0, 'text acme after 0'],
+    ['acme', 'id', 10_000, 9_980, 'text acme from the end, after 0'],
+    ['acme', 'createdAtUtc', 3, 0, 'text acme after 0'],
+    ['acme status=Pending', 'createdAtUtc', 4_000, 40, 'text acme after 40'],
+    ['total>5 customer:acme', 'createdAtUtc', 4_000, 0, 'text acme after 0'],
+    ['acme zeta', 'createdAtUtc', 4, 0, 'text acme after 0'],
+    ['ac', 'createdAtUtc', 100_000, 0, 'walk orders_by_id after 0'],
+    ['acme OR zeta', 'createdAtUtc', 20_000, 0, 'walk orders_by_id after 0'],
+    ['-acme', 'createdAtUtc', 990_000, 0, 'walk orders_by_id after 0'],
+    ['acme', 'total', 10_000, 0, 'walk orders_by_total after 0'],
+    ['acme', 'total', 1_000, 0, 'sort after 0'],
+    // Names with a text lie together among the names.
+    ['acme', 'customer', 10_000, 0, 'sort after 0'],
+    ['acme status=Pending', 'customer', 10_000, 0, 'sort after 0'],
+  ]
+  for (const [filter, sort, matches, offset, page] of plans) {
+    it(`of ${matches} of '${filter}' by ${sort} from ${offset ?? 'the start, all'}: ${page}`, () => {
+      const planned = planPage(request(filter, sort, offset), { byStatus: million, matches })
+      assert.equal(pageInWords(planned), page)
+    })
+  }
+})
 
 /** By which index orders are found that match a filter, as far as one can know; the rest walks all of them. */
+const primaryKey = /^orders_(?:by_id|pkey)$/
 const filterIndexes: [filter: string, index: RegExp][] = [
   ['zirkon', /^orders_(?:search|by_trigram)$/],
   ['customer:zirkon', /^orders_(?:search|by_trigram)$/],
@@ -38,14 +168,13 @@ const filterIndexes: [filter: string, index: RegExp][] = [
   ['zirkon status=Approved', /^orders_(?:search|by_trigram)$/],
   ['total=7', /^orders_by_total$/],
   ['total>1.5 total<1.6', /^orders_by_total$/],
-  ['createdBy=nobody', /^orders_by_created_by(?:_desc)?$/],
-  ['updatedAtUtc>=2026-01-01', /^orders_by_updated_at(?:_desc)?$/],
-  ['createdAtUtc="1970-01-02T12:00:00Z"', /^orders_by_(?:status_and_)?created_at$/],
+  ['updatedAtUtc>=2026-01-01', /^orders_by_updated_at$/],
+  ['createdAtUtc="1970-01-02T12:00:00Z"', primaryKey],
   ['id=00000000-0000-7000-8000-000000000000', primaryKey],
   ['id="0192*"', primaryKey],
 ]
 
-describe('the plans of lists', () => {
+describe('the statements of a list', () => {
   let service: Service
   before(async () => {
     service = await startService()
@@ -64,8 +193,8 @@ describe('the plans of lists', () => {
   })
   after(() => service.close())
 
-  /** Every statement that the work sends. */
-  async function statementsOf(work: (db: Kysely<Database>) => Promise<unknown>): Promise<CompiledQuery[]> {
+  /** Every statement that a list sends. */
+  async function statementsOf(list: ListRequest): Promise<CompiledQuery[]> {
     const statements: CompiledQuery[] = []
     const types = new pg.TypeOverrides()
     types.setTypeParser(pg.types.builtins.INT8, Number)
@@ -73,7 +202,7 @@ describe('the plans of lists', () => {
       ? new SqliteDialect({ database: openSqlite() })
       : new PostgresDialect({ pool: new pg.Pool({ connectionString: service.databaseUrl, max: 1, types }) })
     const db = new Kysely<Database>({ dialect, log: ({ query }) => void statements.push(query) })
-    await work(db)
+    await findOrders(db, list)
     await db.destroy()
     return statements
   }
@@ -84,16 +213,13 @@ describe('the plans of lists', () => {
     return database
   }
 
-  /** What the plans do with orders: each access by the index that it uses, or how it goes without. Sorts are `sort`. */
+  /** What a statement does with orders: each access by the index that it uses, or how it goes without. Sorts are `sort`. */
   async function accessesOf(statements: CompiledQuery[]): Promise<string[]> {
-    const accesses: string[] = []
-    for (const statement of statements) {
-      accesses.push(...(isSqlite ? sqliteAccesses(statement) : await postgresAccesses(statement)))
-    }
-    return accesses
+    const each = await Promise.all(statements.map(isSqlite ? sqliteAccesses : postgresAccesses))
+    return each.flat()
   }
 
-  function sqliteAccesses({ sql: text, parameters }: CompiledQuery): string[] {
+  async function sqliteAccesses({ sql: text, parameters }: CompiledQuery): Promise<string[]> {
     const database = openSqlite()
     const steps = database.prepare(`explain query plan ${text}`).all(...parameters) as { detail: string }[]
     database.close()
@@ -105,16 +231,10 @@ describe('the plans of lists', () => {
     })
   }
 
-  /** `generic_plan`: for values that the planner does not know. */
-  async function postgresAccesses(
-    { sql: text, parameters }: CompiledQuery,
-    plan?: 'generic_plan',
-  ): Promise<string[]> {
+  async function postgresAccesses({ sql: text, parameters }: CompiledQuery): Promise<string[]> {
     const client = new pg.Client({ connectionString: service.databaseUrl })
     await client.connect()
-    const { rows } = plan
-      ? await client.query(`explain (${plan}, format json) ${text}`)
-      : await client.query(`explain (format json) ${text}`, [...parameters])
+    const { rows } = await client.query(`explain (format json) ${text}`, [...parameters])
     await client.end()
     const accesses: string[] = []
     JSON.stringify(rows, (_key, node) => {
@@ -127,17 +247,19 @@ describe('the plans of lists', () => {
     return accesses
   }
 
-  const page = (ordering: FindOrdersInput['ordering'], offset: number, filter = '') => ({
-    ordering,
-    filter: parseFilter(filter),
-    page: { offset, limit: 20 },
-  })
-
-  for (const sortKey of sortKeyNames) {
+  const sortIndexes: Record<SortKey, RegExp> = {
+    createdAtUtc: primaryKey,
+    updatedAtUtc: /^orders_by_updated_at$/,
+    customer: /^orders_by_customer$/,
+    total: /^orders_by_total$/,
+    status: /^orders_by_status$/,
+    id: primaryKey,
+  }
+  for (const sortKey of sortKeys) {
     for (const direction of ['asc', 'desc'] as const) {
-      it(`find the first and last page by ${sortKey} ${direction} in its index, and nothing else but the rows of the page`, async () => {
+      it(`of the first and last page by ${sortKey} ${direction} walk its index, and look at the rows of the page alone`, async () => {
         for (const offset of [0, orderCount - 20]) {
-          const statements = await statementsOf((db) => findOrders(db, page({ sortKey, direction }, offset)))
+          const statements = await statementsOf({ ...request('', sortKey, offset), direction })
           const accesses = await accessesOf(statements)
           const [walk, ...others] = accesses.filter((access) => !primaryKey.test(access) && access !== 'sort')
           assert.match(walk ?? 'orders_by_id', sortIndexes[sortKey], accesses.join())
@@ -147,44 +269,16 @@ describe('the plans of lists', () => {
     }
   }
 
-  // On PostgreSQL the plan is made once, for any values, and whatever the planner thinks of a status.
-  const nearLists: [SortKey, filter: string, index: RegExp][] = [
-    ...sortKeyNames.map((key): [SortKey, string, RegExp] => [key, '', sortIndexes[key]]),
-    ['createdAtUtc', 'status=Approved', /^orders_by_status_and_created_at$/],
-    ['id', 'status=Approved', /^orders_by_status$/],
-  ]
-  for (const [sortKey, filter, index] of isSqlite ? [] : nearLists) {
-    for (const direction of ['asc', 'desc'] as const) {
-      it(`of the first and last page by ${sortKey} ${direction} ${filter} walk one index, in a plan for any values`, async () => {
-        const total = filter === '' ? orderCount : orderCount / 2
-        for (const offset of [0, total - 20]) {
-          const statements = await statementsOf((db) =>
-            findOrders(db, page({ sortKey, direction }, offset, filter)),
-          )
-          assert.equal(statements.length, 1)
-          const accesses = await postgresAccesses(statements[0] as CompiledQuery, 'generic_plan')
-          const [walk, ...others] = accesses.filter((access) => access !== 'sort')
-          assert.match(walk ?? '', index, accesses.join())
-          assert.deepEqual(others, [])
-        }
-      })
-    }
-  }
-
-  it('of a middle page by creation begin on its day', async () => {
-    const statements = await statementsOf((db) =>
-      findOrders(db, page({ sortKey: 'createdAtUtc', direction: 'asc' }, 9_000)),
-    )
-    const last = statements.at(-1)
-    assert.match(last?.sql ?? '', /"created_at" >= /)
-    assert.ok(last?.parameters.includes(7 * dayMilliseconds), String(last?.parameters))
-    assert.ok((await accessesOf(statements)).includes('orders_by_created_at'))
+  it('of one status by creation walk the index of the status', async () => {
+    const accesses = await accessesOf(await statementsOf(request('status=Approved')))
+    assert.ok(accesses.includes('orders_by_status'), accesses.join())
+    assert.ok(!accesses.some((each) => /SCAN orders|Seq Scan/.test(each)), accesses.join())
   })
 
   for (const [filter, index] of filterIndexes) {
-    it(`find what matches ${filter} by an index, at a cost by its number`, async () => {
-      const parsed = parseFilter(filter)
-      const accesses = await accessesOf(await statementsOf((db) => countOrders(db, parsed)))
+    it(`count what matches ${filter} by an index, at a cost by its number`, async () => {
+      const statements = await statementsOf(request(filter, 'createdAtUtc', orderCount))
+      const accesses = await accessesOf(statements)
       assert.ok(accesses.length > 0)
       const [access] = accesses.filter((each) => each !== 'sort' && !/PRIMARY KEY/.test(each))
       assert.match(access ?? '', index, accesses.join())
@@ -192,46 +286,8 @@ describe('the plans of lists', () => {
     })
   }
 
-  for (const filter of [
-    '',
-    'status=Pending',
-    'status!=Pending',
-    'createdAtUtc=1970-01-03',
-    'createdAtUtc>=1970-01-03',
-    'createdAtUtc<1970-01-04 status=Approved',
-  ]) {
-    it(`of the total of ${filter === '' ? 'all orders' : filter} read no more than the parts of days`, async () => {
-      const statements = await statementsOf((db) => countOrders(db, parseFilter(filter)))
-      assert.deepEqual(
-        (await accessesOf(statements)).filter((each) => each !== 'sort' && !/created_at$/.test(each)),
-        [],
-      )
-    })
-  }
-
-  it('of the newest with a text are the same by all of its trigrams, which are rare, and by some', async () => {
-    const zirkons = Array.from({ length: orderCount / 500 }, (_, index) => `Zirkon ${index * 500}`)
-    for (const limit of [20, 30]) {
-      for (const direction of ['asc', 'desc'] as const) {
-        const input = {
-          ...page({ sortKey: 'createdAtUtc', direction }, 0, 'zirkon'),
-          page: { offset: 0, limit },
-        }
-        const options = { limitMilliseconds: 2_000, caller: 'ada' }
-        const { items } = await service.db.query('findOrders', input, options)
-        const wanted = direction === 'asc' ? zirkons : zirkons.toReversed()
-        assert.deepEqual(
-          items.map(({ customer }) => customer),
-          wanted.slice(0, limit),
-        )
-      }
-    }
-  })
-
   it('are seen to walk all orders where they do', async () => {
-    const accesses = await accessesOf(
-      await statementsOf((db) => countOrders(db, parseFilter('modifiedBy=nobody'))),
-    )
-    assert.match(accesses.join(), /^(?:SCAN orders|Seq Scan)$/)
+    const accesses = await accessesOf(await statementsOf(request('modifiedBy=nobody')))
+    assert.match(accesses.join(), /^(?:SCAN orders|Seq Scan)/)
   })
 })

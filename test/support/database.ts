@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { Kysely, PostgresDialect, SqliteDialect } from 'kysely'
+import { Kysely, PostgresDialect, SqliteDialect, type Transaction } from 'kysely'
 import pg from 'pg'
 import { parseDatabaseUrl } from '../../server/db/address.ts'
 import type { Database } from '../../server/db/tables.ts'
@@ -62,14 +62,17 @@ let rawTurn: Promise<unknown> = Promise.resolve()
  */
 export function withRawDatabase<T>(
   databaseUrl: string,
-  work: (db: Kysely<Database>) => Promise<T>,
+  work: (trx: Transaction<Database>) => Promise<T>,
 ): Promise<T> {
   const result = rawTurn.then(() => inRawDatabase(databaseUrl, work))
   rawTurn = result.catch(() => undefined)
   return result
 }
 
-async function inRawDatabase<T>(databaseUrl: string, work: (db: Kysely<Database>) => Promise<T>): Promise<T> {
+async function inRawDatabase<T>(
+  databaseUrl: string,
+  work: (trx: Transaction<Database>) => Promise<T>,
+): Promise<T> {
   const address = parseDatabaseUrl(databaseUrl)
   const dialect =
     address.engine === 'sqlite'

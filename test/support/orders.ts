@@ -1,7 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import type { Selectable } from 'kysely'
 import type { IdempotencyKeysTable, OrdersTable } from '../../server/db/tables.ts'
+import { instantOfId, newOrderId } from '../../server/ids.ts'
 import { foldText } from '../../server/orders/fold.ts'
+import { addOrders } from '../../server/orders/store.ts'
 import type { Client } from './client.ts'
 import { withRawDatabase } from './database.ts'
 import { exchange, request } from './raw.ts'
@@ -9,16 +10,23 @@ import type { Service } from './service.ts'
 
 export type OrderRow = Selectable<OrdersTable>
 
+/** The id of the order with this number among those created at the instant. */
+export function orderIdAt(milliseconds: number, number: number): string {
+  const digits = milliseconds.toString(16).padStart(12, '0') + (0x70000 + number).toString(16)
+  return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 13)}${digits.slice(14)}-8000-000000000000`
+}
+
 /** A pending order of 1.00 with an id of its own. */
 export function orderRow(given: Partial<OrderRow> = {}): OrderRow {
   const customer = given.customer ?? 'Acme'
+  const created_at = given.created_at ?? (given.id ? instantOfId(given.id) : Date.UTC(2026, 0, 1))
   return {
-    id: randomUUID(),
+    id: newOrderId(created_at),
     customer,
     customer_folded: foldText(customer),
     total_e4: 10_000,
     status: 0,
-    created_at: Date.UTC(2026, 0, 1),
+    created_at,
     created_at_time_zone: 'UTC',
     created_by: 'operator',
     updated_at: null,
@@ -35,10 +43,7 @@ const rowsPerInsert = 500
 export function insertOrders(service: Service, rows: OrderRow[]): Promise<OrderRow[]> {
   return withRawDatabase(service.databaseUrl, async (db) => {
     for (let start = 0; start < rows.length; start += rowsPerInsert) {
-      await db
-        .insertInto('orders')
-        .values(rows.slice(start, start + rowsPerInsert))
-        .execute()
+      await addOrders(db, rows.slice(start, start + rowsPerInsert))
     }
     return rows
   })
@@ -72,27 +77,18 @@ export function sendExactly(caller: Client, method: string, path: string, lines:
   return exchange(caller.baseUrl, request(method, path, [authorization, ...lines], body))
 }
 
-export const sortKeys = [
-  'createdAtUtc',
-  'updatedAtUtc',
-  'customer',
-  'total',
-  'status',
-  'createdBy',
-  'id',
-] as const
+export const sortKeys = ['createdAtUtc', 'updatedAtUtc', 'customer', 'total', 'status', 'id'] as const
 
 const sortValues: Record<(typeof sortKeys)[number], (row: OrderRow) => string | number | null> = {
-  createdAtUtc: (row) => row.created_at,
+  createdAtUtc: (row) => row.id,
   updatedAtUtc: (row) => row.updated_at,
   customer: (row) => foldText(row.customer),
   total: (row) => row.total_e4,
   status: (row) => row.status,
-  createdBy: (row) => row.created_by && foldText(row.created_by),
   id: (row) => row.id,
 }
 
-/** The order of a listing as the contract has it: code points, nulls last both ways, ties by id, same direction. */
+/** The order of a listing as the contract has it: code points, null before everything else, ties by id, same direction. */
 export function compareOrders(
   key: (typeof sortKeys)[number],
   direction: 'Asc' | 'Desc',
@@ -101,8 +97,8 @@ export function compareOrders(
   const value = sortValues[key]
   return (a, b) => {
     const [x, y] = [value(a), value(b)]
-    const nulls = Number(x === null) - Number(y === null)
-    return nulls || sign * (compareValues(x, y) || compareValues(a.id, b.id))
+    const nulls = Number(y === null) - Number(x === null)
+    return sign * (nulls || compareValues(x, y) || compareValues(a.id, b.id))
   }
 }
 
@@ -136,10 +132,10 @@ const variedCreators = ['alice', 'Bob', 'carol', 'Zoe', 'ALICE', null, 'a.b', 'a
 export function variedOrders(count: number): OrderRow[] {
   return Array.from({ length: count }, (_, index) =>
     orderRow({
+      id: orderIdAt(Date.UTC(2026, 0, 1) + ((index * 5) % 9) * 1_000, index),
       customer: variedCustomers[(index * 7) % variedCustomers.length] ?? '',
       total_e4: 10_000 + ((index * 13) % 11) * 2_500,
       status: index % 3 === 0 ? 1 : 0,
-      created_at: Date.UTC(2026, 0, 1) + ((index * 5) % 9) * 1_000,
       created_by: variedCreators[(index * 3) % variedCreators.length] ?? null,
       updated_at: index % 3 === 0 ? Date.UTC(2026, 0, 2) + (index % 4) * 1_000 : null,
       modified_by: index % 3 === 0 ? 'admin' : null,

@@ -14,7 +14,7 @@ export async function keptTally(db: Kysely<Database>): Promise<Tally> {
       cast(total_units as text) as units, cast(total_parts_e4 as text) as parts from order_tally
     union all
     select cast(day as text), status, cast(orders as text), cast(total_units as text), cast(total_parts_e4 as text)
-    from order_tally_changes where day >= 0
+    from order_tally_changes
     union all
     select '-1', status, cast(orders as text), cast(total_units as text), cast(total_parts_e4 as text)
     from order_tally_changes`.execute(db)
@@ -30,7 +30,6 @@ export async function keptTally(db: Kysely<Database>): Promise<Tally> {
 export function countedTally(orders: readonly OrderRow[]): Tally {
   const entries = orders.flatMap(({ created_at, status, total_e4 }): [string, bigint, bigint][] => {
     const inAll: [string, bigint, bigint] = [`-1 ${status}`, 1n, BigInt(total_e4)]
-    if (created_at < 0) return [inAll]
     return [inAll, [`${BigInt(created_at) / dayMilliseconds} ${status}`, 1n, BigInt(total_e4)]]
   })
   return summed(entries)

@@ -193,7 +193,7 @@ const tallyDifferences = `
   ),
   counted as (
     select day, status, count(*), sum(total_e4 / 10000), sum(total_e4 % 10000)
-    from orders, lateral (select -1 union all select created_at / 86400000 where created_at >= 0) as days (day)
+    from orders, lateral (values (-1), (created_at / 86400000)) as days (day)
     group by day, status
   )
   (table kept except table counted) union all (table counted except table kept) limit 1`

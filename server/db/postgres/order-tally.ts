@@ -25,7 +25,7 @@ export async function foldOrderTally(
       from (
         select -1 as day, status, orders, total_units, total_parts_e4 from taken
         union all
-        select day, status, orders, total_units, total_parts_e4 from taken where day >= 0
+        select day, status, orders, total_units, total_parts_e4 from taken
       ) as changes
       group by day, status
       order by day, status

@@ -25,7 +25,7 @@ const initial = (here: string) => [
      customer_folded text collate "C" not null,
      total_e4 bigint not null check (total_e4 between 1 and 999999999999999),
      status integer not null check (status >= 0),
-     created_at bigint not null,
+     created_at bigint not null check (created_at >= 0),
      created_at_time_zone text collate "C",
      created_by text collate "C",
      updated_at bigint,
@@ -34,24 +34,14 @@ const initial = (here: string) => [
      version integer not null check (version >= 1)
    )`,
 
-  // For each sort an index, with the id that breaks ties (ADR 12). An index that is read backwards has its nulls first:
-  // where they come last both ways, it takes two.
-  'create index orders_by_created_at on orders (created_at, id)',
+  // For each sort an index, with the id that breaks ties. The order of ids is the order of creation (ADR 18).
+  'create index orders_by_status on orders (status, id)',
   'create index orders_by_customer on orders (customer_folded, id)',
   'create index orders_by_total on orders (total_e4, id)',
-  'create index orders_by_status on orders (status, id)',
-  'create index orders_by_status_and_created_at on orders (status, created_at, id)',
-  'create index orders_by_updated_at on orders (updated_at, id)',
-  'create index orders_by_updated_at_desc on orders (updated_at desc nulls last, id desc)',
-  'create index orders_by_created_by on orders (lower(created_by), id)',
-  'create index orders_by_created_by_desc on orders (lower(created_by) desc nulls last, id desc)',
+  'create index orders_by_updated_at on orders (updated_at nulls first, id)',
 
-  // SQLite's readers stop a query by this function; here the statement timeout does.
-  `create function within_time() returns integer language sql immutable as 'select 1'`,
-
-  // The tally (ADR 10). `day` is the whole UTC days since 1970 of `created_at`; -1 stands for all days together, and what
-  // was created before 1970 counts there only. There are few rows, updated all the time: room on the page keeps those
-  // updates off the index.
+  // The tally (ADR 10). `day` is the whole UTC days since 1970 of `created_at`; -1 stands for all days together. There
+  // are few rows, updated all the time: room on the page keeps those updates off the index.
   `create table order_tally (
      day bigint not null,
      status integer not null,
@@ -78,12 +68,12 @@ const initial = (here: string) => [
      perform from created offset 1;
      if not found then
        insert into ${here}.order_tally_changes (day, status, orders, total_units, total_parts_e4)
-         select case when created_at >= 0 then created_at / 86400000 else -1 end,
+         select created_at / 86400000,
            status, 1, total_e4 / 10000, total_e4 % 10000
          from created;
      else
        insert into ${here}.order_tally_changes (day, status, orders, total_units, total_parts_e4)
-         select case when created_at >= 0 then created_at / 86400000 else -1 end,
+         select created_at / 86400000,
            status, count(*), sum(total_e4 / 10000), sum(total_e4 % 10000)
          from created group by 1, 2;
      end if;
@@ -95,11 +85,11 @@ const initial = (here: string) => [
      insert into ${here}.order_tally_changes (day, status, orders, total_units, total_parts_e4)
        select day, status, sum(orders), sum(total_units), sum(total_parts_e4)
        from (
-         select case when created_at >= 0 then created_at / 86400000 else -1 end as day,
+         select created_at / 86400000 as day,
            status, -1 as orders, -(total_e4 / 10000) as total_units, -(total_e4 % 10000) as total_parts_e4
          from before_update
          union all
-         select case when created_at >= 0 then created_at / 86400000 else -1 end,
+         select created_at / 86400000,
            status, 1, total_e4 / 10000, total_e4 % 10000
          from after_update
        ) as changed
@@ -111,7 +101,7 @@ const initial = (here: string) => [
      security definer set search_path = pg_catalog, pg_temp as $function$
    begin
      insert into ${here}.order_tally_changes (day, status, orders, total_units, total_parts_e4)
-       select case when created_at >= 0 then created_at / 86400000 else -1 end,
+       select created_at / 86400000,
          status, -count(*), -sum(total_e4 / 10000), -sum(total_e4 % 10000)
        from deleted group by 1, 2;
      return null;

@@ -15,13 +15,13 @@ export const schema: Schema = {
 /** Text is compared by code point (BINARY). A connection that reads defines `within_time()` for itself. */
 const initial = [
   `create table orders (
-     seq integer primary key,
+     seq integer primary key check (seq >> 18 = created_at),
      id text not null,
      customer text not null,
      customer_folded text not null,
      total_e4 integer not null check (total_e4 between 1 and 999999999999999),
      status integer not null check (status >= 0),
-     created_at integer not null,
+     created_at integer not null check (created_at >= 0),
      created_at_time_zone text,
      created_by text,
      updated_at integer,
@@ -30,15 +30,12 @@ const initial = [
      version integer not null check (version >= 1)
    ) strict`,
 
-  // For each sort an index, with the id that breaks ties (ADR 12).
+  // For each sort an index, with the id that breaks ties. The order of ids is the order of creation (ADR 18).
   'create unique index orders_by_id on orders (id)',
-  'create index orders_by_created_at on orders (created_at, id)',
+  'create index orders_by_status on orders (status, id)',
   'create index orders_by_customer on orders (customer_folded, id)',
   'create index orders_by_total on orders (total_e4, id)',
-  'create index orders_by_status on orders (status, id)',
-  'create index orders_by_status_and_created_at on orders (status, created_at, id)',
   'create index orders_by_updated_at on orders (updated_at, id)',
-  'create index orders_by_created_by on orders (lower(created_by), id)',
 
   // What the planner shall think, whatever there is: rows of the table, and how many of them have equal first columns of
   // the index, first two, and so on. Without, it takes a status for as rare as any other value. Plans are then the same
@@ -47,15 +44,12 @@ const initial = [
   'analyze orders',
   `insert into sqlite_stat1 (tbl, idx, stat) values
      ('orders', 'orders_by_id', '1000000 1'),
-     ('orders', 'orders_by_created_at', '1000000 2 1'),
      ('orders', 'orders_by_customer', '1000000 20 1'),
      ('orders', 'orders_by_total', '1000000 20 1'),
      ('orders', 'orders_by_status', '1000000 400000 1'),
-     ('orders', 'orders_by_status_and_created_at', '1000000 400000 2 1'),
-     ('orders', 'orders_by_updated_at', '1000000 2 1'),
-     ('orders', 'orders_by_created_by', '1000000 50000 1')`,
+     ('orders', 'orders_by_updated_at', '1000000 2 1')`,
 
-  // Text search. Rows keep their numbers for certain only where a column holds them: that is `seq`.
+  // Text search. It knows orders by `seq`, the number in their id (orders/sqlite.ts): so it holds them in the order of creation.
   `create virtual table orders_search using fts5(customer_folded, content = 'orders', content_rowid = 'seq',
      columnsize = 0, tokenize = 'trigram case_sensitive 1')`,
   // A group of writes indexes its new rows together at its end (search.ts): those above `indexed_to`, which is the
@@ -81,21 +75,8 @@ const initial = [
      insert into orders_search (rowid, customer_folded) values (new.seq, new.customer_folded);
    end`,
 
-  // From this row on each was created no earlier than all before it: newest first is then from the greatest number down.
-  'create table order_sequence (in_order_from integer not null) strict',
-  'insert into order_sequence values (1)',
-  `create trigger order_sequence_insert after insert on orders
-     when new.created_at < (select max(created_at) from orders) or new.seq < (select max(seq) from orders)
-   begin
-     update order_sequence set in_order_from = (select max(seq) + 1 from orders);
-   end`,
-  `create trigger order_sequence_update after update of seq, created_at on orders
-   begin
-     update order_sequence set in_order_from = (select max(seq) + 1 from orders);
-   end`,
-
-  // The tally (ADR 10). `day` is the whole UTC days since 1970 of `created_at`; -1 stands for all days together, and
-  // what was created before 1970 counts there only. Sums are kept as whole units and ten-thousandths apart, so that 64
+  // The tally (ADR 10). `day` is the whole UTC days since 1970 of `created_at`; -1 stands for all days together. Sums
+  // are kept as whole units and ten-thousandths apart, so that 64
   // bits hold them.
   `create table order_tally (
      day integer not null,
@@ -120,7 +101,6 @@ const initial = [
        select -1, new.status, 1, new.total_e4 / 10000, new.total_e4 % 10000
        union all
        select new.created_at / 86400000, new.status, 1, new.total_e4 / 10000, new.total_e4 % 10000
-       where new.created_at >= 0
      on conflict (day, status) do update set
        orders = orders + excluded.orders,
        total_units = total_units + excluded.total_units,
@@ -132,12 +112,10 @@ const initial = [
        select -1, old.status, -1, -(old.total_e4 / 10000), -(old.total_e4 % 10000)
        union all
        select old.created_at / 86400000, old.status, -1, -(old.total_e4 / 10000), -(old.total_e4 % 10000)
-       where old.created_at >= 0
        union all
        select -1, new.status, 1, new.total_e4 / 10000, new.total_e4 % 10000
        union all
        select new.created_at / 86400000, new.status, 1, new.total_e4 / 10000, new.total_e4 % 10000
-       where new.created_at >= 0
      on conflict (day, status) do update set
        orders = orders + excluded.orders,
        total_units = total_units + excluded.total_units,
@@ -149,7 +127,6 @@ const initial = [
        select -1, old.status, -1, -(old.total_e4 / 10000), -(old.total_e4 % 10000)
        union all
        select old.created_at / 86400000, old.status, -1, -(old.total_e4 / 10000), -(old.total_e4 % 10000)
-       where old.created_at >= 0
      on conflict (day, status) do update set
        orders = orders + excluded.orders,
        total_units = total_units + excluded.total_units,

@@ -1,44 +1,22 @@
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
-import type { OrderSql } from '../../db/order-sql.ts'
 import type { Database } from '../../db/tables.ts'
 import { foldText } from '../fold.ts'
-import type { FieldName, NumberFieldName, NumberRange, Operator } from './fields.ts'
-import { type IdRange, idsBySearch, idsByText } from './id.ts'
+import { type FieldName, orderFields } from '../order.ts'
+import type { NumberFieldName, NumberRange, Operator } from './fields.ts'
+import { firstIdFrom, type IdRange, idsBySearch, idsByText } from './id.ts'
 import type { Filter, TextPattern } from './parser.ts'
 
 type Builder = ExpressionBuilder<Database, 'orders'>
 type Condition = Expression<SqlBool>
 
-const columns = {
-  id: 'orders.id',
-  customer: 'orders.customer',
-  total: 'orders.total_e4',
-  status: 'orders.status',
-  createdAtUtc: 'orders.created_at',
-  createdAtTimeZone: 'orders.created_at_time_zone',
-  updatedAtUtc: 'orders.updated_at',
-  updatedAtTimeZone: 'orders.updated_at_time_zone',
-  createdBy: 'orders.created_by',
-  modifiedBy: 'orders.modified_by',
-} as const satisfies Record<FieldName, string>
-
-const nullableFields: ReadonlySet<FieldName> = new Set<FieldName>([
-  'createdAtTimeZone',
-  'updatedAtUtc',
-  'updatedAtTimeZone',
-  'createdBy',
-  'modifiedBy',
-])
-
-/** Where a part of a filter stands. */
+/** How an engine compares texts, and where a part of a filter stands. */
 interface Place {
-  /**
-   * The condition that an index answers for "the folded customer contains the text", undefined where none can. What is
-   * negated has none: it is looked at.
-   */
-  containing?: ((text: string) => Condition | undefined) | undefined
-  /** In place of LIKE. */
-  looking?: OrderSql['looking']
+  contains(column: Expression<string>, text: string): Condition
+  endsWith(column: Expression<string>, text: string): Condition
+  /** The orders whose folded customer contains the text, by an index, which finds none of fewer than three characters. */
+  containing(text: string): Condition
+  /** Whether `containing` is to be used. What is negated is looked at: it would find nearly everything. */
+  isFinding: boolean
   /** Under a NOT a comparison with a null must be false; elsewhere null keeps an order out as well. */
   isNegated?: boolean
 }
@@ -48,18 +26,20 @@ interface Place {
  * under a NOT is true or false and never null, so that NOT of a comparison with a null is true. Text columns must compare by
  * code point (SQLite BINARY, PostgreSQL COLLATE "C"); `id` may be text or uuid.
  */
-export function compileFilter(filter: Filter, eb: Builder, place: Place = {}): Condition {
+export function compileFilter(filter: Filter, eb: Builder, place: Place): Condition {
   switch (filter.kind) {
     case 'and':
       return eb.and(filter.operands.map((operand) => compileFilter(operand, eb, place)))
     case 'or':
       return eb.or(filter.operands.map((operand) => compileFilter(operand, eb, place)))
     case 'not':
-      return eb.not(eb.parens(compileFilter(filter.operand, eb, { looking: place.looking, isNegated: true })))
+      return eb.not(
+        eb.parens(compileFilter(filter.operand, eb, { ...place, isFinding: false, isNegated: true })),
+      )
     case 'search':
       return compileSearch(filter.text, eb, place)
     case 'hasValue':
-      return eb(columns[filter.field], 'is not', null)
+      return eb(columnOf(filter.field), 'is not', null)
     case 'text':
       return falseWhenNull(filter.field, compileText(filter, eb, place), eb, place)
     case 'id':
@@ -67,58 +47,62 @@ export function compileFilter(filter: Filter, eb: Builder, place: Place = {}): C
     case 'number':
       return falseWhenNull(
         filter.field,
-        compileNumber(filter.field, filter.operator, filter.range, eb),
+        compileNumber(filter.field, filter.operator, filter.range),
         eb,
         place,
       )
   }
 }
 
+function columnOf(field: FieldName) {
+  return `orders.${orderFields[field].column}` as const
+}
+
 function falseWhenNull(field: FieldName, condition: Condition, eb: Builder, { isNegated }: Place): Condition {
-  return isNegated && nullableFields.has(field)
-    ? eb.and([eb(columns[field], 'is not', null), condition])
+  return isNegated && orderFields[field].nullable
+    ? eb.and([eb(columnOf(field), 'is not', null), condition])
     : condition
 }
 
-function compileSearch(text: string, eb: Builder, { containing, looking }: Place): Condition {
+const anywhere = { anyBefore: true, anyAfter: true }
+
+function compileSearch(text: string, eb: Builder, place: Place): Condition {
   const folded = foldText(text)
-  const contains = { text: folded, anyBefore: true, anyAfter: true }
-  const inCustomer = containing?.(folded) ?? matching(eb.ref('orders.customer_folded'), contains, looking)
+  const inCustomer = inFoldedCustomer({ text: folded, ...anywhere }, eb, place)
   const ids = idsBySearch(folded)
   return ids === null ? inCustomer : eb.or([inCustomer, idIn(ids, eb)])
 }
 
 type TextRestriction = Filter & { kind: 'text' }
 
-function compileText(
-  { field, operator, pattern }: TextRestriction,
-  eb: Builder,
-  { containing, looking }: Place,
-): Condition {
+function compileText({ field, operator, pattern }: TextRestriction, eb: Builder, place: Place): Condition {
   const folded = { ...pattern, text: foldText(pattern.text) }
   // User names and zones are ASCII, where lower() is the fold on both engines.
   const column =
-    field === 'customer' ? eb.ref('orders.customer_folded') : eb.fn<string>('lower', [columns[field]])
+    field === 'customer' ? eb.ref('orders.customer_folded') : eb.fn<string>('lower', [columnOf(field)])
   if (operator !== ':' && !pattern.anyBefore && !pattern.anyAfter) return eb(column, operator, folded.text)
-  const wanted = operator === ':' ? { ...folded, anyBefore: true, anyAfter: true } : folded
-  if (operator === '!=') return eb.not(matching(column, wanted, looking))
-  const matches = matching(column, wanted, looking)
-  const candidates = field === 'customer' && wanted.anyBefore ? containing?.(wanted.text) : undefined
-  if (candidates === undefined) return matches
-  return wanted.anyAfter ? candidates : eb.and([candidates, matches])
+  const wanted = operator === ':' ? { ...folded, ...anywhere } : folded
+  if (operator === '!=') return eb.not(matching(column, wanted, place))
+  return field === 'customer' ? inFoldedCustomer(wanted, eb, place) : matching(column, wanted, place)
 }
 
-/** The text is taken literally, and must be folded already: SQLite's LIKE ignores the case of ASCII. */
+const shortestFoundText = 3
+
+function inFoldedCustomer(pattern: TextPattern, eb: Builder, place: Place): Condition {
+  const { text, anyBefore, anyAfter } = pattern
+  const looked = matching(eb.ref('orders.customer_folded'), pattern, place)
+  if (!place.isFinding || !anyBefore || [...text].length < shortestFoundText) return looked
+  return anyAfter ? place.containing(text) : eb.and([place.containing(text), looked])
+}
+
+/** The text is taken literally, and must be folded already. */
 function matching(
   column: Expression<string>,
   { text, anyBefore, anyAfter }: TextPattern,
-  looking: Place['looking'],
+  { contains, endsWith }: Place,
 ): Condition {
-  if (!anyBefore && text !== '') return beginningWith(column, text)
-  if (looking !== undefined && text !== '') return looking[anyAfter ? 'contains' : 'endsWith'](column, text)
-  const literal = text.replace(/[\\%_]/g, '\\$&')
-  const pattern = `${anyBefore ? '%' : ''}${literal}${anyAfter ? '%' : ''}`
-  return sql<SqlBool>`${column} like ${pattern} escape '\\'`
+  if (!anyBefore) return beginningWith(column, text)
+  return anyAfter ? contains(column, text) : endsWith(column, text)
 }
 
 /** As a range of code points, which an index of the column finds on both engines. */
@@ -141,41 +125,44 @@ export function afterAllBeginningWith(text: string): string | undefined {
   return String.fromCodePoint(...points, next)
 }
 
-/** `!=` takes both sides of the range, so an empty one, which nothing equals, differs from everything. */
+/**
+ * `!=` takes both sides of the range, so an empty one, which nothing equals, differs from everything. A time of creation
+ * is compared by the ids of that time, for which there is an index.
+ */
 function compileNumber(
   field: NumberFieldName,
   operator: Exclude<Operator, ':'>,
   { low, high }: NumberRange,
-  eb: Builder,
 ): Condition {
-  const column = columns[field]
+  const isCreation = field === 'createdAtUtc'
+  const column = sql.ref(isCreation ? 'orders.id' : columnOf(field))
+  const from = (value: number) => (isCreation ? firstIdFrom(value) : value)
+  const below = (value: number) => sql<SqlBool>`${column} < ${from(value)}`
+  const atLeast = (value: number) => sql<SqlBool>`${column} >= ${from(value)}`
   switch (operator) {
     case '=':
-      return high === low + 1 ? eb(column, '=', low) : eb.and([eb(column, '>=', low), eb(column, '<', high)])
+      return high === low + 1 && !isCreation
+        ? sql<SqlBool>`${column} = ${low}`
+        : sql<SqlBool>`(${atLeast(low)} and ${below(high)})`
     case '!=':
-      return high === low + 1 ? eb(column, '!=', low) : eb.or([eb(column, '<', low), eb(column, '>=', high)])
+      return sql<SqlBool>`(${below(low)} or ${atLeast(high)})`
     case '<':
-      return eb(column, '<', low)
+      return below(low)
     case '<=':
-      return eb(column, '<', high)
+      return below(high)
     case '>':
-      return eb(column, '>=', high)
+      return atLeast(high)
     case '>=':
-      return eb(column, '>=', low)
+      return atLeast(low)
   }
 }
 
-function compileId(
-  operator: '=' | '!=' | ':',
-  pattern: TextPattern,
-  eb: Builder,
-  { looking }: Place,
-): Condition {
-  if (operator === '!=') return eb.not(compileId('=', pattern, eb, { looking }))
+function compileId(operator: '=' | '!=' | ':', pattern: TextPattern, eb: Builder, place: Place): Condition {
+  if (operator === '!=') return eb.not(compileId('=', pattern, eb, place))
   const text = foldText(pattern.text)
   const asText = eb.cast<string>('orders.id', 'text')
-  if (operator === ':') return matching(asText, { text, anyBefore: true, anyAfter: true }, looking)
-  if (pattern.anyBefore) return matching(asText, { ...pattern, text }, looking)
+  if (operator === ':') return matching(asText, { text, ...anywhere }, place)
+  if (pattern.anyBefore) return matching(asText, { ...pattern, text }, place)
   const ids = idsByText(text, pattern.anyAfter)
   return ids === null ? eb.lit(false) : idIn(ids, eb)
 }

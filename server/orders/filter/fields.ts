@@ -1,27 +1,15 @@
+import { type FieldName, fieldNames, orderFields, orderStatus, orderStatusNames } from '../order.ts'
+
 /**
- * The ten fields of Order as the filter language sees them: which operators each takes, and what its values mean.
+ * The fields of Order as the filter language sees them: which operators each takes, and what its values mean.
  * Positions and faults are the parser's; a value that breaks its field's rule is `null` here.
  */
 
-export type FieldName =
-  | 'id'
-  | 'customer'
-  | 'total'
-  | 'status'
-  | 'createdAtUtc'
-  | 'createdAtTimeZone'
-  | 'updatedAtUtc'
-  | 'updatedAtTimeZone'
-  | 'createdBy'
-  | 'modifiedBy'
-
-export type TextFieldName =
-  | 'customer'
-  | 'createdAtTimeZone'
-  | 'updatedAtTimeZone'
-  | 'createdBy'
-  | 'modifiedBy'
-export type NumberFieldName = 'total' | 'status' | 'createdAtUtc' | 'updatedAtUtc'
+type NamesOf<Kind> = {
+  [Name in FieldName]: (typeof orderFields)[Name]['kind'] extends Kind ? Name : never
+}[FieldName]
+export type TextFieldName = NamesOf<'text'>
+export type NumberFieldName = NamesOf<'total' | 'status' | 'instant'>
 
 export type Operator = '=' | '!=' | '<' | '<=' | '>' | '>=' | ':'
 
@@ -49,64 +37,62 @@ export type Field =
 const matching: readonly Operator[] = ['=', '!=', ':']
 const ordering: readonly Operator[] = ['=', '!=', '<', '<=', '>', '>=', ':']
 
-const fields: readonly Field[] = [
-  { kind: 'id', name: 'id', operators: matching, rule: '`id` is compared with a text, by = != and :.' },
-  textField('customer'),
-  {
-    kind: 'number',
-    name: 'total',
+/** `Pending (0) or Approved (1)`. */
+const statusesInWords = new Intl.ListFormat('en', { type: 'disjunction' }).format(
+  orderStatusNames.map((name) => `${name} (${orderStatus[name]})`),
+)
+
+const numberRules = {
+  total: {
     operators: ordering,
-    rule: '`total` is compared with a decimal number such as 100 or 12.50.',
+    rule: 'is compared with a decimal number such as 100 or 12.50.',
     expected: ['a decimal number'],
     read: readTotal,
   },
-  {
-    kind: 'number',
-    name: 'status',
+  status: {
     operators: matching,
-    rule: '`status` is Pending (0) or Approved (1), compared with = != and :.',
-    expected: ['Pending', 'Approved', '0', '1'],
+    rule: `is ${statusesInWords}, compared with = != and :.`,
+    expected: [...orderStatusNames, ...Object.values(orderStatus).map(String)],
     read: readStatus,
   },
-  instantField('createdAtUtc'),
-  textField('createdAtTimeZone'),
-  instantField('updatedAtUtc'),
-  textField('updatedAtTimeZone'),
-  textField('createdBy'),
-  textField('modifiedBy'),
-]
+  instant: {
+    operators: ordering,
+    rule: 'is compared with a time such as 2026-11-20T14:30:00Z or a day such as 2026-11-20.',
+    expected: ['an RFC 3339 time', 'YYYY-MM-DD'],
+    read: readInstant,
+  },
+}
 
-const fieldsByLowerCaseName = new Map(fields.map((field) => [field.name.toLowerCase(), field]))
-
-/** In the order of the contract. */
-export const fieldNames: readonly FieldName[] = fields.map((field) => field.name)
+const fields = new Map(fieldNames.map((name) => [name.toLowerCase(), fieldOf(name)]))
 
 /** The field of that name, in any case. */
 export function findField(name: string): Field | undefined {
-  return fieldsByLowerCaseName.get(name.toLowerCase())
+  return fields.get(name.toLowerCase())
 }
 
-function textField(name: TextFieldName): Field {
-  return { kind: 'text', name, operators: ordering, rule: `\`${name}\` is compared with a text.` }
-}
-
-function instantField(name: 'createdAtUtc' | 'updatedAtUtc'): Field {
-  return {
-    kind: 'number',
-    name,
-    operators: ordering,
-    rule: `\`${name}\` is compared with a time such as 2026-11-20T14:30:00Z or a day such as 2026-11-20.`,
-    expected: ['an RFC 3339 time', 'YYYY-MM-DD'],
-    read: readInstant,
+function fieldOf(name: FieldName): Field {
+  const { kind } = orderFields[name]
+  if (kind === 'id') {
+    return { kind, name: 'id', operators: matching, rule: '`id` is compared with a text, by = != and :.' }
   }
+  if (kind === 'text') {
+    return {
+      kind,
+      name: name as TextFieldName,
+      operators: ordering,
+      rule: `\`${name}\` is compared with a text.`,
+    }
+  }
+  const { rule, ...rest } = numberRules[kind]
+  return { kind: 'number', name: name as NumberFieldName, ...rest, rule: `\`${name}\` ${rule}` }
 }
 
-const statusesByText = new Map([
-  ['pending', 0],
-  ['0', 0],
-  ['approved', 1],
-  ['1', 1],
-])
+const statusesByText = new Map(
+  orderStatusNames.flatMap((name) => [
+    [name.toLowerCase(), orderStatus[name]],
+    [String(orderStatus[name]), orderStatus[name]],
+  ]),
+)
 
 function readStatus(text: string): NumberRange | null {
   const status = statusesByText.get(text.toLowerCase())

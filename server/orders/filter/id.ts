@@ -34,6 +34,16 @@ export function idsByText(text: string, isPrefix: boolean): IdRange | null {
   return range.low.startsWith(text) ? range : null
 }
 
+const instantHexDigits = 12
+const lastInstant = 2 ** 48 - 1
+
+/** The least id that an order created at this instant, in milliseconds since 1970, or later can have. */
+export function firstIdFrom(milliseconds: number): string {
+  if (milliseconds > lastInstant) return uuid('f'.repeat(uuidHexDigits))
+  const instant = Math.max(0, milliseconds).toString(16).padStart(instantHexDigits, '0')
+  return uuid(instant.padEnd(uuidHexDigits, '0'))
+}
+
 function idRange(hex: string): IdRange {
   return { low: uuid(hex.padEnd(uuidHexDigits, '0')), high: uuid(hex.padEnd(uuidHexDigits, 'f')) }
 }

@@ -1,8 +1,7 @@
+import { type FieldName, fieldNames } from '../order.ts'
 import { excerpt, FilterError } from './fault.ts'
 import {
   type Field,
-  type FieldName,
-  fieldNames,
   findField,
   type NumberFieldName,
   type NumberRange,

@@ -1,14 +1,14 @@
-import { describeSinglePage, type Page, pageRequest, toPage } from '../../http/paging.ts'
+import { describePage, type PageDescription, pageRequest } from '../../http/paging.ts'
 import { Problem } from '../../http/problems.ts'
 import type { AppDatabase } from '../../operations.ts'
 import { FilterError } from '../filter/fault.ts'
 import { type Filter, parseFilter } from '../filter/parser.ts'
-import type { Ordering, OrderSummary, SortKey } from './query.ts'
+import type { SortKey } from '../order.ts'
 
-/** What one listing may take; then it is stopped with `filter-too-expensive`. */
+/** What one list may take; then it is stopped with `filter-too-expensive`. */
 const listLimitMilliseconds = 2_000
 
-export interface ListOrdersRequest {
+export interface ListQuery {
   pageNumber: number | undefined
   pageSize: number | undefined
   orderBy: SortKey | undefined
@@ -17,38 +17,28 @@ export interface ListOrdersRequest {
   paginated: boolean | undefined
 }
 
-/** Items and totals of one snapshot. Throws `invalid-filter`, `QueryTooSlow`. */
-export async function findPage(
-  db: AppDatabase,
-  request: ListOrdersRequest,
-  caller: string,
-): Promise<Page<OrderSummary>> {
-  const { ordering, filter, options } = readRequest(request, caller)
-  const page = pageRequest(request.pageNumber, request.pageSize)
-  const { offset, pageSize: limit } = page
-  const { items, totalCount } = await db.query(
+export interface List {
+  /** The whole page as JSON in UTF-8. */
+  json: Buffer
+  description: PageDescription
+}
+
+/** Items and totals of one snapshot. Throws `invalid-filter`, `result-too-large`, `QueryTooSlow`, `TooManyWaiting`. */
+export async function listOrders(db: AppDatabase, query: ListQuery, caller: string): Promise<List> {
+  const page = query.paginated === false ? null : pageRequest(query.pageNumber, query.pageSize)
+  const { itemsJson, totalCount } = await db.query(
     'findOrders',
-    { ordering, filter, page: { offset, limit } },
-    options,
+    {
+      filter: readFilter(query.filter ?? ''),
+      sortKey: query.orderBy ?? 'createdAtUtc',
+      direction: query.order ?? (query.orderBy === undefined ? 'desc' : 'asc'),
+      page: page && { offset: page.offset, limit: page.pageSize },
+    },
+    { limitMilliseconds: listLimitMilliseconds, caller },
   )
-  return toPage(items, totalCount, page)
-}
-
-/** Every match as the JSON text of one page. Throws `invalid-filter`, `result-too-large`, `QueryTooSlow`. */
-export async function findAll(db: AppDatabase, request: ListOrdersRequest, caller: string): Promise<Buffer> {
-  const { ordering, filter, options } = readRequest(request, caller)
-  const { itemsJson, count } = await db.query('findOrdersAsJson', { ordering, filter, page: null }, options)
-  const rest = JSON.stringify(describeSinglePage(count)).slice(1)
-  return Buffer.concat([Buffer.from('{"items":'), itemsJson, Buffer.from(`,${rest}`)])
-}
-
-function readRequest({ orderBy, order, filter }: ListOrdersRequest, caller: string) {
-  const ordering: Ordering = {
-    sortKey: orderBy ?? 'createdAtUtc',
-    direction: order ?? (orderBy === undefined ? 'desc' : 'asc'),
-  }
-  const options = { limitMilliseconds: listLimitMilliseconds, caller }
-  return { ordering, filter: readFilter(filter ?? ''), options }
+  const description = describePage(totalCount, page)
+  const rest = `,${JSON.stringify(description).slice(1)}`
+  return { json: Buffer.concat([Buffer.from('{"items":'), itemsJson, Buffer.from(rest)]), description }
 }
 
 function readFilter(text: string): Filter | null {

@@ -1,264 +1,122 @@
 import { expressionBuilder, type Kysely, type RawBuilder, sql } from 'kysely'
-import { type OrderIndex, orderSqlOf } from '../../db/order-sql.ts'
-import { prepared } from '../../db/prepared.ts'
-import type { Database, OrdersTable } from '../../db/tables.ts'
+import { ofEngine } from '../../db/engine.ts'
+import type { Database } from '../../db/tables.ts'
 import { compileFilter } from '../filter/compile.ts'
-import { idsBySearch } from '../filter/id.ts'
 import type { Filter } from '../filter/parser.ts'
-import { foldText } from '../fold.ts'
-import type { Order, OrderStatus } from '../order.ts'
+import { type OrderSummary, orderFields, summaryNames } from '../order.ts'
+import { columnsOf } from '../store.ts'
+import type { Count, ListRequest, Page, Table, Window } from './plan.ts'
+import * as postgres from './postgres.ts'
+import * as sqlite from './sqlite.ts'
 
 type Db = Kysely<Database>
-type Direction = 'asc' | 'desc'
 
-interface Sort {
-  column: RawBuilder<unknown>
-  nullable: boolean
-  index: OrderIndex
+/** What the plan's count says of this snapshot. */
+export async function countBy(db: Db, count: Count, byStatus: Table['byStatus']): Promise<number> {
+  switch (count.by) {
+    case 'tally':
+      return sumOf(count.statuses.map((status) => byStatus.get(status) ?? 0))
+    case 'rest':
+      return sumOf([...byStatus.values()]) - (await countBy(db, count.of, byStatus))
+    case 'text':
+    case 'looking':
+      return countOnce(db, count)
+  }
 }
 
-/** Sort keys of a listing; text by its folded form. Nullable ones sort their nulls last both ways. */
-const sorts = {
-  createdAtUtc: { column: sql.ref('created_at'), nullable: false, index: 'orders_by_created_at' },
-  updatedAtUtc: { column: sql.ref('updated_at'), nullable: true, index: 'orders_by_updated_at' },
-  customer: { column: sql.ref('customer_folded'), nullable: false, index: 'orders_by_customer' },
-  total: { column: sql.ref('total_e4'), nullable: false, index: 'orders_by_total' },
-  status: { column: sql.ref('status'), nullable: false, index: 'orders_by_status' },
-  createdBy: { column: sql`lower(created_by)`, nullable: true, index: 'orders_by_created_by' },
-  id: { column: sql.ref('id'), nullable: false, index: 'orders_by_id' },
-} as const satisfies Record<string, Sort>
+/** Counts that are kept, at most, of one snapshot. */
+const keptCounts = 1_000
 
-export type SortKey = keyof typeof sorts
-export const sortKeyNames = Object.keys(sorts) as SortKey[]
-
-export type OrderSummary = Pick<Order, 'id' | 'customer' | 'totalE4' | 'status' | 'createdAt'>
-
-/** Ties are broken by id in the same direction, so that pages neither overlap nor miss an order. */
-export interface Ordering {
-  sortKey: SortKey
-  direction: Direction
-}
+/** By the adapter of a database, which its transactions share. */
+const countsOf = new WeakMap<object, { version: number | string; byPlan: Map<string, number> }>()
 
 /**
- * A page as it is reached from the nearer end of a list: with `isReversed` that is its end, and the rows come in the
- * opposite order until they are turned round.
+ * What was counted before, unless anything was written since. Pages of one list, and lists of one filter, follow each
+ * other: of a million orders the count of a text costs 30 times as much as a page of it.
  */
-export interface Window {
-  isReversed: boolean
-  skip: number
-  take: number
+async function countOnce(db: Db, count: Exclude<Count, { by: 'tally' | 'rest' }>): Promise<number> {
+  const { snapshotVersion, countContaining } = ofEngine(db, { sqlite, postgres })
+  const version = await snapshotVersion(db)
+  const { adapter } = db.getExecutor()
+  const before = countsOf.get(adapter)
+  const byPlan = before?.version === version ? before.byPlan : new Map<string, number>()
+  countsOf.set(adapter, { version, byPlan })
+  const plan = JSON.stringify(count)
+  const known = byPlan.get(plan)
+  if (known !== undefined) return known
+  const counted = await firstCount(
+    db,
+    count.by === 'text'
+      ? countContaining(count.text)
+      : sql`select count(*) as count from orders where ${conditionOf(db, count.filter, 'finding')}`,
+  )
+  if (byPlan.size < keptCounts) byPlan.set(plan, counted)
+  return counted
 }
 
-/** What stands before the page and after it costs as much as the lesser of both. */
-export function windowOf(total: number, { offset, limit }: { offset: number; limit: number }): Window {
-  const take = Math.max(0, Math.min(limit, total - offset))
-  const after = Math.max(0, total - offset - take)
-  return after < offset ? { isReversed: true, skip: after, take } : { isReversed: false, skip: offset, take }
-}
-
-const columns = ['id', 'customer', 'total_e4', 'status', 'created_at'] as const
-export const selected = sql.join(columns.map((column) => sql.ref(column)))
-export type Row = Pick<OrdersTable, (typeof columns)[number]>
-
-export function sortColumn({ sortKey }: Ordering): RawBuilder<unknown> {
-  return sorts[sortKey].column
-}
-
-export function directionOf({ direction }: Pick<Ordering, 'direction'>, isReversed: boolean) {
-  return sql.raw((direction === 'asc') === isReversed ? 'desc' : 'asc')
-}
-
-/** The list's own order, or its opposite. */
-export function orderTerms(
-  { sortKey, direction }: Ordering,
-  isReversed: boolean,
-  column?: RawBuilder<unknown>,
-) {
-  const sort = sorts[sortKey]
-  const way = directionOf({ direction }, isReversed)
-  const nulls = sort.nullable ? sql.raw(isReversed ? ' nulls first' : ' nulls last') : sql``
-  return sql`${column ?? sort.column} ${way}${nulls}, id ${way}`
-}
-
-export function toSummaries(rows: Row[], isReversed: boolean): OrderSummary[] {
-  const summaries = rows.map((row) => ({
-    id: row.id,
-    customer: row.customer,
-    totalE4: row.total_e4,
-    status: row.status as OrderStatus,
-    createdAt: row.created_at,
-  }))
-  return isReversed ? summaries.reverse() : summaries
-}
-
-/** Of a whole number of an order those from `from` up to, not including, `to`, either of which may be infinite. */
-export interface Between {
-  column: 'created_at' | 'total_e4'
-  from: number
-  to: number
-}
-
-/** A page of all orders, or of those of one status, which an index holds in the order of the page. */
-export interface PlainPage extends Ordering, Window {
-  status: OrderStatus | undefined
-  /** Of the column of the sort, so that what lies outside is not passed over one by one. */
-  between?: Between | undefined
-}
-
-const plainPages = new Map<string, ReturnType<typeof preparePlainPage>>()
-
-/** Whether an index holds the orders of one status in this order too. */
-export function isPlain({ sortKey }: Ordering, status: OrderStatus | undefined): boolean {
-  return status === undefined || sortKey === 'createdAtUtc' || sortKey === 'id' || sortKey === 'status'
-}
-
-/** So many rows are rather passed over than found again by their ids. */
-const nearSteps = 20
-
-/** Its cost is that of `skip` entries of an index and of `take` rows. `isPlain` must hold. */
-export async function findPlainPage(db: Db, page: PlainPage): Promise<OrderSummary[]> {
-  const { sortKey, direction, isReversed, status, between, skip } = page
-  const isNear = skip <= nearSteps
-  const shape = [sortKey, direction, isReversed, status === undefined, between?.column, isNear].join()
-  let find = plainPages.get(shape)
-  if (find === undefined) {
-    find = preparePlainPage(page)
-    plainPages.set(shape, find)
-  }
-  const { from, to } = finite(between)
-  return toSummaries(await find(db, page.take, page.skip, status ?? 0, from, to), isReversed)
-}
-
-function preparePlainPage(page: PlainPage) {
-  const terms = orderTerms(page, page.isReversed)
-  return prepared((db, take: number, skip: number, status: number, from: number, to: number) => {
-    const { along, limited } = orderSqlOf(db)
-    const orders = along(plainIndex(page))
-    const hasStatus = page.status === undefined ? sql`1 = 1` : sql`status = ${status}`
-    const column = sql.ref(page.between?.column ?? 'id')
-    const isBetween =
-      page.between === undefined ? sql`1 = 1` : sql`${column} >= ${from} and ${column} < ${to}`
-    const listed = sql`from orders as ${orders} where ${hasStatus} and ${isBetween}
-      order by ${terms} ${limited(take, skip)}`
-    if (page.skip <= nearSteps) return sql<Row>`select ${selected} ${listed}`
-    // Ids by the index alone, then their rows: each row that OFFSET passes over would be looked up.
-    return sql<Row>`select ${selected} from orders where id in (select id ${listed}) order by ${terms}`
-  })
-}
-
-function plainIndex({ sortKey, status }: PlainPage): OrderIndex {
-  if (status === undefined) return sorts[sortKey].index
-  return sortKey === 'createdAtUtc' ? 'orders_by_status_and_created_at' : 'orders_by_status'
-}
-
-/** Integers that both engines take in place of infinity, beyond all that an order has. */
-function finite(between: Between | undefined): { from: number; to: number } {
-  return {
-    from: Math.max(between?.from ?? 0, Number.MIN_SAFE_INTEGER),
-    to: Math.min(between?.to ?? 0, Number.MAX_SAFE_INTEGER),
-  }
-}
-
-const counts = new Map<string, ReturnType<typeof prepareCount>>()
-
-/** How many there are, by entries of an index alone; infinitely many for more than `limit`. */
-export async function countBetween(
-  db: Db,
-  { status, limit, ...between }: Between & { status: OrderStatus | undefined; limit: number },
-): Promise<number> {
-  if (between.from >= between.to) return 0
-  const shape = [between.column, status === undefined].join()
-  let count = counts.get(shape)
-  if (count === undefined) {
-    count = prepareCount(between.column, status === undefined)
-    counts.set(shape, count)
-  }
-  const { from, to } = finite(between)
-  const [row] = await count(db, from, to, status ?? 0, Math.min(limit, Number.MAX_SAFE_INTEGER - 1) + 1)
-  const counted = Number(row?.count)
-  return counted > limit ? Number.POSITIVE_INFINITY : counted
-}
-
-function prepareCount(column: Between['column'], isOfAll: boolean) {
-  return prepared((db, from: number, to: number, status: number, limit: number) => {
-    const { withinTime, along } = orderSqlOf(db)
-    const ofStatus = isOfAll ? 'orders_by_created_at' : 'orders_by_status_and_created_at'
-    const orders = along(column === 'total_e4' ? 'orders_by_total' : ofStatus)
-    const hasStatus = isOfAll ? sql`1 = 1` : sql`status = ${status}`
-    return sql<{ count: number }>`select count(*) as count from (
-      select 1 from orders as ${orders} where ${withinTime} and ${hasStatus}
-        and ${sql.ref(column)} >= ${from} and ${sql.ref(column)} < ${to} limit ${limit}
-    ) as counted`
-  })
-}
-
-/** How many orders match, by looking at those that an index finds, or at all. */
-export async function countMatches(db: Db, filter: Filter): Promise<number> {
-  const { withinTime } = orderSqlOf(db)
-  const counted = countContaining(db, filter)
-  const { rows } = await (
-    counted ??
-    sql<{
-      count: number
-    }>`select count(*) as count from orders where ${withinTime} and ${conditionOf(db, filter, true)}`
-  ).execute(db)
+async function firstCount(db: Db, query: RawBuilder<unknown>): Promise<number> {
+  const { rows } = await (query as RawBuilder<{ count: number }>).execute(db)
   return Number(rows[0]?.count)
 }
 
-/** Of a filter that is nothing but a text which the customer contains. */
-function countContaining(db: Db, filter: Filter): RawBuilder<{ count: number }> | undefined {
-  const text = containedText(filter)
-  return text === undefined ? undefined : orderSqlOf(db).countContaining(text)
+function sumOf(numbers: number[]): number {
+  return numbers.reduce((sum, number) => sum + number, 0)
 }
 
-/** The folded text, if the filter is nothing but a text which the customer contains. */
-export function containedText(filter: Filter): string | undefined {
-  if (filter.kind === 'search') {
-    const folded = foldText(filter.text)
-    return idsBySearch(folded) === null ? folded : undefined
+/** The orders of the page, in the order of the list. */
+export async function findBy(db: Db, request: ListRequest, page: Page): Promise<OrderSummary[]> {
+  if (page.by === 'nothing') return []
+  // By their ids first: of the orders that are passed over no row is read, where the index has all that is asked.
+  const { rows } = await sql<OrderSummary>`select ${selected} from orders
+    where id in (${idsOf(db, request, page)}) order by ${orderOf(request, page)}`.execute(db)
+  return page.isReversed ? rows.reverse() : rows
+}
+
+const selected = columnsOf(summaryNames)
+
+function idsOf(db: Db, request: ListRequest, page: Exclude<Page, { by: 'nothing' }>): RawBuilder<unknown> {
+  const engine = ofEngine(db, { sqlite, postgres })
+  const limit = engine.limited(page)
+  if (page.by === 'walk') {
+    const ofStatus = page.status === null ? sql`` : sql`${engine.hasStatus(page.status)} and`
+    const byStatus = page.status === null ? sql`` : sql`status ${wayOf(request, page)},`
+    return sql`select id from orders as ${engine.along(page.index)}
+      where ${ofStatus} ${conditionOf(db, page.looking, 'looking')} order by ${byStatus} ${orderOf(request, page)} ${limit}`
   }
-  const isContained = filter.kind === 'text' && filter.field === 'customer' && filter.operator === ':'
-  return isContained ? foldText(filter.pattern.text) : undefined
+  if (page.by === 'text') {
+    const { matches, key } = engine.alongText(page.text)
+    return sql`select orders.id from ${matches} and ${conditionOf(db, request.filter, 'looking')}
+      order by ${key} ${wayOf(request, page)} ${limit}`
+  }
+  const sortKey = sql.ref('sort_key')
+  return sql`with matches as materialized (
+      select id, ${sortColumn(request)} as sort_key from orders where ${conditionOf(db, request.filter, 'finding')}
+    ) select id from matches order by ${orderOf(request, page, sortKey)} ${limit}`
 }
 
-/** All matches are found first, by whatever index the filter has, and then sorted: at a cost by their number. */
-export async function sortMatches(
-  db: Db,
-  filter: Filter,
-  ordering: Ordering,
-  { isReversed, skip, take }: Window,
-): Promise<OrderSummary[]> {
-  const { withinTime, limited } = orderSqlOf(db)
-  const { rows } = await sql<Row>`with matches as materialized (
-      select ${selected}, ${sorts[ordering.sortKey].column} as sort_key from orders
-      where ${withinTime} and ${conditionOf(db, filter, true)}
-    )
-    select ${selected} from matches order by ${orderTerms(ordering, isReversed, sql.ref('sort_key'))}
-    ${limited(take, skip)}`.execute(db)
-  return toSummaries(rows, isReversed)
-}
-
-/**
- * Orders are looked at in the order of the list until the page is full: at a cost by how rare matches are. With
- * `isFinding` all that contain a text are found before, and of the others no row is read.
- */
-export async function walkToMatches(
-  db: Db,
-  filter: Filter,
-  ordering: Ordering,
-  { isReversed, skip, take }: Window,
-  isFinding: boolean,
-): Promise<OrderSummary[]> {
-  const { withinTime, along, limited } = orderSqlOf(db)
-  const { rows } = await sql<Row>`select ${selected} from orders as ${along(sorts[ordering.sortKey].index)}
-    where ${withinTime} and ${conditionOf(db, filter, isFinding)}
-    order by ${orderTerms(ordering, isReversed)} ${limited(take, skip)}`.execute(db)
-  return toSummaries(rows, isReversed)
-}
-
-/** With `isFinding` the customers that contain a text are found by the index of trigrams, else each is looked at. */
-export function conditionOf(db: Db, filter: Filter, isFinding: boolean): RawBuilder<unknown> {
-  const { containing, looking } = orderSqlOf(db)
+/** `finding`: customers that contain a text are found by the index of trigrams; else each order is looked at. */
+function conditionOf(db: Db, filter: Filter | null, texts: 'finding' | 'looking'): RawBuilder<unknown> {
+  const { withinTime, ...engine } = ofEngine(db, { sqlite, postgres })
+  if (filter === null) return withinTime
   const eb = expressionBuilder<Database, 'orders'>()
-  return sql`(${compileFilter(filter, eb, { containing: isFinding ? containing : undefined, looking })})`
+  const isFinding = texts === 'finding'
+  return sql`${withinTime} and (${compileFilter(filter, eb, { ...engine, isFinding })})`
+}
+
+function sortColumn({ sortKey }: ListRequest): RawBuilder<unknown> {
+  return sql.ref(orderFields[sortKey].sort.column)
+}
+
+function wayOf({ direction }: ListRequest, { isReversed }: Window): RawBuilder<unknown> {
+  return sql.raw((direction === 'asc') === isReversed ? 'desc' : 'asc')
+}
+
+/** An order that was never changed sorts before all that were. */
+function orderOf(request: ListRequest, window: Window, column = sortColumn(request)): RawBuilder<unknown> {
+  const way = wayOf(request, window)
+  const { sort, nullable } = orderFields[request.sortKey]
+  if (sort.column === 'id') return sql`id ${way}`
+  const isAscending = (request.direction === 'asc') !== window.isReversed
+  const nulls = nullable ? sql.raw(isAscending ? 'nulls first' : 'nulls last') : sql``
+  return sql`${column} ${way} ${nulls}, id ${way}`
 }

@@ -4123,7 +4123,7 @@ export interface operations {
                  */
                 pageSize?: number | string;
                 /**
-                 * @description Field to sort by, in any case: createdAtUtc, updatedAtUtc, customer, total, status, createdBy, id. Nulls come last; ties are broken by id.
+                 * @description Field to sort by, in any case: id, customer, total, status, createdAtUtc, updatedAtUtc. An order that was never changed comes before all that were; ties are broken by id.
                  * @example createdAtUtc
                  */
                 orderBy?: string;

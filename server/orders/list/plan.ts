@@ -1,0 +1,157 @@
+import { idsBySearch } from '../filter/id.ts'
+import type { Filter } from '../filter/parser.ts'
+import { foldText } from '../fold.ts'
+import { type OrderIndex, orderFields, type SortKey } from '../order.ts'
+
+/** What a list is asked for. Ties are broken by id in the same direction, so pages neither overlap nor miss an order. */
+export interface ListRequest {
+  filter: Filter | null
+  sortKey: SortKey
+  direction: 'asc' | 'desc'
+  /** Null for every match as one page. */
+  page: { offset: number; limit: number } | null
+}
+
+/** What is known of the table when the page is planned, all of one snapshot. */
+export interface Table {
+  /** How many orders have each status; a later version may know other statuses. */
+  byStatus: ReadonlyMap<number, number>
+  /** How many orders match the filter. */
+  matches: number
+}
+
+/**
+ * How the matches are counted:
+ * - `tally`: by what the tally holds of each status. No order is looked at.
+ * - `rest`: all orders but those of another count: what a text does not match is nearly everything.
+ * - `text`: the customers that contain the text (folded), by the index of trigrams.
+ * - `looking`: by looking at the orders that an index of the filter finds, or else at all of them.
+ */
+export type Count =
+  | { by: 'tally'; statuses: number[] }
+  | { by: 'rest'; of: Count }
+  | { by: 'text'; text: string }
+  | { by: 'looking'; filter: Filter | null }
+
+/**
+ * How the page is found:
+ * - `nothing`: it is empty.
+ * - `walk`: along an index that has the order of the list, looking at each order until the page is full. With a
+ *   status only its part of the index is walked, and the rest of the filter is left to be looked at.
+ * - `text`: along the customers that contain the text (folded), in the order of creation.
+ * - `sort`: all matches are found by an index of the filter, and then sorted.
+ */
+export type Page =
+  | { by: 'nothing' }
+  | ({ by: 'walk'; index: OrderIndex; status: number | null; looking: Filter | null } & Window)
+  | ({ by: 'text'; text: string } & Window)
+  | ({ by: 'sort' } & Window)
+
+/**
+ * Where the page lies, seen from the nearer end of the list: what stands before it costs at most half of the list. With
+ * `isReversed` that is its last end, and the orders come the wrong way round until they are turned.
+ */
+export interface Window {
+  isReversed: boolean
+  skip: number
+  take: number
+}
+
+/** Every number that tunes a plan. */
+export const tuning = {
+  /** Matches that are given as one page, at most (section 3 of the contract). */
+  unpagedLimit: 10_000,
+  /** No index finds a shorter text: both engines index trigrams. */
+  shortestIndexedText: 3,
+}
+
+export function planCount(filter: Filter | null, byStatus: Table['byStatus']): Count {
+  const parts = conjunctsOf(filter)
+  if (parts.every(isOfStatus)) return { by: 'tally', statuses: statusesIn(parts, byStatus) }
+  if (filter?.kind === 'not') return { by: 'rest', of: planCount(filter.operand, byStatus) }
+  const text = parts.length === 1 ? parts.map(indexedText)[0] : undefined
+  return text === undefined ? { by: 'looking', filter } : { by: 'text', text }
+}
+
+export function planPage({ filter, sortKey, page }: ListRequest, { byStatus, matches }: Table): Page {
+  const window = windowOf(matches, page ?? { offset: 0, limit: tuning.unpagedLimit })
+  if (window.take === 0) return { by: 'nothing' }
+  const { column, index } = orderFields[sortKey].sort
+  const parts = conjunctsOf(filter)
+  const text = parts.map(indexedText).find((each) => each !== undefined)
+  if (text !== undefined && column === 'id') return { by: 'text', text, ...window }
+  const status = column === 'id' ? onlyStatus(parts, byStatus) : null
+  const walk = walkOf(status, filter, index, window)
+  if (parts.every((part) => isBoundBy(part, column, status))) return walk
+  // Names that contain a text lie together among the names: a walk may have to pass all others first.
+  if (text !== undefined && sortKey === 'customer') return { by: 'sort', ...window }
+  // The orders that the walk looks at, if matches lie evenly: against as many that are found and sorted.
+  const walked = (sumOf(byStatus, status) / matches) * (window.skip + window.take)
+  return walked > matches ? { by: 'sort', ...window } : walk
+}
+
+function windowOf(matches: number, { offset, limit }: { offset: number; limit: number }): Window {
+  const take = Math.max(0, Math.min(limit, matches - offset))
+  const after = Math.max(0, matches - offset - take)
+  return after < offset ? { isReversed: true, skip: after, take } : { isReversed: false, skip: offset, take }
+}
+
+function conjunctsOf(filter: Filter | null): Filter[] {
+  if (filter === null) return []
+  return filter.kind === 'and' ? filter.operands : [filter]
+}
+
+type NumberFilter = Extract<Filter, { kind: 'number' }>
+
+function isOfStatus(filter: Filter): filter is NumberFilter {
+  return filter.kind === 'number' && filter.field === 'status'
+}
+
+/** The statuses of orders that there are and that every restriction of the status allows. */
+function statusesIn(parts: Filter[], byStatus: Table['byStatus']): number[] {
+  return [...byStatus.keys()].filter((status) =>
+    parts.filter(isOfStatus).every(({ operator, range }) => {
+      const isInRange = status >= range.low && status < range.high
+      return operator === '!=' ? !isInRange : isInRange
+    }),
+  )
+}
+
+/** The status of all that the filter allows, if it is one. */
+function onlyStatus(parts: Filter[], byStatus: Table['byStatus']): number | null {
+  const [status, ...others] = parts.some(isOfStatus) ? statusesIn(parts, byStatus) : []
+  return status === undefined || others.length > 0 ? null : status
+}
+
+function walkOf(status: number | null, filter: Filter | null, index: OrderIndex, window: Window): Page {
+  if (status === null) return { by: 'walk', index, status, looking: filter, ...window }
+  const operands = conjunctsOf(filter).filter((part) => !isOfStatus(part))
+  const looking: Filter | null = operands.length === 0 ? null : { kind: 'and', operands }
+  return { by: 'walk', index: 'orders_by_status', status, looking, ...window }
+}
+
+/** Whether the part of the index that is walked holds nothing that this restriction keeps out. */
+function isBoundBy(part: Filter, column: string, status: number | null): boolean {
+  if (part.kind !== 'number') return false
+  if (part.field === 'status' && status !== null) return true
+  return part.operator !== '!=' && orderFields[part.field].sort.column === column
+}
+
+/** The folded text, of a filter that is nothing but a text which the customer contains and which an index finds. */
+function indexedText(filter: Filter): string | undefined {
+  const text = containedText(filter)
+  return text !== undefined && [...text].length >= tuning.shortestIndexedText ? text : undefined
+}
+
+function containedText(filter: Filter): string | undefined {
+  if (filter.kind === 'text' && filter.field === 'customer' && filter.operator === ':') {
+    return foldText(filter.pattern.text)
+  }
+  const text = filter.kind === 'search' ? foldText(filter.text) : undefined
+  return text === undefined || idsBySearch(text) !== null ? undefined : text
+}
+
+function sumOf(byStatus: Table['byStatus'], status: number | null): number {
+  if (status !== null) return byStatus.get(status) ?? 0
+  return [...byStatus.values()].reduce((sum, orders) => sum + orders, 0)
+}
