@@ -222,6 +222,16 @@ describe('the SQLite writer', () => {
     assert.equal(stored, 300)
   })
 
+  it('leaves no log beside the file when it is closed, though readers were there', async () => {
+    const file = newFile()
+    const port = await openFile(file)
+    await port.write('add', { name: 'logged' })
+    await port.query('countTwice', null, { limitMilliseconds: 1_000, caller: 'ada' })
+    assert.equal(existsSync(`${file}-wal`), true)
+    await port.close()
+    assert.equal(existsSync(`${file}-wal`), false)
+  })
+
   it('keeps a bounded number of prepared statements, the latest of them', async () => {
     const connection = new Sqlite(':memory:')
     const prepared: string[] = []

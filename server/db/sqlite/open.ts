@@ -113,8 +113,9 @@ export async function openSqlite<Operations extends WriteOperations, NamedReads 
       await backUp(file, target)
     },
     async close() {
-      await Promise.all([writer.close(), reads.close()])
       connection.close()
+      // The writer's connection goes last: a read-only one cannot move the log into the file.
+      await writer.close(reads.close())
     },
   }
 }

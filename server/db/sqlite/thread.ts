@@ -102,14 +102,16 @@ export class DatabaseThread {
     if (!this.isRunning) throw new DatabaseUnavailable(`${this.#options.name} is not running`)
   }
 
-  close(): Promise<void> {
-    this.#end ??= this.#endThread()
+  /** Takes no more requests, and ends once those under way are answered, and not before `others`. */
+  close(others?: Promise<void>): Promise<void> {
+    this.#end ??= this.#endThread(others)
     return this.#end
   }
 
-  async #endThread(): Promise<void> {
+  async #endThread(others: Promise<void> | undefined): Promise<void> {
     this.#closing = true
     await this.#launching?.catch(() => undefined)
+    await others
     const worker = this.#worker
     if (worker === undefined) return
     // However it ends: `once` of node:events rejects when an error comes first.
