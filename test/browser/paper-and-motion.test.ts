@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { openBrowser, screenshot, signIn } from '../support/browser/person.ts'
+import { createdId } from '../support/orders.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const browser = openBrowser()
+let service: Service
+before(async () => {
+  service = await startService({ orders: true })
+})
+after(() => service.close())
+
+const rows = (page: Page) => page.getByRole('row').filter({ has: page.getByRole('link') })
+
+describe('on paper', () => {
+  it('a list is its table, and an order its facts, without what one presses', async (t) => {
+    const person = await browser.person(t, { service })
+    const { page } = person
+    await signIn(person, 'admin')
+    await page.goto('/orders')
+    await rows(page).nth(24).waitFor()
+    await page.emulateMedia({ media: 'print' })
+    assert.deepEqual(await visibleOf(page), { links: false, search: false, newOrder: false, rows: 25 })
+    await screenshot(page, 'print-orders')
+    await page.emulateMedia({ media: 'screen' })
+    const id = await createdId(await service.bearer('operator'), { customer: 'Northwind Trading' })
+    await page.goto(`/orders/${id}`)
+    await page.getByText('Created by').first().waitFor()
+    await page.emulateMedia({ media: 'print' })
+    assert.equal(await page.getByRole('navigation', { name: 'Main' }).isVisible(), false)
+    await page.getByText(/printed by admin/).waitFor()
+    await screenshot(page, 'print-order')
+  })
+
+  async function visibleOf(page: Page) {
+    return {
+      links: await page.getByRole('navigation', { name: 'Main' }).isVisible(),
+      search: await page.getByRole('combobox', { name: 'Search the orders' }).isVisible(),
+      newOrder: await page.getByRole('link', { name: 'New order' }).isVisible(),
+      rows: await rows(page).count(),
+    }
+  }
+})
+
+describe('for who wants no motion', () => {
+  it('nothing moves: neither a dialog that opens nor what stands for data on its way', async (t) => {
+    const person = await browser.person(t, { service, reducedMotion: true })
+    const { page, network } = person
+    await signIn(person, 'admin')
+    await page.goto('/')
+    await page.getByText('Share approved').waitFor()
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keyboard' }).waitFor()
+    assert.deepEqual(await page.evaluate(movements), [])
+    await page.keyboard.press('Escape')
+    await network({ slowBySeconds: 2 })
+    await page.getByRole('link', { name: 'Orders', exact: true }).click()
+    await page.getByText('Orders, loading').waitFor({ state: 'attached' })
+    assert.deepEqual(await page.evaluate(movements), [])
+    await rows(page).first().waitFor()
+  })
+
+  const movements = `document.getAnimations().filter(({ playState }) => playState === 'running')
+    .map(({ animationName, transitionProperty, effect }) => [animationName ?? transitionProperty, effect.target.className])`
+})

@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { FilterError } from '../../../server/orders/filter/fault.ts'
+import { type Filter, parseFilter } from '../../../server/orders/filter/parser.ts'
+import { quoteValue, requiredStatus, spansOf, withStatus } from '../../../web/src/orders/filter/text.ts'
+import { acceptedFilter, anyText, assertCovers, meaningOf, pieces } from './texts.ts'
+
+describe('quoteValue', () => {
+  const quoted: [string, string][] = [
+    ['acme', 'acme'],
+    ['müller-söhne.gmbh', 'müller-söhne.gmbh'],
+    ['a*b', '"a*b"'],
+    ['Europe/Berlin', 'Europe/Berlin'],
+    ['', '""'],
+    ['a b', '"a b"'],
+    ['-x', '"-x"'],
+    ['AND', '"AND"'],
+    ['and', 'and'],
+    ["O'Neil", '"O\'Neil"'],
+    ['say "x"', '"say \\"x\\""'],
+    ['12:00', '"12:00"'],
+    ['(a)', '"(a)"'],
+    ['*', '"\\*"'],
+    ['*a*', '"\\*a\\*"'],
+    ['a\\', '"a\\\\"'],
+  ]
+  for (const [value, text] of quoted) {
+    it(`writes ${value || 'the empty text'} as ${text}`, () => assert.equal(quoteValue(value), text))
+  }
+
+  it('writes any text that the language can say as one value that means it', () => {
+    const value = fc
+      .oneof(
+        fc.string({ unit: 'grapheme', maxLength: 12 }),
+        fc.array(pieces, { maxLength: 5 }).map((list) => list.join('')),
+      )
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what the language cannot say.
+      .filter((text) => text.isWellFormed() && !/[\u0000-\u001f\u007f-\u009f]/.test(text))
+    fc.assert(
+      fc.property(value, (text) => {
+        assert.deepEqual(parseFilter(quoteValue(text)), { kind: 'search', text })
+        const pattern = { text, anyBefore: false, anyAfter: false }
+        for (const operator of ['=', ':', '!=']) {
+          const comparison = { kind: 'text', field: 'customer', operator, pattern }
+          assert.deepEqual(parseFilter(`customer${operator}${quoteValue(text)}`), comparison)
+        }
+      }),
+      { numRuns: 3000 },
+    )
+  })
+})
+
+describe('spansOf', () => {
+  const marks = (text: string) =>
+    spansOf(text).map(({ kind, from, to }) => `${kind} ${JSON.stringify(text.slice(from, to)).slice(1, -1)}`)
+
+  it('names the parts', () => {
+    assert.deepEqual(marks(' Status = Pending AND -"a b" (foo:x)'), [
+      'plain  ',
+      'field Status',
+      'plain  ',
+      'operator =',
+      'plain  ',
+      'value Pending',
+      'plain  ',
+      'keyword AND',
+      'plain  ',
+      'keyword -',
+      'string \\"a b\\"',
+      'plain  (foo',
+      'operator :',
+      'value x',
+      'plain )',
+    ])
+    assert.deepEqual(marks('acme; total!'), ['plain acme; total!'])
+    assert.deepEqual(marks("a='b c"), ['plain a', 'operator =', "string 'b c"])
+    assert.deepEqual(marks('total=-1:2'), ['field total', 'operator =', 'value -1:2'])
+    assert.deepEqual(marks('total=:5'), ['field total', 'operator =', 'value :5'])
+    assert.deepEqual(marks(''), [])
+  })
+
+  it('covers any text, in order', () => {
+    fc.assert(fc.property(anyText, assertCovers), { numRuns: 3000 })
+  })
+})
+
+describe('withStatus', () => {
+  const set: [string, 'Pending' | 'Approved' | null, string | null][] = [
+    ['', 'Pending', 'status=Pending'],
+    ['  ', 'Pending', 'status=Pending'],
+    ['acme ', 'Pending', 'acme status=Pending'],
+    ['acme OR globex', 'Approved', 'acme OR globex status=Approved'],
+    ['a  STATUS : 0  AND b', 'Approved', 'a  status=Approved  AND b'],
+    ['status!=Pending', 'Pending', 'status=Pending'],
+    ['status=Pending x status=Approved', 'Approved', 'status=Approved x'],
+    ['', null, ''],
+    ['acme', null, 'acme'],
+    ['status=Pending', null, ''],
+    ['status=Pending status=Approved', null, ''],
+    ['status=Pending AND acme', null, 'acme'],
+    ['acme AND status=Pending', null, 'acme'],
+    ['a AND status=Pending AND b', null, 'a AND b'],
+    ['a AND status=Pending b', null, 'a b'],
+    ['a  AND  b status="Pending" OR', null, null],
+    ['(a) status=Pending -(b)', null, '(a) -(b)'],
+    ['status=Pending OR total>=5', 'Pending', null],
+    ['total>=5 OR status=Pending', 'Pending', null],
+    ['-status=Pending', null, null],
+    ['NOT status=Pending', 'Approved', null],
+    ['(status=Pending)', null, null],
+  ]
+  for (const [text, value, expected] of set) {
+    it(`makes of "${text}" with ${value} ${expected}`, () => {
+      assert.equal(withStatus(text, value), expected)
+    })
+  }
+
+  it('leaves alone what is no filter', () => {
+    const faulty = [
+      '"a',
+      'a=',
+      '(a',
+      'a)',
+      'a) (b',
+      ')',
+      '()',
+      'a AND',
+      'OR a',
+      'NOT',
+      '-',
+      '- a',
+      'a;b',
+      'a !',
+      'a AND OR b',
+    ]
+    const more = [
+      'NOT NOT a',
+      '--a',
+      '"a"b',
+      'AND(a)',
+      'a AND(b)',
+      'customer="b',
+      '"x"=1',
+      'foo=1',
+      'total=OR',
+      '(a)(b)',
+      'total=(1)',
+    ]
+    for (const text of [...faulty, ...more]) {
+      assert.ok(meaningOf(text) instanceof FilterError, text)
+      assert.equal(withStatus(text, 'Pending'), null, text)
+      assert.equal(requiredStatus(text), null, text)
+    }
+  })
+
+  it('means the filter with that status, and no other restriction of it', () => {
+    fc.assert(
+      fc.property(acceptedFilter, fc.constantFrom('Pending', 'Approved'), (text, value) => {
+        const edited = withStatus(text, value)
+        const rest = operandsOf(parseFilter(text)).filter((operand) => !isStatus(operand))
+        fc.pre(edited !== null)
+        const operands = operandsOf(parseFilter(edited))
+        assert.deepEqual(
+          operands.filter((operand) => !isStatus(operand)),
+          rest,
+        )
+        assert.deepEqual(operands.filter(isStatus), [parseFilter(`status=${value}`)])
+        assert.equal(requiredStatus(edited), value)
+        const cleared = withStatus(edited, null)
+        assert.deepEqual(operandsOf(parseFilter(cleared ?? 'none')), rest)
+      }),
+      { numRuns: 3000 },
+    )
+  })
+
+  it('edits what has its status in the outermost AND only, and nothing else', () => {
+    fc.assert(
+      fc.property(acceptedFilter, (text) => {
+        const inner = operandsOf(parseFilter(text)).filter((operand) => !isStatus(operand))
+        const isPlain = !/\(/.test(text) && !JSON.stringify(inner).includes('"status"')
+        fc.pre(isPlain || JSON.stringify(inner).includes('"status"'))
+        assert.equal(withStatus(text, 'Pending') !== null, isPlain)
+      }),
+      { numRuns: 3000 },
+    )
+  })
+
+  it('never makes a fault of what is none', () => {
+    fc.assert(
+      fc.property(anyText, fc.constantFrom('Pending' as const, null), (text, value) => {
+        const edited = withStatus(text, value)
+        fc.pre(edited !== null && !(meaningOf(text) instanceof FilterError))
+        assert.ok(!(meaningOf(edited) instanceof FilterError), edited)
+      }),
+      { numRuns: 20_000, maxSkipsPerRun: 1000 },
+    )
+  })
+})
+
+function operandsOf(filter: Filter | null): Filter[] {
+  if (filter === null) return []
+  return filter.kind === 'and' ? filter.operands : [filter]
+}
+
+function isStatus(filter: Filter): boolean {
+  return filter.kind === 'number' && filter.field === 'status'
+}
+
+describe('requiredStatus', () => {
+  const found: [string, 'Pending' | 'Approved' | null][] = [
+    ['status=Pending', 'Pending'],
+    ["acme STATUS : 'approved'", 'Approved'],
+    ['status=0', 'Pending'],
+    ['status=1 AND total>=5', 'Approved'],
+    ['status=Pending status=0', 'Pending'],
+    ['status=Pending status=Approved', null],
+    ['status=Pending status!=Approved', null],
+    ['status!=Pending', null],
+    ['status=Foo', null],
+    ['acme', null],
+    ['', null],
+    ['-status=Pending', null],
+    ['a OR status=Pending', null],
+    ['(status=Pending)', null],
+    ['customer="status=Pending"', null],
+    ['customer=status', null],
+  ]
+  for (const [text, value] of found) {
+    it(`finds in "${text}" ${value}`, () => assert.equal(requiredStatus(text), value))
+  }
+})
