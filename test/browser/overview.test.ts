@@ -165,6 +165,29 @@ describe('the overview', sideBySide, () => {
     await chart.getByText(longDayName(today), { exact: true }).waitFor({ state: 'detached' })
   })
 
+  it('draws each day as high as its numbers, and tells the one under the pointer, or nearest to it', async (t) => {
+    const page = await atTheOverview(await browser.person(t, { service }), '/?days=7')
+    const chart = page.getByRole('figure', { name: 'Orders per day' })
+    const heightsOf = (plot: number) =>
+      page.evaluate<
+        number[][]
+      >(`[...document.querySelectorAll('.plot')[${plot}].querySelectorAll('.plot-day')]
+        .map((day) => [...day.querySelectorAll('.bar')].map(({ style }) => Math.round(parseFloat(style.height))))`)
+    assert.deepEqual(await heightsOf(0), [[33, 33], [], [], [33], [], [100], [67, 33]])
+    assert.deepEqual(await heightsOf(1), [[0, 0], [], [], [100], [], [0], [0, 0]])
+    const box = await chart.locator('.stage').boundingBox()
+    assert.ok(box)
+    for (const [x, expected] of [
+      [box.x + 2, today - 6 * day],
+      [box.x + box.width - 1, today],
+    ] as const) {
+      await page.mouse.move(x, box.y + 60)
+      await chart.getByText(longDayName(expected), { exact: true }).waitFor()
+    }
+    await page.mouse.move(0, 0)
+    await chart.getByText(`${shortDayName(today - 6 * day)} – ${shortDayName(today)}`).waitFor()
+  })
+
   for (const timezone of ['Pacific/Pago_Pago', 'Pacific/Kiritimati']) {
     it(`counts and names days of UTC, also for somebody in ${timezone}`, async (t) => {
       const person = await browser.person(t, { service, timezone })

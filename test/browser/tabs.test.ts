@@ -5,6 +5,7 @@ import { newUser, type TestUser } from '../support/accounts.ts'
 import {
   expectAnonymousLoad,
   heading,
+  hold,
   keepDrawings,
   listRequests,
   nameCard,
@@ -74,6 +75,21 @@ describe('two tabs of one person', sideBySide, () => {
     await signInByForm(first, user.credentials, first.getByText('Protected Pencils'))
     await second.getByText('Protected Pencils').waitFor()
     assert.match(second.url(), /\/orders\?pageSize=50$/)
+  })
+
+  it('stay signed out, also when an older question is answered after that', async (t) => {
+    const { first, second } = await twoTabs(t, '/orders')
+    const release = await hold(first, '**/v1/auth/me')
+    const tell = (kind: string) =>
+      second.evaluate(`new BroadcastChannel('countersign').postMessage({ kind: '${kind}' })`)
+    const asked = first.waitForRequest('**/v1/auth/me')
+    await tell('signed-in')
+    await asked
+    await tell('signed-out')
+    await first.getByText('You were signed out in another tab.').waitFor()
+    await release()
+    await first.waitForLoadState('networkidle')
+    assert.equal(await signInHeading(first).isVisible(), true)
   })
 
   it('both hear of an order that one of them creates', async (t) => {

@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'react'
-import { Button } from 'react-aria-components/Button'
 import { formatTime } from '../ui/format.ts'
-import { ClockIcon } from '../ui/icons.tsx'
+import { Note } from '../ui/note.tsx'
 import type { SessionLife } from './other-tabs.ts'
 import { endSession, loadSession, refreshSession, useSessionLife } from './session.ts'
 
@@ -28,36 +27,29 @@ export function SessionKeeper() {
     if (life !== undefined && now >= Math.min(life.idleEndsAt, life.endsAt)) void confirmEnd()
   }, [life, now])
   // Always there: screen readers watch it for changes.
-  return <div role="status">{life && <Notice life={life} now={now} />}</div>
+  return (
+    <div role="status" className="session-notice">
+      {life && <Notice life={life} now={now} />}
+    </div>
+  )
 }
 
 function Notice({ life, now }: { life: SessionLife; now: number }) {
   if (life.endsAt - now <= endNotice) {
+    const title = `Your session ends at ${formatTime(life.endsAt)}.`
     return (
-      <div className="note session-notice">
-        <ClockIcon />
-        <div>
-          <strong>Your session ends at {formatTime(life.endsAt)}.</strong>
-          <p>Finish what you are doing, then sign out and in again.</p>
-        </div>
-      </div>
+      <Note kind="waiting" title={title} lines={['Finish what you are doing, then sign out and in again.']} />
     )
   }
   if (life.idleEndsAt - now > idleNotice(life)) return null
+  const end = formatTime(life.idleEndsAt)
   return (
-    <div className="note session-notice">
-      <ClockIcon />
-      <div>
-        <strong>Still there?</strong>
-        <p>
-          You will be signed out at {formatTime(life.idleEndsAt)}, because nothing has happened here for a
-          while.
-        </p>
-      </div>
-      <Button className="button button-small" onPress={() => void refreshSession().catch(() => undefined)}>
-        Stay signed in
-      </Button>
-    </div>
+    <Note
+      kind="waiting"
+      title="Still there?"
+      lines={[`You will be signed out at ${end}, because nothing has happened here for a while.`]}
+      action={{ name: 'Stay signed in', act: () => void refreshSession().catch(() => undefined) }}
+    />
   )
 }
 

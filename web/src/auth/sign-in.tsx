@@ -4,8 +4,8 @@ import { Navigate, useSearch } from '@tanstack/react-router'
 import { type ComponentProps, type FormEvent, useEffect, useRef, useState } from 'react'
 import { ProblemError, problemOf } from '../api/problem.ts'
 import { describeFailure } from '../ui/failure.tsx'
-import { WarningIcon } from '../ui/icons.tsx'
 import mark from '../ui/mark.svg'
+import { Note } from '../ui/note.tsx'
 import { PageTitle } from '../ui/page-title.tsx'
 import { type Ending, NoCookieError, signIn, startSession, useSession } from './session.ts'
 
@@ -72,7 +72,7 @@ function SignInForm({ ending }: { ending: Ending | undefined }) {
         maxLength={512}
       />
       <div id="sign-in-failure" role="alert">
-        {mutation.isError && <SignInFailure failure={mutation.error} />}
+        {mutation.isError && <Note kind="bad">{wordsFor(mutation.error)}</Note>}
       </div>
       {/* Not disabled, so that it keeps the focus; `submit` lets nothing through meanwhile. */}
       <button type="submit" className="button button-primary" aria-disabled={isClosed}>
@@ -97,15 +97,6 @@ function Field({ name, label, ...rest }: FieldProps) {
     <div className="field">
       <label htmlFor={name}>{label}</label>
       <input id={name} name={name} type={name} required aria-describedby="sign-in-failure" {...rest} />
-    </div>
-  )
-}
-
-function SignInFailure({ failure }: { failure: unknown }) {
-  return (
-    <div className="note note-bad">
-      <WarningIcon />
-      <div>{wordsFor(failure)}</div>
     </div>
   )
 }

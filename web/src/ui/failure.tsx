@@ -1,6 +1,5 @@
-import { Button } from 'react-aria-components/Button'
 import { isPassing, NoAnswerError, problemOf } from '../api/problem.ts'
-import { WarningIcon } from './icons.tsx'
+import { Note } from './note.tsx'
 
 /** What a person is told of a failure, in two short lines. */
 export function describeFailure(failure: unknown): { title: string; detail: string } {
@@ -34,18 +33,6 @@ export function describeFailure(failure: unknown): { title: string; detail: stri
 /** Shown in a view while its data cannot be had: by itself it goes on, or the person is offered to try again. */
 export function FailureNote({ failure, onRetry }: { failure: unknown; onRetry?: () => void }) {
   const { title, detail } = describeFailure(failure)
-  return (
-    <div className="note note-warning" role="status">
-      <WarningIcon />
-      <div>
-        <strong>{title}</strong>
-        <p>{detail}</p>
-      </div>
-      {onRetry && !isPassing(failure) && (
-        <Button className="button" onPress={onRetry}>
-          Try again
-        </Button>
-      )}
-    </div>
-  )
+  const action = onRetry && !isPassing(failure) ? { name: 'Try again', act: onRetry } : undefined
+  return <Note kind="warning" role="status" title={title} lines={[detail]} action={action} />
 }

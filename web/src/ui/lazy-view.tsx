@@ -1,8 +1,7 @@
 import { type ComponentType, useEffect, useState } from 'react'
-import { Button } from 'react-aria-components/Button'
 import { NoAnswerError, retryDelayMilliseconds } from '../api/problem.ts'
 import { FailureNote } from './failure.tsx'
-import { WarningIcon } from './icons.tsx'
+import { Note } from './note.tsx'
 import { pause } from './pause.ts'
 import { hasLoaded, isAppThere, mayReloadFor } from './reload.ts'
 
@@ -86,15 +85,12 @@ function Waiting({ state }: { state: State }) {
 /** The service answers, and this part of the app is not there: after a reload, or because there must not be one unasked. */
 function Broken() {
   return (
-    <div className="note note-warning" role="status">
-      <WarningIcon />
-      <div>
-        <strong>This view could not be loaded</strong>
-        <p>Reload the page: there may be a newer version of it. Orders are not affected.</p>
-      </div>
-      <Button className="button" onPress={() => location.reload()}>
-        Reload the page
-      </Button>
-    </div>
+    <Note
+      kind="warning"
+      role="status"
+      title="This view could not be loaded"
+      lines={['Reload the page: there may be a newer version of it. Orders are not affected.']}
+      action={{ name: 'Reload the page', act: () => location.reload() }}
+    />
   )
 }

@@ -5,7 +5,7 @@ import { Heading } from 'react-aria-components/Dialog'
 import { isPassing, NoAnswerError, problemOf } from '../../api/problem.ts'
 import { describeFailure } from '../../ui/failure.tsx'
 import { formatTotal } from '../../ui/format.ts'
-import { WarningIcon } from '../../ui/icons.tsx'
+import { Note } from '../../ui/note.tsx'
 import type { VersionedOrder } from '../order.ts'
 import { orderQuery } from '../queries.ts'
 import { approved, pending } from '../states.ts'
@@ -20,6 +20,7 @@ export function ApproveOne({ run, step, back }: { run: Run; step: Step; back: Ba
   const now = useOrderNow(run.phase, step)
   const backButton = useRef<HTMLButtonElement>(null)
   const primary = primaryOf(run, progress, now)
+  const words = now ? undefined : wordsFor(run, progress)
   // Keeps the focus, unlike one that is disabled.
   const isRunning = run.phase === 'running' || run.phase === 'stopping'
   const hasPrimary = primary !== undefined
@@ -41,7 +42,7 @@ export function ApproveOne({ run, step, back }: { run: Run; step: Step; back: Ba
       </div>
       <div role="status">
         {isRunning && <span className="visually-hidden">Approving …</span>}
-        {!now && <Note run={run} progress={progress} />}
+        {words && <Note kind="warning" title={words.title} lines={[words.detail, words.more]} />}
       </div>
       <div className="row dialog-actions">
         <Button ref={backButton} className="button" autoFocus onPress={back.go}>
@@ -114,21 +115,6 @@ function primaryOf(run: Run, progress: Progress, now: VersionedOrder | undefined
   if (run.phase === 'asking') return { name: 'Approve', act: run.approve }
   if (run.phase !== 'done') return { name: 'Approving …', act: () => undefined }
   return isWorthTrying(progress) ? { name: 'Try again', act: run.approve } : undefined
-}
-
-function Note({ run, progress }: { run: Run; progress: Progress }) {
-  const words = wordsFor(run, progress)
-  if (words === undefined) return null
-  return (
-    <div className="note note-warning">
-      <WarningIcon />
-      <div>
-        {words.title && <strong>{words.title}</strong>}
-        <p>{words.detail}</p>
-        {words.more && <p>{words.more}</p>}
-      </div>
-    </div>
-  )
 }
 
 interface Words {

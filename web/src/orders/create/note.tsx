@@ -1,7 +1,6 @@
-import { Button } from 'react-aria-components/Button'
 import { problemOf } from '../../api/problem.ts'
 import { describeFailure } from '../../ui/failure.tsx'
-import { ClockIcon, WarningIcon } from '../../ui/icons.tsx'
+import { Note } from '../../ui/note.tsx'
 import type { Attempt } from './attempt.ts'
 
 interface AttemptNoteProps {
@@ -17,19 +16,12 @@ export function AttemptNote({ attempt, hasFieldFaults, onStop }: AttemptNoteProp
   return (
     <div className="create-attempt" role="status">
       {words && (
-        <div className={attempt.kind === 'failed' ? 'note note-bad' : 'note note-warning'}>
-          {attempt.kind === 'trying' ? <ClockIcon /> : <WarningIcon />}
-          <div>
-            <strong>{words.title}</strong>
-            <p>{words.detail}</p>
-            {words.more && <p>{words.more}</p>}
-          </div>
-          {attempt.kind === 'trying' && (
-            <Button className="button button-small" onPress={onStop}>
-              Stop trying
-            </Button>
-          )}
-        </div>
+        <Note
+          kind={attempt.kind === 'failed' ? 'bad' : attempt.kind === 'trying' ? 'waiting' : 'warning'}
+          title={words.title}
+          lines={[words.detail, words.more]}
+          action={attempt.kind === 'trying' ? { name: 'Stop trying', act: onStop } : undefined}
+        />
       )}
     </div>
   )

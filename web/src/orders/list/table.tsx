@@ -50,7 +50,7 @@ export const OrderTable = memo(function OrderTable(props: TableProps) {
   const decimals = Math.max(...orders.map(({ total }) => decimalsOf(total)))
   return (
     <table ref={table} className="orders" aria-busy={isStale}>
-      <caption>{caption}</caption>
+      <caption className="visually-hidden">{caption}</caption>
       <thead>
         <tr>
           {chosen && <SelectAll orders={orders} chosen={chosen} onChoose={onChoose} />}
@@ -258,7 +258,7 @@ function nothing(): void {
 export function OrderTableSkeleton({ maySelect }: { maySelect: boolean }) {
   return (
     <table className="orders" aria-busy="true">
-      <caption>Orders, loading</caption>
+      <caption className="visually-hidden">Orders, loading</caption>
       <thead>
         <tr>
           {maySelect && <td className="orders-select" />}

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { NoAnswerError, type Problem, ProblemError } from '../../../web/src/api/problem.ts'
+import type { Progress } from '../../../web/src/orders/approve/approvals.ts'
+import { type Ending, endingOf, summaryOf } from '../../../web/src/orders/approve/words.ts'
+import type { VersionedOrder } from '../../../web/src/orders/order.ts'
+
+function refusedBy(code: Problem['code'], members: object = {}): Progress {
+  const problem = { code, status: 409, detail: '', ...members } as unknown as Problem
+  return { kind: 'refused', failure: new ProblemError(problem, undefined) }
+}
+
+function refusedWith(status: number): Progress {
+  const now = { order: { status } } as VersionedOrder
+  return { kind: 'refused', failure: new NoAnswerError('none'), now }
+}
+
+/** A state that there is not yet: it is no approval. */
+const otherState = 7
+
+const endings: [progress: Progress, ending: Ending | undefined][] = [
+  [{ kind: 'sending' }, undefined],
+  [{ kind: 'retrying', failure: undefined }, undefined],
+  [{ kind: 'waiting' }, 'untouched'],
+  [{ kind: 'approved' }, 'approved'],
+  [{ kind: 'unclear', failure: undefined }, 'unclear'],
+  [refusedWith(0), 'changed'],
+  [refusedWith(1), 'already'],
+  [refusedWith(otherState), 'changed'],
+  [refusedBy('order-not-pending', { currentStatus: 1 }), 'already'],
+  [refusedBy('order-not-pending', { currentStatus: otherState }), 'changed'],
+  [refusedBy('precondition-failed'), 'changed'],
+  [refusedBy('concurrency-conflict'), 'changed'],
+  [refusedBy('order-not-found'), 'gone'],
+  [refusedBy('permission-denied'), 'denied'],
+  [refusedBy('internal-error'), 'failed'],
+]
+
+describe('what became of an order', () => {
+  for (const [progress, ending] of endings) {
+    const { failure, now } = { failure: undefined, now: undefined, ...progress }
+    it(`is ${ending ?? 'not known yet'}: ${progress.kind} ${failure ?? ''} ${now?.order.status ?? ''}`, () => {
+      assert.equal(endingOf(progress), ending)
+    })
+  }
+
+  it('is summed up, one and several', () => {
+    const steps = [refusedWith(1), refusedWith(1), refusedWith(0)].map((progress) => {
+      return { subject: { id: '', customer: '', total: 1 }, progress }
+    })
+    assert.equal(summaryOf(steps), '2 were approved already, 1 was changed meanwhile and is not approved.')
+  })
+})

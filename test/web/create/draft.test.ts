@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { type Problem, ProblemError } from '../../../web/src/api/problem.ts'
+
+// What a page has, and these modules listen to as soon as they are there.
+const silent = { addEventListener() {}, postMessage() {} }
+Object.assign(globalThis, {
+  addEventListener() {},
+  BroadcastChannel: function channel() {
+    return silent
+  },
+})
+const { dropDraft, isStillDraft, keepDraft, prepareSending } = await import(
+  '../../../web/src/orders/create/draft.ts'
+)
+const { fieldFaultsOf } = await import('../../../web/src/orders/create/form.ts')
+
+const draft = { customer: 'Acme', total: '7' }
+
+function sending(values: Partial<typeof draft> = {}) {
+  keepDraft(1, { ...draft, ...values })
+  return prepareSending(1, { ...draft, ...values })
+}
+
+describe('the key of an order that is sent', () => {
+  it('is the same for the same values, whatever was sent in between', () => {
+    dropDraft()
+    const first = sending()
+    const other = sending({ total: '70' })
+    assert.notEqual(other.idempotencyKey, first.idempotencyKey)
+    assert.notEqual(sending({ customer: 'Acne' }).idempotencyKey, first.idempotencyKey)
+    assert.equal(sending().idempotencyKey, first.idempotencyKey)
+  })
+
+  it('is another one for another person, and after the draft is done', () => {
+    dropDraft()
+    const first = sending().idempotencyKey
+    keepDraft(2, draft)
+    const second = prepareSending(2, draft).idempotencyKey
+    assert.notEqual(second, first)
+    dropDraft()
+    keepDraft(2, draft)
+    assert.notEqual(prepareSending(2, draft).idempotencyKey, second)
+  })
+})
+
+describe('an answer that comes late', () => {
+  it('is of the draft as long as neither of its fields has changed', () => {
+    dropDraft()
+    const sent = sending()
+    assert.equal(isStillDraft(sent), true)
+    keepDraft(1, { ...draft, total: '70' })
+    assert.equal(isStillDraft(sent), false)
+    keepDraft(1, { ...draft, customer: 'Acne' })
+    assert.equal(isStillDraft(sent), false)
+    keepDraft(1, draft)
+    assert.equal(isStillDraft(sent), true)
+    dropDraft()
+    assert.equal(isStillDraft(sent), false)
+  })
+})
+
+describe('what the service found in the fields', () => {
+  const faultsOf = (pointers: string[]) => {
+    const errors = pointers.map((pointer) => ({
+      pointer,
+      code: 'x',
+      detail: `${pointer.slice(2)} is wrong.`,
+    }))
+    const problem = { code: 'validation-failed', status: 400, detail: '', errors } as unknown as Problem
+    return fieldFaultsOf({ kind: 'failed', failure: new ProblemError(problem, undefined), isUnclear: false })
+  }
+
+  it('is told at each', () => {
+    assert.deepEqual(faultsOf(['#/total']), { total: 'The total is wrong.' })
+    assert.deepEqual(faultsOf(['#/customer', '#/total']), {
+      customer: 'The customer is wrong.',
+      total: 'The total is wrong.',
+    })
+  })
+
+  it('is told as a whole when some of it is not about a field', () => {
+    assert.equal(faultsOf(['#/total', '#/other']), undefined)
+    assert.equal(faultsOf([]), undefined)
+  })
+})

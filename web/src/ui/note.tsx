@@ -1,0 +1,33 @@
+import type { ReactNode } from 'react'
+import { Button } from 'react-aria-components/Button'
+import { ClockIcon, WarningIcon } from './icons.tsx'
+
+interface NoteProps {
+  kind: 'waiting' | 'warning' | 'bad'
+  title?: string | undefined
+  /** More than the title; `undefined` entries are left out. */
+  lines?: readonly (string | undefined)[]
+  action?: { name: string; act(): void } | undefined
+  /** Where the place of the note does not have the role already. */
+  role?: 'status'
+  children?: ReactNode
+}
+
+/** A few words on something that is not as usual, and what one can do about it. */
+export function Note({ kind, title, lines = [], action, role, children }: NoteProps) {
+  return (
+    <div className={`note note-${kind}`} role={role}>
+      {kind === 'waiting' ? <ClockIcon /> : <WarningIcon />}
+      <div>
+        {title && <strong>{title}</strong>}
+        {lines.map((line) => line && <p key={line}>{line}</p>)}
+        {children}
+      </div>
+      {action && (
+        <Button className="button button-small" onPress={action.act}>
+          {action.name}
+        </Button>
+      )}
+    </div>
+  )
+}
