@@ -5,9 +5,10 @@ import { Antiforgery } from './auth/antiforgery.ts'
 import { Authenticator } from './auth/authenticate.ts'
 import { registerGuard } from './auth/guard.ts'
 import { Passwords } from './auth/passwords.ts'
-import { registerAuth } from './auth/routes.ts'
+import { registerSessionRoutes } from './auth/session/routes.ts'
 import { LoginThrottle } from './auth/throttle/throttle.ts'
 import type { SigningKeys } from './auth/tokens/keys.ts'
+import { registerTokenRoutes } from './auth/tokens/routes.ts'
 import { AccessTokens } from './auth/tokens/tokens.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
@@ -78,7 +79,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
 
   registerHealth(app, db, readiness)
   registerJwks(app, keys.jwks, config.development)
-  registerAuth(app, {
+  const authParts = {
     config,
     db,
     clock,
@@ -88,7 +89,9 @@ export async function buildApp(parts: AppParts): Promise<App> {
     passwords: new Passwords(),
     throttle: new LoginThrottle(db, clock),
     tokens,
-  })
+  }
+  registerSessionRoutes(app, authParts)
+  registerTokenRoutes(app, authParts)
   registerOrders(app, { config, db, clock })
   if (config.development) registerApiBrowser(app, routes, publicUrl)
   return app

@@ -179,7 +179,7 @@ describe('the imports under server/', () => {
       ['server/orders/store.ts', "import type { X } from './routes.ts'"],
       ['server/orders/orders.ts', "import { registerOrders } from './routes.ts'"],
       ['server/orders/routes.ts', "import { findSession } from '../auth/session/store.ts'"],
-      ['server/orders/routes.ts', "import { registerAuth } from '../auth/routes.ts'"],
+      ['server/orders/routes.ts', "import { registerSessionRoutes } from '../auth/session/routes.ts'"],
       ['server/auth/login.ts', "import {\n  findOrder,\n} from '../orders/store.ts'"],
       ['server/orders/filter/compile.ts', "import { findOrder } from '../store.ts'"],
       ['server/orders/orders.ts', "import { operations } from '../operations.ts'"],

@@ -1,11 +1,11 @@
-import { noSuchAccount } from '../auth/accounts/accounts.ts'
+import { accountOf } from '../auth/accounts/accounts.ts'
 import { isAccountName, normalizeEmail } from '../auth/accounts/names.ts'
-import { findAccount, listUsers, type UserReference } from '../auth/accounts/store.ts'
+import { listUsers, type UserReference } from '../auth/accounts/store.ts'
 import { Passwords } from '../auth/passwords.ts'
 import { formatInstant, parseTimeZone, systemClock } from '../clock.ts'
 import { changeEnabled, changeRoles } from './accounts.ts'
 import type { Invocation, Outcome } from './command.ts'
-import { accepted, refusalOf, withDatabase } from './database.ts'
+import { accepted, withDatabase } from './database.ts'
 import { Refused, UsageError } from './failures.ts'
 import { readNewPassword } from './new-password.ts'
 import { givenRoles, spellRoles } from './role-names.ts'
@@ -110,8 +110,7 @@ export async function runListUsers(invocation: Invocation): Promise<Outcome> {
 export async function runSetPassword(invocation: Invocation): Promise<Outcome> {
   const { account } = namedUser(invocation)
   return withDatabase(invocation, async (db) => {
-    const found = await findAccount(db.read, account)
-    if (found === undefined) throw refusalOf(noSuchAccount(account), describe(account))
+    const found = accepted(await accountOf(db.read, account), describe(account))
     const password = await readNewPassword([found.name, found.email ?? ''])
     const passwordHash = await new Passwords().hash(password)
     const nowMilliseconds = systemClock()

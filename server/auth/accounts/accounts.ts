@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import type { Database } from '../../db/tables.ts'
 import type { Permission } from '../permissions.ts'
 import {
@@ -12,6 +12,7 @@ import {
 import { endSessionsOf } from '../session/store.ts'
 import { revokeFamiliesOf } from '../tokens/store.ts'
 import {
+  type Account,
   type AccountReference,
   clearDemoMark,
   deleteOldSecrets,
@@ -86,8 +87,8 @@ export async function setPassword(
   trx: Trx,
   input: { account: UserReference; passwordHash: string; nowMilliseconds: number },
 ): Promise<{ name: string } | Refusal> {
-  const account = await findAccount(trx, input.account)
-  if (account === undefined) return noSuchAccount(input.account)
+  const account = await accountOf(trx, input.account)
+  if ('refused' in account) return account
   await revokeCredentials(trx, [account.id], input.nowMilliseconds)
   await clearDemoMark(trx, account.id)
   await updatePassword(trx, account.id, input.passwordHash)
@@ -99,8 +100,8 @@ export async function setAccountEnabled(
   trx: Trx,
   input: { account: AccountReference; enabled: boolean; nowMilliseconds: number },
 ): Promise<{ name: string; changed: boolean } | Refusal> {
-  const account = await findAccount(trx, input.account)
-  if (account === undefined) return noSuchAccount(input.account)
+  const account = await accountOf(trx, input.account)
+  if ('refused' in account) return account
   const changed = await updateEnabled(trx, account.id, input.enabled)
   if (changed && !input.enabled) await revokeCredentials(trx, [account.id], input.nowMilliseconds)
   return { name: account.name, changed }
@@ -111,8 +112,8 @@ export async function signOutUser(
   trx: Trx,
   input: { account: UserReference; nowMilliseconds: number },
 ): Promise<{ name: string } | Refusal> {
-  const account = await findAccount(trx, input.account)
-  if (account === undefined) return noSuchAccount(input.account)
+  const account = await accountOf(trx, input.account)
+  if ('refused' in account) return account
   await revokeCredentials(trx, [account.id], input.nowMilliseconds)
   return { name: account.name }
 }
@@ -141,8 +142,8 @@ type ChangedRoles = { name: string; changed: string[]; roles: string[] }
 
 /** `changed` names the roles that the account did not have; they show at the next refresh or sign-in. */
 export async function grantRoles(trx: Trx, input: ChangeRolesInput): Promise<ChangedRoles | Refusal> {
-  const account = await findAccount(trx, input.account)
-  if (account === undefined) return noSuchAccount(input.account)
+  const account = await accountOf(trx, input.account)
+  if ('refused' in account) return account
   const unknown = await refuseUnknownRoles(trx, input.roles)
   if (unknown !== undefined) return unknown
   const changed = await insertRoles(trx, account.id, input.roles)
@@ -151,8 +152,8 @@ export async function grantRoles(trx: Trx, input: ChangeRolesInput): Promise<Cha
 
 /** `changed` names the roles that the account had. If there are any, every credential of the account ends. */
 export async function revokeRoles(trx: Trx, input: ChangeRolesInput): Promise<ChangedRoles | Refusal> {
-  const account = await findAccount(trx, input.account)
-  if (account === undefined) return noSuchAccount(input.account)
+  const account = await accountOf(trx, input.account)
+  if ('refused' in account) return account
   const unknown = await refuseUnknownRoles(trx, input.roles)
   if (unknown !== undefined) return unknown
   const changed = await deleteRoles(trx, account.id, input.roles)
@@ -176,9 +177,8 @@ export async function rotateClientSecret(
   trx: Trx,
   input: RotateClientSecretInput,
 ): Promise<{ name: string; dropped: number } | Refusal> {
-  const reference = { kind: 'client', name: input.clientId } as const
-  const account = await findAccount(trx, reference)
-  if (account === undefined) return noSuchAccount(reference)
+  const account = await accountOf(trx, { kind: 'client', name: input.clientId })
+  if ('refused' in account) return account
   const wasDemo = await clearDemoMark(trx, account.id)
   await insertSecret(trx, account.id, input.secretHash, input.nowMilliseconds)
   const kept = input.dropOld || wasDemo ? 1 : 2
@@ -190,9 +190,8 @@ export async function dropOldClientSecrets(
   trx: Trx,
   input: { clientId: string; nowMilliseconds: number },
 ): Promise<{ name: string; dropped: number } | Refusal> {
-  const reference = { kind: 'client', name: input.clientId } as const
-  const account = await findAccount(trx, reference)
-  if (account === undefined) return noSuchAccount(reference)
+  const account = await accountOf(trx, { kind: 'client', name: input.clientId })
+  if ('refused' in account) return account
   return { name: account.name, dropped: await dropSecrets(trx, account.id, 1, input.nowMilliseconds) }
 }
 
@@ -225,8 +224,13 @@ export async function denyPermissions(
   return unknown ?? { changed: await deletePermissions(trx, role, permissions) }
 }
 
-export function noSuchAccount(reference: AccountReference): Refusal {
-  return { refused: reference.kind === 'user' ? 'no-such-user' : 'no-such-client' }
+/** The account that is meant, or that there is none. */
+export async function accountOf(
+  db: Kysely<Database>,
+  reference: AccountReference,
+): Promise<Account | Refusal> {
+  const account = await findAccount(db, reference)
+  return account ?? { refused: reference.kind === 'user' ? 'no-such-user' : 'no-such-client' }
 }
 
 /**

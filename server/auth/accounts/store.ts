@@ -123,11 +123,18 @@ export async function hasAccounts(db: Kysely<Database>, demo?: boolean): Promise
 export type AccountReference = UserReference | { kind: 'client'; name: string }
 export type UserReference = { kind: 'user'; email: string } | { kind: 'user'; name: string }
 
+export interface Account {
+  id: number
+  name: string
+  /** Null for a service. */
+  email: string | null
+}
+
 /** Undefined when there is no such account. Accounts are never deleted or renamed, so the answer does not age. */
 export async function findAccount(
   db: Kysely<Database>,
   reference: AccountReference,
-): Promise<{ id: number; name: string; email: string | null } | undefined> {
+): Promise<Account | undefined> {
   const query = db
     .selectFrom('principals')
     .leftJoin('users', 'users.principal_id', 'principals.id')
