@@ -1,3 +1,4 @@
+import { Problem } from '../http/problems.ts'
 import type { Permission } from './permissions.ts'
 
 /** The current user, the same whether a session cookie or a bearer token brought it. Services count as users. */
@@ -24,4 +25,10 @@ export interface SessionState {
   antiforgeryBinding: string
   lastSeenAt: number
   absoluteExpiresAt: number
+}
+
+/** Whom the guard has let in. On a public route there is nobody: then throws `authentication-required`. */
+export function callerOf({ principal }: { principal: Principal | null }): Principal {
+  if (principal === null) throw new Problem('authentication-required')
+  return principal
 }

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { callerOf } from '../auth/principal.ts'
 import { type Clock, parseTimeZone } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { noContent } from '../http/fields.ts'
@@ -109,7 +110,7 @@ function registerCreate(app: App, { config, db, clock }: OrderParts): void {
         customer,
         totalE4,
         createdAtTimeZone: auditZone(request, config),
-        createdBy: callerName(request),
+        createdBy: callerOf(request).userName,
       }
       const idempotency = readIdempotency(request, now)
       const created = await db.write('createOrder', { order, idempotency })
@@ -149,7 +150,7 @@ function registerList(app: App, { db }: OrderParts): void {
     onSend: async (request, reply, payload) => revalidate(request, reply, payload),
     handler: async (request, reply) => {
       const { query } = request
-      const caller = String(request.principal?.id)
+      const caller = String(callerOf(request).id)
       reply.header('cache-control', cacheControl)
       const { json, description } = await listOrders(db, query, caller)
       if (query.paginated !== false) {
@@ -288,7 +289,7 @@ function readTransition(request: FastifyRequest, config: Config, now: number): T
     acceptedVersions: acceptedVersions(request.headers['if-match']),
     nowMilliseconds: now,
     timeZone,
-    modifiedBy: callerName(request),
+    modifiedBy: callerOf(request).userName,
     idempotency,
   }
 }
@@ -316,9 +317,4 @@ function auditZone(request: FastifyRequest, config: Config): string {
     detail,
     errors: [{ header: 'Time-Zone', code: 'unknown', detail }],
   })
-}
-
-function callerName(request: FastifyRequest): string {
-  if (request.principal === null) throw new Problem('authentication-required')
-  return request.principal.userName
 }

@@ -7,7 +7,7 @@ import type { CheckedCredentials } from '../accounts/store.ts'
 import { presentedAntiforgeryCookie, presentedSessionIdHash } from '../authenticate.ts'
 import { announceExpiry } from '../guard.ts'
 import { type AuthParts, signIn } from '../login.ts'
-import type { SessionState } from '../principal.ts'
+import { callerOf, type SessionState } from '../principal.ts'
 import {
   AuthenticatedUser,
   CsrfTokenResponse,
@@ -131,7 +131,7 @@ function registerRefresh(app: App, parts: AuthParts): void {
       response: { 200: AuthenticatedUser, 204: noContent },
     },
     handler: async (request, reply) => {
-      const { principal, state } = sessionOf(request)
+      const state = sessionOf(request)
       const now = parts.clock()
       const sessionId = newSecret()
       const refreshed = await parts.db.write('refreshSession', {
@@ -144,7 +144,8 @@ function registerRefresh(app: App, parts: AuthParts): void {
       const { email, roles, absoluteExpiresAt } = refreshed
       announceExpiry(reply, { lastSeenAt: now, absoluteExpiresAt }, parts.config)
       reply.header('set-cookie', setCookie(sessionCookieName, sessionId))
-      return answerUser(request, reply, { id: principal.id, userName: principal.userName, email, roles })
+      const { id, userName } = callerOf(request)
+      return answerUser(request, reply, { id, userName, email, roles })
     },
   })
 }
@@ -169,8 +170,7 @@ function registerLogout(app: App, parts: AuthParts): void {
       response: { 204: noContent },
     },
     handler: async (request, reply) => {
-      const { state } = sessionOf(request)
-      await parts.db.write('endSession', { idHash: state.presentedIdHash })
+      await parts.db.write('endSession', { idHash: sessionOf(request).presentedIdHash })
       return reply
         .code(204)
         .removeHeader('session-idle-expires')
@@ -196,8 +196,7 @@ function registerCurrentUser(app: App): void {
       response: { 200: CurrentUserResponse },
     },
     handler: async (request) => {
-      if (request.principal === null) throw new Problem('authentication-required')
-      const { id, userName, roles } = request.principal
+      const { id, userName, roles } = callerOf(request)
       return { id, userName, roles: [...roles] }
     },
   })
@@ -216,10 +215,7 @@ function registerCurrentUserPermissions(app: App): void {
       tags,
       response: { 200: CurrentUserPermissions },
     },
-    handler: async (request) => {
-      if (request.principal === null) throw new Problem('authentication-required')
-      return { permissions: [...request.principal.permissions].sort() }
-    },
+    handler: async (request) => ({ permissions: [...callerOf(request).permissions].sort() }),
   })
 }
 
@@ -267,13 +263,10 @@ async function antiforgeryBinding(
   return sha256(made)
 }
 
-function sessionOf(request: FastifyRequest): {
-  principal: { id: number; userName: string }
-  state: SessionState
-} {
-  const { principal } = request
-  if (principal === null || principal.session === null) throw new Problem('authentication-required')
-  return { principal, state: principal.session }
+function sessionOf(request: FastifyRequest): SessionState {
+  const { session } = callerOf(request)
+  if (session === null) throw new Problem('authentication-required')
+  return session
 }
 
 interface UserAnswer {
