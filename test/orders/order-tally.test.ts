@@ -109,15 +109,20 @@ describe('the tally of orders', () => {
     })
 
     it('where 64 bits of ten-thousandths, and a double of units, would not hold the sum', async () => {
-      const total_e4 = greatestTotalE4
-      const rows = Array.from({ length: 95_000 }, () =>
-        orderRow({ total_e4, created_at: 19_000 * day, status: 5 }),
+      // As ninety thousand orders of the greatest total leave it.
+      const units = 2n ** 53n + 1n
+      await write((trx) =>
+        sql`insert into order_tally (day, status, orders, total_units, total_parts_e4)
+          values (19000, 5, 90000, ${sql.raw(String(units))}, 0)`.execute(trx),
       )
-      await insertOrders(service, rows)
-      const sum = 95_000n * BigInt(total_e4)
+      const orders = [1, 2, 3].map(() =>
+        orderRow({ total_e4: greatestTotalE4, created_at: 19_000 * day, status: 5 }),
+      )
+      await insertOrders(service, orders)
+      const sum = units * 10_000n + 3n * BigInt(greatestTotalE4)
       assert.ok(sum > 2n ** 63n && sum / 10_000n > 2n ** 53n)
       const kept = await write(keptTally)
-      assert.equal(kept['19000 5'], `95000, ${sum}`)
+      assert.equal(kept['19000 5'], `90003, ${sum}`)
       const { tally } = await readOverview(service.db.read, 19_000, 19_000)
       const read = tally.filter((entry) => entry.day === 19_000 && Number(entry.status) === 5)
       assert.deepEqual(
@@ -125,7 +130,7 @@ describe('the tally of orders', () => {
           read.reduce((all, { count }) => all + count, 0),
           read.reduce((all, { totalE4 }) => all + totalE4, 0n),
         ],
-        [95_000, sum],
+        [90_003, sum],
       )
     })
   })

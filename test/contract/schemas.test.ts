@@ -1,0 +1,241 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { ValidateFunction } from 'ajv/dist/2020.js'
+import * as fc from 'fast-check'
+import type { Client } from '../support/client.ts'
+import { Judge, toPointer } from '../support/description.ts'
+import { type Service, startService } from '../support/service.ts'
+
+/** What the schema allows is never answered 400, what it forbids is never accepted. */
+describe('the live description allows exactly what is accepted', () => {
+  let service: Service
+  let judge: Judge
+  let admin: Client
+  before(async () => {
+    service = await startService({ development: true, env: { RATE_LIMIT_FACTOR: '1000' } })
+    judge = new Judge((await service.client().get('/openapi/v1.json')).body)
+    admin = await service.bearer('admin')
+  })
+  after(() => service.close())
+
+  const either = <T>(...arbitraries: fc.Arbitrary<T>[]) => fc.oneof(...arbitraries)
+  const anyText = fc.string({ unit: 'binary', maxLength: 12 })
+  const wrongType = fc.constantFrom<unknown>(null, true, false, [], {}, ['1'], [1], { a: 1 })
+  const bodyOf = (name: string) => judge.validator(toPointer(['components', 'schemas', name]))
+
+  const customer = either<unknown>(
+    anyText,
+    fc.constantFrom(
+      '',
+      ' ',
+      '\t',
+      '\u0085',
+      '\u00a0x',
+      'a\u0000b',
+      'a\nb',
+      ' a\n',
+      '\u200b',
+      '\ufeff',
+      '\u2028a',
+    ),
+    fc.string({ unit: 'grapheme', minLength: 195, maxLength: 205 }),
+    fc
+      .tuple(fc.nat(3), fc.integer({ min: 197, max: 202 }))
+      .map(([pad, n]) => ' '.repeat(pad) + '𝄞'.repeat(n)),
+    fc.integer(),
+    wrongType,
+  )
+  const digits = (maximum: number) =>
+    fc.string({ unit: fc.constantFrom(...'0123456789'), maxLength: maximum })
+  const decimalText = fc
+    .tuple(
+      fc.constantFrom('', '-', '+', '0', ' '),
+      digits(13),
+      fc.constantFrom('', '.', ',', '.0'),
+      digits(6),
+    )
+    .map((parts) => parts.join(''))
+  const total = either<unknown>(
+    decimalText,
+    fc.constantFrom(
+      '1e3',
+      '0x10',
+      'NaN',
+      'Infinity',
+      '١',
+      '1.',
+      '.5',
+      '0',
+      '-0',
+      '0.0000',
+      '00.1',
+      '1\n',
+      '',
+    ),
+    fc.constantFrom(
+      0,
+      -0,
+      1e21,
+      1e-7,
+      5e-324,
+      99_999_999_999.9999,
+      100_000_000_000,
+      0.07,
+      0.1 + 0.2,
+      1.00001,
+    ),
+    fc.integer(),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.tuple(fc.nat(999_999_999), fc.nat(99_999)).map(([whole, part]) => whole + part / 10 ** 4),
+    wrongType,
+  )
+  const goodCustomer = fc.constantFrom('Acme', ' Müller ', 'x'.repeat(200))
+  const goodTotal = either<unknown>(
+    fc.constantFrom('12.5', 12.5),
+    fc.nat(9_999).map((n) => (n + 1) / 10_000),
+  )
+
+  /** Some members, each good or doubtful, and others besides. */
+  const bodies = (members: Record<string, fc.Arbitrary<unknown>>) =>
+    fc.oneof(
+      { weight: 9, arbitrary: fc.record({ ...members, more: wrongType }, { requiredKeys: [] }) },
+      { weight: 9, arbitrary: fc.record(members) },
+      { weight: 1, arbitrary: fc.constantFrom<unknown>(null, [], 'x', 1, true, [{}]) },
+    )
+
+  async function assertAgreement(name: string, caller: Client, path: string, body: unknown): Promise<void> {
+    // As it is after the way over the wire: -0 is 0.
+    const sent = JSON.parse(JSON.stringify(body))
+    const allowed = bodyOf(name)(sent)
+    const answer = await caller.post(path, JSON.stringify(sent))
+    const verdict = { refused: answer.status === 400, code: answer.body.code === 'validation-failed' }
+    assert.deepEqual(
+      verdict,
+      { refused: !allowed, code: !allowed },
+      `${JSON.stringify(sent)}: ${answer.text}`,
+    )
+  }
+
+  it('in CreateOrderCommand', async () => {
+    const command = bodies({ customer: either(customer, goodCustomer), total: either(total, goodTotal) })
+    await fc.assert(
+      fc.asyncProperty(command, (body) => assertAgreement('CreateOrderCommand', admin, '/v1/orders', body)),
+      { numRuns: 700 },
+    )
+  })
+
+  it('in the bodies of the sign-ins and exchanges', async () => {
+    const around = (minimum: number, maximum: number) =>
+      either<unknown>(
+        fc.constantFrom(minimum - 1, minimum, maximum, maximum + 1).map((length) => '𝄞'.repeat(length)),
+        anyText,
+        wrongType,
+        fc.integer(),
+      )
+    const email = either<unknown>(
+      fc.constantFrom('a@b', '@b', 'a@', 'ab', 'a@b@c', 'a b@c', '@', 'a\u0000@b', `${'a'.repeat(252)}@b`),
+      fc.constantFrom(`${'a'.repeat(253)}@b`, 'Ä@ö', '𝄞@𝄞', 'nobody@example.com'),
+      fc.tuple(anyText, anyText).map((sides) => sides.join('@')),
+      wrongType,
+    )
+    const exchanges = [
+      ['RefreshTokenCommand', '/v1/auth/token/refresh', { refreshToken: around(1, 512) }, 150],
+      [
+        'ClientTokenCommand',
+        '/v1/auth/clients/token',
+        { clientId: around(1, 64), clientSecret: around(1, 256) },
+        150,
+      ],
+      ['LoginSessionCommand', '/v1/auth/session', { email, password: around(1, 256) }, 60],
+      ['TokenLoginCommand', '/v1/auth/token', { email, password: around(1, 256) }, 60],
+    ] as const
+    for (const [name, path, members, numRuns] of exchanges) {
+      await fc.assert(
+        fc.asyncProperty(bodies(members), (body) => assertAgreement(name, service.client(), path, body)),
+        { numRuns },
+      )
+    }
+  })
+
+  it('in the parameters of the list', async () => {
+    const { operation } = judge.operations().find((each) => each.operation.operationId === 'listOrders') ?? {}
+    const parameters = (operation?.parameters ?? []).filter((each) => each.in === 'query')
+    const names = parameters.map(({ name }) => name)
+    assert.deepEqual(names, ['pageNumber', 'pageSize', 'orderBy', 'order', 'filter', 'paginated'])
+    const numbers = [
+      '0',
+      '1',
+      '-1',
+      '01',
+      '1.0',
+      '1e1',
+      '+1',
+      ' 1',
+      '2147483647',
+      '2147483648',
+      '9'.repeat(30),
+    ]
+    const words = 'true TRUE False yes asc DESC ascending 2 Customer TOTAL status'.split(' ')
+    const more = ['createdatutc', 'version', 'id', 'null', '[]', '１', 'a'.repeat(1_000), 'a'.repeat(1_001)]
+    const value = either(fc.constantFrom(...numbers, ...words, ...more), fc.integer().map(String), anyText)
+    await fc.assert(
+      fc.asyncProperty(fc.nat(names.length - 1), value, async (index, text) => {
+        const [name = ''] = names.slice(index)
+        const pointer = toPointer([
+          'paths',
+          '/v1/orders',
+          'get',
+          'parameters',
+          String(indexOf(name)),
+          'schema',
+        ])
+        const allowed = text === '' || allows(judge.validator(pointer), text)
+        const answer = await admin.get(`/v1/orders?${name}=${encodeURIComponent(text)}`)
+        const label = `${name}=${JSON.stringify(text)}: ${answer.text}`
+        const codes = allowed ? [undefined, 'invalid-filter'] : ['validation-failed', 'invalid-filter']
+        assert.ok(codes.includes(answer.body.code), label)
+        assert.equal(answer.status, answer.body.code === undefined ? 200 : 400, label)
+      }),
+      { numRuns: 700 },
+    )
+
+    function indexOf(name: string): number {
+      return operation?.parameters?.findIndex((each) => each.name === name) ?? -1
+    }
+  })
+
+  it('in the days of the overview', async () => {
+    const pointer = toPointer(['paths', '/v1/orders/summary', 'get', 'parameters', '0', 'schema'])
+    const around = [...Array(400).keys()].map(String)
+    const odd = [
+      '-1',
+      '01',
+      '1.0',
+      '1e1',
+      '+1',
+      ' 1',
+      '1 ',
+      '10 0',
+      'x',
+      '１',
+      '9'.repeat(30),
+      '[]',
+      'null',
+      'true',
+    ]
+    for (const text of [...around, ...odd]) {
+      const allowed = allows(judge.validator(pointer), text)
+      const answer = await admin.get(`/v1/orders/summary?days=${encodeURIComponent(text)}`)
+      assert.equal(answer.status, allowed ? 200 : 400, `days=${text}: ${answer.text}`)
+      assert.equal(judge.validator(pointer)(text), allowed, `${text} as a string`)
+    }
+  })
+
+  /** A parameter's text stands for the number or truth value that it spells where the schema takes one. */
+  function allows(validate: ValidateFunction, text: string): boolean {
+    const spelled = /^(?:-?(?:0|[1-9]\d*)|true|false)$/.test(text) ? JSON.parse(text) : text
+    if (validate(spelled)) return true
+    const isOfNoSuchType = (validate.errors ?? []).every(({ keyword }) => keyword === 'type')
+    return isOfNoSuchType && validate(text)
+  }
+})
