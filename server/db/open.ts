@@ -1,6 +1,6 @@
 import { parseDatabaseUrl } from './address.ts'
 import type { DatabasePort, GroupedOperations, ReadOperations, WriteOperations } from './port.ts'
-import type { PostgresOptions } from './postgres/open.ts'
+import type { PostgresOptions } from './postgres/connections.ts'
 import { migrateSqlite, openSqlite } from './sqlite/open.ts'
 import type { RefusalCodec } from './sqlite/thread.ts'
 

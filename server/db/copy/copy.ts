@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { parseDatabaseUrl } from '../address.ts'
 import { DatabaseRefused } from '../errors.ts'
-import { type CopiedTable, CopySource, describeTables, type TextRow } from './source.ts'
+import { migratePostgres } from '../postgres/migrate.ts'
+import { CopySource, describeTables } from './source.ts'
+import type { CopiedTable, TextRow } from './table.ts'
 import { CopyTarget } from './target.ts'
 
 export interface CopyProgress {
@@ -48,7 +50,7 @@ export async function copyDatabase(options: {
   const tables = await describeTables()
   const source = await about('--from', () => CopySource.lock(from.file))
   try {
-    const target = await about('--to', () => CopyTarget.open(to.url, tables))
+    const target = await about('--to', () => CopyTarget.open(to.url, tables, () => migrateTarget(to.url)))
     try {
       return await about('--to', () => copyTables(source, target, tables, options.onProgress))
     } finally {
@@ -57,6 +59,10 @@ export async function copyDatabase(options: {
   } finally {
     source.close()
   }
+}
+
+function migrateTarget(url: string): Promise<string[]> {
+  return migratePostgres({ url, poolSize: 1, transactionPooler: false }, 0, () => undefined)
 }
 
 async function copyTables(

@@ -7,21 +7,9 @@ import { sqliteDialect, translateErrors } from '../sqlite/driver.ts'
 import { openWritable, prepareFile } from '../sqlite/files.ts'
 import { schema } from '../sqlite/schema.ts'
 import { type Database, derivedTables, sqliteOwnTables, sqliteRowNumber } from '../tables.ts'
+import { batchRows, type CopiedTable, quoted, type TextRow } from './table.ts'
 
-/** A row as text, in the order of the table's columns. Every column reads the same as text on both engines. */
-export type TextRow = (string | null)[]
-
-export interface CopiedTable {
-  name: string
-  columns: string[]
-  /** Columns of the primary key, in its order. */
-  key: string[]
-  /** The rows that the migrations themselves make, in key order. */
-  initialRows: TextRow[]
-}
-
-/** A batch ends at whichever comes first: memory stays bounded, however many rows there are and however long. */
-export const batchRows = 2_000
+/** Of a batch: memory stays bounded, however long the rows are. */
 const batchCharacters = 4_000_000
 
 /**
@@ -106,11 +94,6 @@ export class CopySource {
   close(): void {
     this.#connection.close()
   }
-}
-
-/** A name of the schema in SQL of either engine. */
-export function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
 }
 
 function kysely(connection: Sqlite.Database): Kysely<Database> {

@@ -3,12 +3,11 @@ import { Kysely } from 'kysely'
 import pg from 'pg'
 import { DatabaseRefused, DatabaseUnavailable } from '../errors.ts'
 import { pendingMigrations } from '../migrate.ts'
-import { migrateDatabase } from '../open.ts'
 import { postgresDialect } from '../postgres/driver.ts'
 import { translatePostgresError } from '../postgres/errors.ts'
 import { schema } from '../postgres/schema.ts'
 import type { Database } from '../tables.ts'
-import { batchRows, type CopiedTable, quoted, type TextRow } from './source.ts'
+import { batchRows, type CopiedTable, quoted, type TextRow } from './table.ts'
 
 const connectTimeoutMilliseconds = 10_000
 const lockTimeoutMilliseconds = 5_000
@@ -22,7 +21,11 @@ export class CopyTarget {
   readonly #client: pg.Client
 
   /** Resolves with a target that is migrated and holds nothing of its own; one that is refused is left as it was. */
-  static async open(url: string, tables: CopiedTable[]): Promise<CopyTarget> {
+  static async open(
+    url: string,
+    tables: CopiedTable[],
+    migrate: () => Promise<unknown>,
+  ): Promise<CopyTarget> {
     const client = newClient(url)
     // The loss of the connection is reported by the query that runs into it.
     client.on('error', () => undefined)
@@ -30,7 +33,7 @@ export class CopyTarget {
     try {
       await client.connect()
       await target.#refuseBeforeMigration(tables)
-      await migrateDatabase({ databaseUrl: url })
+      await migrate()
       return target
     } catch (error) {
       await target.close()

@@ -1,6 +1,20 @@
 import { Socket } from 'node:net'
 import pg from 'pg'
 
+export interface PostgresOptions {
+  url: string
+  /** Connections for transactions; single reads share one more. */
+  poolSize: number
+  /** Behind a pooler that hands out connections by transaction: no named statements, no session settings. */
+  transactionPooler: boolean
+}
+
+export const connectTimeoutMilliseconds = 3_000
+
+/** Both engines give the same values: int8 as a number (all of ours are below 2^53). */
+export const types = new pg.TypeOverrides()
+types.setTypeParser(pg.types.builtins.INT8, Number)
+
 /** Where a dialect takes its connections from. */
 export interface ConnectionSource {
   acquire(): Promise<pg.Client>

@@ -4,10 +4,15 @@ import pg from 'pg'
 import { DatabaseRefused, DatabaseUnavailable } from '../errors.ts'
 import { migrate, pendingMigrations } from '../migrate.ts'
 import type { Database } from '../tables.ts'
-import { Connection, type ConnectionSource } from './connections.ts'
+import {
+  Connection,
+  type ConnectionSource,
+  connectTimeoutMilliseconds,
+  type PostgresOptions,
+  types,
+} from './connections.ts'
 import { postgresDialect, silenceTimeoutMilliseconds } from './driver.ts'
 import { translateConnectError, translatePostgresError } from './errors.ts'
-import { connectTimeoutMilliseconds, type PostgresOptions, types } from './open.ts'
 import { schema } from './schema.ts'
 
 /** The oldest release whose features and planner this service is tested with. */

@@ -1,23 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Kysely, sql } from 'kysely'
-import pg from 'pg'
+import type pg from 'pg'
 import { DatabaseRefused, DatabaseUnavailable } from '../errors.ts'
 import type { DatabasePort, GroupedOperations, ReadOperations, WriteOperations } from '../port.ts'
 import type { Database } from '../tables.ts'
-import { ConnectionLosses, PipelinedConnection, PooledConnections } from './connections.ts'
+import {
+  ConnectionLosses,
+  connectTimeoutMilliseconds,
+  PipelinedConnection,
+  PooledConnections,
+  type PostgresOptions,
+  types,
+} from './connections.ts'
 import { postgresDialect, StatementNames, silenceTimeoutMilliseconds } from './driver.ts'
 import { Reads } from './reads.ts'
 import { Writes } from './writes.ts'
 
-export interface PostgresOptions {
-  url: string
-  /** Connections for transactions; single reads share one more. */
-  poolSize: number
-  /** Behind a pooler that hands out connections by transaction: no named statements, no session settings. */
-  transactionPooler: boolean
-}
-
-export const connectTimeoutMilliseconds = 3_000
 /** Single reads are small; what takes longer is stopped by the server. */
 const readTimeoutMilliseconds = 2_000
 const writeTimeoutMilliseconds = 4_000
@@ -29,10 +27,6 @@ const idleInTransactionTimeoutMilliseconds = 5_000
 const transactionLimitMilliseconds = 4_000
 /** A server that needs longer for nothing is not one to send callers to. */
 const pingLimitMilliseconds = 1_500
-
-/** Both engines give the same values: int8 as a number (all of ours are below 2^53). */
-export const types = new pg.TypeOverrides()
-types.setTypeParser(pg.types.builtins.INT8, Number)
 
 /** Opens a migrated database: one connection for single reads, a pool for writes and for reads of several statements. */
 export function openPostgres<Operations extends WriteOperations, NamedReads extends ReadOperations>(
