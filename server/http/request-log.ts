@@ -60,8 +60,8 @@ export class RequestLog implements FastifyBaseLogger {
 
 /**
  * One line for every answered request; of a refusal it also tells the problem and the address. The query string,
- * headers and bodies are never logged: they may hold what does not belong there. Without a
- * logger of the request's own, which would cost four times what the line does: a third of a GET by its id.
+ * headers and bodies are never logged: they may hold what does not belong there. The line is written without a logger
+ * of the request's own, which would make it cost four times as much (21 µs against 5 on a busy machine).
  */
 export function registerRequestLog(app: App, log: Log): void {
   if (!log.isLevelEnabled('info')) return
