@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { Kysely, PostgresDialect, SqliteDialect, type Transaction } from 'kysely'
 import pg from 'pg'
@@ -76,13 +77,26 @@ async function inRawDatabase<T>(
   const address = parseDatabaseUrl(databaseUrl)
   const dialect =
     address.engine === 'sqlite'
-      ? new SqliteDialect({ database: new Sqlite(address.file, { timeout: 5_000 }) })
+      ? new SqliteDialect({ database: new Sqlite(address.file) })
       : new PostgresDialect({ pool: singleConnection(address.url) })
   const db = new Kysely<Database>({ dialect })
   try {
-    return await db.transaction().execute(work)
+    return await untilUnlocked(() => db.transaction().execute(work))
   } finally {
     await db.destroy()
+  }
+}
+
+/** SQLite refuses a transaction that becomes a writing one while another connection, that of the service, writes. */
+async function untilUnlocked<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await attempt()
+    } catch (error) {
+      const isLocked = error instanceof Sqlite.SqliteError && error.code.startsWith('SQLITE_BUSY')
+      if (!isLocked || tries === 200) throw error
+      await pause(10)
+    }
   }
 }
 
