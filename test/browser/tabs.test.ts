@@ -87,8 +87,11 @@ describe('two tabs of one person', sideBySide, () => {
     await asked
     await tell('signed-out')
     await first.getByText('You were signed out in another tab.').waitFor()
+    const answered = first.waitForResponse('**/v1/auth/me')
     await release()
-    await first.waitForLoadState('networkidle')
+    await (await answered).finished()
+    // What the answer would change is drawn in the next frames.
+    await first.evaluate('new Promise((resolve) => setTimeout(resolve, 300))')
     assert.equal(await signInHeading(first).isVisible(), true)
   })
 
