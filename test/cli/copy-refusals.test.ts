@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import Sqlite from 'better-sqlite3'
+import { migrateDatabase } from '../../server/db/open.ts'
+import { commandLine, refusal } from './command-line.ts'
+import {
+  assertFresh,
+  contentOf,
+  copied,
+  copy,
+  fillSource,
+  holdCopy,
+  prepare,
+  prepareSource,
+  skip,
+  trigger,
+} from './copying.ts'
+
+describe('copy rejects input', { concurrency: 4 }, () => {
+  it('that lacks an address', async (t) => {
+    const cli = commandLine(t)
+    const see = '(see: node server/main.ts copy --help)'
+    const results = await Promise.all([
+      cli.run('copy --to postgres://jo:hunter2@127.0.0.1:1/x'),
+      cli.run('copy --from file:x'),
+      cli.run('copy --from file:x postgres://jo:hunter2@127.0.0.1:1/x'),
+    ])
+    assert.deepEqual(
+      results.map(({ status, stderr }) => ({ status, stderr })),
+      [
+        { status: 2, stderr: `countersign: copy: --from is missing ${see}\n` },
+        { status: 2, stderr: `countersign: copy: --to is missing ${see}\n` },
+        {
+          status: 2,
+          stderr: `countersign: copy: too many arguments: 0 expected at most, 1 given (a password or secret is never an argument) ${see}\n`,
+        },
+      ],
+    )
+  })
+
+  it('of any other direction, and repeats no address', async (t) => {
+    const cli = await prepareSource(t)
+    const secret = 'postgres://jo:hunter2@127.0.0.1:1'
+    const run = (from: string, to: string) => cli.run(`copy --from ${from} --to ${to}`)
+    const source = `file:${cli.databaseFile}`
+    const direction = refusal('copy goes from SQLite to PostgreSQL only: --from file:... --to postgres://...')
+    assert.deepEqual(
+      await Promise.all([
+        run(`${secret}/x`, source),
+        run(source, source),
+        run(`${secret}/x`, `${secret}/y`),
+        run('mysql://jo:hunter2@h', `${secret}/x`),
+        run(source, `${secret}x/x`),
+        run(source, `${secret}/x`),
+        run(source, `${secret}/x?sslkey=hunter2`),
+      ]),
+      [
+        direction,
+        direction,
+        direction,
+        refusal('--from: must be file:PATH (SQLite) or postgres://... (PostgreSQL)'),
+        refusal('--to: the address is not a valid URL'),
+        refusal('--to: PostgreSQL cannot be used: the connection failed: connect ECONNREFUSED 127.0.0.1:1'),
+        refusal('--to: the address names a file or a setting that cannot be used'),
+      ],
+    )
+  })
+})
+
+describe('copy refuses a source', { concurrency: 4 }, () => {
+  const nowhere = 'postgres://127.0.0.1:1/x'
+
+  it('that is no database', async (t) => {
+    const cli = commandLine(t)
+    writeFileSync(join(cli.folder, 'text'), 'not a database '.repeat(100))
+    assert.deepEqual(
+      await Promise.all([
+        copy(cli, nowhere),
+        cli.run(`copy --from file:${cli.folder} --to ${nowhere}`),
+        cli.run(`copy --from file:text --to ${nowhere}`),
+      ]),
+      [
+        refusal(`--from: there is no database at ${cli.databaseFile}`),
+        refusal(`--from: ${cli.folder} is not a file`),
+        refusal('--from: text cannot be locked: SQLite answered SQLITE_NOTADB'),
+      ],
+    )
+  })
+
+  it('of an older or a newer version', async (t) => {
+    const [older, newer] = await Promise.all([prepareSource(t), prepareSource(t)])
+    older.sql((database) => database.exec("delete from schema_migrations where name = '0001-schema'"))
+    newer.sql((database) => database.exec("insert into schema_migrations values ('9999-later', '')"))
+    assert.deepEqual(await Promise.all([copy(older, nowhere), copy(newer, nowhere)]), [
+      refusal(
+        '--from: the database is older than this version (it lacks 0001-schema): run `migrate` on it first',
+      ),
+      refusal(
+        '--from: the database belongs to another version of Countersign, newer than this one or from before its first release (it has 9999-later)',
+      ),
+    ])
+  })
+
+  it('that another process is writing to', async (t) => {
+    const cli = await prepareSource(t)
+    const writer = new Sqlite(cli.databaseFile)
+    t.after(() => writer.close())
+    writer.exec('begin immediate')
+    assert.deepEqual(
+      await copy(cli, nowhere),
+      refusal(`--from: ${cli.databaseFile} cannot be locked: SQLite answered SQLITE_BUSY`),
+    )
+  })
+})
+
+describe('copy refuses a target', { skip, concurrency: 4 }, () => {
+  const notEmpty = (table: string) =>
+    refusal(`--to: the target is not empty: its table ${table} holds rows of its own; nothing was changed`)
+
+  it('that holds anything, and leaves it as it is', async (t) => {
+    const { cli, target } = await prepare(t)
+    fillSource(cli)
+    await migrateDatabase({ databaseUrl: target.url })
+    await target.query("insert into login_failures values ('mine', 1, 2, 3)")
+    const before = await contentOf(target)
+    assert.deepEqual(await copy(cli, target.url), notEmpty('login_failures'))
+    assert.deepEqual(await contentOf(target), before)
+  })
+
+  it('whose roles are not those of a new database', async (t) => {
+    const { cli, target } = await prepare(t)
+    await migrateDatabase({ databaseUrl: target.url })
+    await target.query("update role_permissions set permission = 'Orders.Approve' where role = 'Viewer'")
+    const before = await contentOf(target)
+    assert.deepEqual(await copy(cli, target.url), notEmpty('role_permissions'))
+    assert.deepEqual(await contentOf(target), before)
+  })
+
+  it('that is copied to a second time', async (t) => {
+    const { cli, target } = await prepare(t)
+    fillSource(cli)
+    await copied(cli, target)
+    assert.deepEqual(await copy(cli, target.url), notEmpty('login_failures'))
+    assert.deepEqual(await contentOf(target), await contentOf(cli))
+  })
+
+  it('of another program, before anything is migrated', async (t) => {
+    const [full, empty] = await Promise.all([prepare(t), prepare(t)])
+    await full.target.query("create table users (name text); insert into users values ('theirs')")
+    await empty.target.query('create table users (name text)')
+    assert.deepEqual(await copy(full.cli, full.target.url), notEmpty('users'))
+    assert.deepEqual(
+      await copy(empty.cli, empty.target.url),
+      refusal('--to: the target holds tables or views of another program with the names of this one (42P07)'),
+    )
+    const tables = "select tablename from pg_tables where schemaname = 'public'"
+    assert.deepEqual(await Promise.all([full.target.query(tables), empty.target.query(tables)]), [
+      [{ tablename: 'users' }],
+      [{ tablename: 'users' }],
+    ])
+  })
+
+  it('of a newer version', async (t) => {
+    const { cli, target } = await prepare(t)
+    await migrateDatabase({ databaseUrl: target.url })
+    await target.query("insert into schema_migrations values ('9999-later', '')")
+    assert.deepEqual(
+      await copy(cli, target.url),
+      refusal(
+        '--to: the database belongs to another version of Countersign, newer than this one or from before its first release (it has 9999-later)',
+      ),
+    )
+  })
+
+  it('that does not exist', async (t) => {
+    const { cli, target } = await prepare(t)
+    assert.deepEqual(await copy(cli, `${target.url}_not`), refusal('--to: there is no such database (3D000)'))
+  })
+})
+
+describe('copy leaves no trace on failure', { skip, concurrency: 4 }, () => {
+  const errorOf = (stderr: string) => JSON.parse(stderr.trim().split('\n').at(-1) ?? '').error
+
+  async function assertRefused(t: TestContext, fault: string, message: RegExp): Promise<void> {
+    const { cli, target } = await prepare(t)
+    fillSource(cli)
+    await migrateDatabase({ databaseUrl: target.url })
+    await target.query(fault)
+    const { status, stdout, stderr } = await copy(cli, target.url, '--json')
+    assert.deepEqual({ status, stdout }, { status: 1, stdout: '' })
+    assert.equal(errorOf(stderr).code, 'database-refused')
+    assert.match(errorOf(stderr).message, message)
+    await assertFresh(t, target)
+  }
+
+  it('when a row does not arrive', async (t) => {
+    const body = 'return case when new.total_e4 = 77 then null else new end'
+    await assertRefused(
+      t,
+      trigger('orders', body),
+      /^--to: the table orders did not arrive as it was sent \(4501 rows in the source, 4500 in the target\)/,
+    )
+  })
+
+  it('when a single value arrives changed', async (t) => {
+    const body = 'new.total_e4 = new.total_e4 + (new.total_e4 = 77)::integer; return new'
+    await assertRefused(
+      t,
+      trigger('orders', body),
+      /^--to: the table orders .* \(4501 rows in the source, 4501 in the target, with other content\)/,
+    )
+  })
+
+  it('when the target does not take a row, whose values it keeps to itself', async (t) => {
+    await assertRefused(
+      t,
+      "alter table session_ids add check (id_hash <> 'id-2')",
+      /^--to: a row of the source breaks a rule of the schema, in the table session_ids \(23514\)$/,
+    )
+  })
+
+  it('when PostgreSQL cannot hold a value', async (t) => {
+    const { cli, target } = await prepare(t)
+    cli.sql((database) => database.exec("insert into login_failures values ('a' || char(0), 1, 2, 3)"))
+    const { status, stderr } = await copy(cli, target.url, '--json')
+    assert.equal(status, 1)
+    assert.equal(
+      errorOf(stderr).message,
+      '--to: PostgreSQL cannot hold a value of the source, in the table login_failures (22021)',
+    )
+    await assertFresh(t, target)
+  })
+
+  it('when the connection is lost', async (t) => {
+    const { cli, target } = await prepare(t)
+    fillSource(cli)
+    const held = await holdCopy(t, target)
+    const copying = copy(cli, target.url, '--json')
+    await held.reached()
+    await target.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'countersign copy'",
+    )
+    const { status, stderr } = await copying
+    assert.equal(status, 1)
+    assert.match(errorOf(stderr).message, /^--to: PostgreSQL cannot be used, in the table session_ids: /)
+    await held.release()
+    await assertFresh(t, target)
+  })
+})

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
+import type Sqlite from 'better-sqlite3'
+import pg from 'pg'
+import type { CopyReport } from '../../server/db/copy/copy.ts'
+import { migrateDatabase } from '../../server/db/open.ts'
+import { orderNumber } from '../../server/db/sqlite/order-number.ts'
+import { type Database, type DerivedTable, sqliteRowNumber } from '../../server/db/tables.ts'
+import { createTestDatabase, testEngine } from '../support/database.ts'
+import { orderIdAt } from '../support/orders.ts'
+import { type CommandLine, commandLine } from './command-line.ts'
+
+export const skip = testEngine === 'sqlite' ? 'copies to PostgreSQL: set TEST_DATABASE_URL' : false
+
+/** Rows that `fillSource` makes. A table that is missing here and is copied is an error of the compiler. */
+export const filledRows: Record<Exclude<keyof Database, DerivedTable>, number> = {
+  orders: 4_501,
+  principals: 2,
+  users: 1,
+  client_secrets: 1,
+  roles: 4,
+  role_permissions: 6,
+  principal_roles: 2,
+  sessions: 1,
+  session_ids: 2,
+  refresh_families: 1,
+  refresh_tokens: 1,
+  login_failures: 1,
+  idempotency_keys: 3,
+}
+export const tableNames = Object.keys(filledRows).sort()
+export const sumOfRows = Object.values(filledRows).reduce((sum, rows) => sum + rows, 0)
+
+/** Everything that a format between the engines could mistake for its own signs. */
+export const oddText = `"quoted" 'single' {a,b} \\N \\ NULL null $1 \n\r\t ﬁ ẞ é e\u0301 ‮ 🥪 \u{10ffff}`
+export const lastInstant = 8_640_000_000_000_000
+export const lastInstantOfOrders = 2 ** 45 - 1
+
+export interface Target {
+  url: string
+  /** Numbers for bigint too, as SQLite gives them. */
+  query(text: string): Promise<Record<string, unknown>[]>
+}
+
+/** A command line with a migrated source, and an empty PostgreSQL database. */
+export async function prepare(t: TestContext): Promise<{ cli: CommandLine; target: Target }> {
+  const cli = await prepareSource(t)
+  const { databaseUrl, drop } = await createTestDatabase()
+  t.after(drop)
+  return { cli, target: { url: databaseUrl, query: (text) => queryOnce(databaseUrl, text) } }
+}
+
+export async function prepareSource(t: TestContext): Promise<CommandLine> {
+  const cli = commandLine(t)
+  await migrateDatabase({ databaseUrl: `file:${cli.databaseFile}` })
+  return cli
+}
+
+export async function queryOnce(url: string, text: string): Promise<Record<string, unknown>[]> {
+  const types = new pg.TypeOverrides()
+  types.setTypeParser(pg.types.builtins.INT8, Number)
+  const client = new pg.Client({ connectionString: url, types })
+  await client.connect()
+  try {
+    return (await client.query(text)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+export function copy(cli: CommandLine, to: string, options = '') {
+  return cli.run(`copy --from file:${cli.databaseFile} --to ${to} ${options}`)
+}
+
+export async function copied(cli: CommandLine, target: Target): Promise<CopyReport> {
+  const result = await copy(cli, target.url, '--json')
+  assert.equal(result.status, 0, result.stderr)
+  return JSON.parse(result.stdout)
+}
+
+/** The greatest principal was 41, and is gone. */
+export function fillSource(cli: CommandLine): void {
+  cli.sql((database) => database.transaction(insertSource)(database))
+}
+
+export function insertSource(database: Sqlite.Database): void {
+  const insert = (table: keyof Database, ...rows: [unknown[], ...unknown[][]]) => {
+    const places = rows[0].map(() => '?').join(', ')
+    const columns = database.prepare('select name from pragma_table_info(?) order by cid').pluck().all(table)
+    const statement = database.prepare(`insert into ${table} (${columns.join(', ')}) values (${places})`)
+    for (const row of rows) statement.run(...row)
+  }
+  insert('roles', [oddText])
+  insert('principals', [7, 'user', 'Jo', 'jo', 1, 5, 0, 6], [40, 'client', oddText, oddText, 0, 0, 1, 0])
+  insert('principals', [41, 'user', 'gone', 'gone', 1, 0, 0, 0])
+  database.exec('delete from principals where id = 41')
+  insert('users', [7, 'jo@example.com', '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA', 'Europe/Berlin'])
+  insert('client_secrets', [9, 40, 'secret-hash', 3])
+  insert('principal_roles', [7, 'Operator'], [40, oddText])
+  insert('sessions', ['session', 7, '["Operator"]', 'binding', 1, 2, lastInstant, oddText])
+  insert('session_ids', ['id-1', 'session', null], ['id-2', 'session', 3])
+  insert('refresh_families', ['family', 7, 1, 2, null])
+  insert('refresh_tokens', ['token', 'family', 2, null])
+  insert('login_failures', ['key', 3, 4, 5])
+  const kept = ['fingerprint', '{"a":"\\n"}', 99]
+  insert('idempotency_keys', [40, 'POST /v1/orders', 'ä', ...kept], [40, 'POST /v1/orders', 'Z', ...kept])
+  insert('idempotency_keys', [7, 'POST /v1/orders', 'k', 'fingerprint', '', 1])
+  const odd = [
+    oddText,
+    '',
+    999_999_999_999_999,
+    0,
+    lastInstantOfOrders,
+    '',
+    oddText,
+    -1,
+    '',
+    '',
+    2_147_483_647,
+  ]
+  const plain = Array.from({ length: 4_500 }, (_, index) => plainOrder(index))
+  const oddId = orderIdAt(lastInstantOfOrders, 0)
+  insert('orders', [orderNumber(oddId), oddId, ...odd], ...plain)
+}
+
+/** Ids fall while totals rise, so that no order but that of the key will do. */
+export function plainOrder(index: number): unknown[] {
+  const instant = 9_999 - index
+  const id = orderIdAt(instant, 0)
+  const rest = [null, null, null, null, null, 1]
+  return [orderNumber(id), id, `Customer ${index}`, `customer ${index}`, index + 1, 0, instant, ...rest]
+}
+
+/** The number that SQLite gives to the rows of orders is its own. */
+export function withoutRowNumber(name: string, value: unknown): unknown {
+  return name === sqliteRowNumber ? undefined : value
+}
+
+/** Every table whole, in an order that both engines share. */
+export async function contentOf(source: CommandLine | Target): Promise<Record<string, string[]>> {
+  const content: Record<string, string[]> = {}
+  for (const table of tableNames) {
+    const text = `select * from ${table}`
+    const rows =
+      'sql' in source ? source.sql((database) => database.prepare(text).all()) : await source.query(text)
+    content[table] = rows.map((row) => JSON.stringify(row, withoutRowNumber)).sort()
+  }
+  return content
+}
+
+/** Asserts that the target holds what a migration makes, and nothing else. */
+export async function assertFresh(t: TestContext, target: Target): Promise<void> {
+  assert.deepEqual(await contentOf(target), await contentOf(await prepareSource(t)))
+}
+
+/** A row-level trigger of the target, for faults on the way. */
+export function trigger(table: string, body: string): string {
+  return `create function fault() returns trigger language plpgsql as $$ begin ${body}; end $$;
+    create trigger fault before insert on ${table} for each row execute function fault()`
+}
+
+/** Stops the copy in the middle of its transaction, at a lock in the target that the test holds. */
+export async function holdCopy(t: TestContext, target: Target) {
+  await migrateDatabase({ databaseUrl: target.url })
+  await target.query(trigger('session_ids', 'perform pg_advisory_xact_lock(77); return new'))
+  const holder = new pg.Client({ connectionString: target.url })
+  holder.on('error', () => undefined)
+  await holder.connect()
+  await holder.query('select pg_advisory_lock(77)')
+  const waiting = "select 1 from pg_locks where locktype = 'advisory' and objid = 77 and not granted"
+  t.after(() => holder.end())
+  return {
+    async reached() {
+      for (let tries = 0; (await target.query(waiting)).length === 0; tries += 1) {
+        assert.equal(tries < 200, true, 'the copy did not come as far')
+        await delay(50)
+      }
+    },
+    release: () => holder.query('select pg_advisory_unlock(77)'),
+  }
+}
