@@ -104,14 +104,6 @@ describe('listOrders', () => {
       }
     })
 
-    it('answers the rest on the last page', async () => {
-      const { body } = await list('pageSize=50&pageNumber=2')
-      assert.deepEqual(
-        [body.items.length, body.totalPages, body.hasPreviousPage, body.hasNextPage],
-        [rows.length - 50, 2, true, false],
-      )
-    })
-
     it('takes a page size above 100 as 100', async () => {
       const crowd = await insertOrders(
         service,
@@ -151,20 +143,15 @@ describe('listOrders', () => {
       })
     }
 
-    for (const [given, direction] of [
-      ['Asc', 'Asc'],
-      ['asc', 'Asc'],
-      ['ASC', 'Asc'],
-      ['0', 'Asc'],
-      ['Desc', 'Desc'],
-      ['dESC', 'Desc'],
-      ['1', 'Desc'],
-    ] as const) {
-      it(`with order=${given} ${direction}, with and without orderBy`, async () => {
-        const byTotal = await list(`orderBy=total&order=${given}&pageSize=100`)
-        assert.deepEqual(idsOf(byTotal), sorted('total', direction).slice(0, 100))
-        const byDefault = await list(`order=${given}&pageSize=100`)
-        assert.deepEqual(idsOf(byDefault), sorted('createdAtUtc', direction).slice(0, 100))
+    const spellings = { Asc: ['Asc', 'asc', 'ASC', '0'], Desc: ['Desc', 'dESC', '1'] }
+    for (const direction of ['Asc', 'Desc'] as const) {
+      it(`${direction} in every spelling, with and without orderBy`, async () => {
+        for (const given of spellings[direction]) {
+          const byTotal = await list(`orderBy=total&order=${given}&pageSize=100`)
+          assert.deepEqual(idsOf(byTotal), sorted('total', direction).slice(0, 100))
+          const byDefault = await list(`order=${given}&pageSize=100`)
+          assert.deepEqual(idsOf(byDefault), sorted('createdAtUtc', direction).slice(0, 100))
+        }
       })
     }
   })

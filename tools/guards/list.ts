@@ -31,7 +31,7 @@ export const guards: Record<string, Guard[]> = {
   ],
   'auth/revocation': [
     ['a token outlives a change of credentials', 'side', 'credentialsChangedAt', 'grants'],
-    ['a login that races with a disable succeeds', 'never', 'confirmed', 'createSession'],
+    ['a login that races with a disable succeeds', 'call', 'confirmCredentials', 'createSession'],
   ],
   'auth/getCurrentUser': [
     ['a session that nobody uses stays', 'side', 'idleEnd <= now'],
@@ -49,7 +49,7 @@ export const guards: Record<string, Guard[]> = {
   'auth/login-throttle': [
     ['failed sign-ins make nobody wait', 'always', 'failures < freeTries'],
     ['many addresses guess at one account', 'call', 'input.accountKey', 'reserveLoginTry'],
-    ['a disabled account signs in', 'side', 'found?.enabled', 'checkPassword'],
+    ['a disabled account signs in', 'side', 'found?.enabled'],
   ],
   'auth/issueServiceToken': [['any secret is the right one', 'side', 'matches', 'checkClientSecret']],
   'auth/passwords': [['sign-ins pile up without end', 'never', 'queueLimit']],
@@ -63,5 +63,5 @@ export const guards: Record<string, Guard[]> = {
     ['an answer may run scripts', 'text', "default-src 'none'; frame-anc"],
   ],
   'http/cors': [['every origin may read', 'side', 'origins.includes']],
-  'http/start': [['production serves demo accounts', 'always', 'hasDemoAccounts']],
+  'http/start': [['production serves demo accounts', 'always', 'hasAccounts', 'prepareAccounts']],
 }
