@@ -39,8 +39,6 @@ describe('revocation', () => {
     })
   const revoke = ({ account }: TestUser | TestClient, role: string) =>
     service.db.write('revokeRoles', { account, roles: [role], nowMilliseconds: service.now() })
-  const grant = ({ account }: TestUser | TestClient, role: string) =>
-    service.db.write('grantRoles', { account, roles: [role], nowMilliseconds: service.now() })
   const signOut = ({ account }: TestUser) =>
     service.db.write('signOutUser', { account, nowMilliseconds: service.now() })
   const refresh = (refreshToken: string) => service.client().post('/v1/auth/token/refresh', { refreshToken })
