@@ -24,12 +24,12 @@ import { createRefreshFamily, removeEndedFamilies, rotateRefreshToken } from './
 
 import { type ConnectOptions, openDatabase } from './db/open.ts'
 import type { DatabasePort, GroupedOperations } from './db/port.ts'
-import { foldOrderTally } from './db/postgres/order-tally.ts'
 import { seedDemo } from './demo/demo.ts'
 import { removeExpiredKeys } from './http/idempotency.ts'
 import { problemCodec } from './http/problems.ts'
 import { findOrders } from './orders/list/find.ts'
 import { approveOrder, createOrder, createOrders } from './orders/orders.ts'
+import { foldOrderTally } from './orders/postgres.ts'
 import { addOrders } from './orders/store.ts'
 
 /** Every write operation of the service by name: `db.write` takes its types from here. */

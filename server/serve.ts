@@ -8,7 +8,7 @@ import { Passwords } from './auth/passwords.ts'
 import { loadSigningKeys, type SigningKeys } from './auth/tokens/keys.ts'
 import { systemClock } from './clock.ts'
 import { type Config, ConfigurationError, readConfig } from './config.ts'
-import { parseDatabaseUrl } from './db/address.ts'
+import { databaseFile } from './db/address.ts'
 import { announceDemo, isUnseeded, prepareDemo } from './demo/demo.ts'
 import type { Metrics } from './http/metrics.ts'
 import type { App } from './http/route.ts'
@@ -157,11 +157,10 @@ function warnOfOldNode(log: Log): void {
 function warnOfOpenFiles({ signingKeyFiles, antiforgeryKeyFile, database }: Config, log: Log): void {
   // Windows has no such modes.
   if (process.platform === 'win32') return
-  const address = parseDatabaseUrl(database.databaseUrl)
   const files = [
     ...signingKeyFiles.map((file) => ['SIGNING_KEY_FILES', file] as const),
     ['ANTIFORGERY_KEY_FILE', antiforgeryKeyFile] as const,
-    ['DATABASE_URL', address.engine === 'sqlite' ? address.file : undefined] as const,
+    ['DATABASE_URL', databaseFile(database.databaseUrl)] as const,
   ]
   for (const [setting, file] of files) {
     if (file !== undefined && isOpen(file)) {

@@ -228,6 +228,44 @@ describe('the imports under web/', () => {
   })
 })
 
+/** Files outside of db/ in which the name of an engine is a word for people, or of the thread that they begin. */
+const namesEngines = ['server/config.ts', 'server/cli/catalogue.ts', 'server/reader.ts', 'server/writer.ts']
+
+/** Whether code, not a comment, names an engine, other than to choose between two modules that are called by it. */
+function namesEngine({ path, text }: SourceFile): boolean {
+  if (path.startsWith('server/db/') || namesEngines.includes(path)) return false
+  if (/\/(?:sqlite|postgres)\.ts$/.test(path)) return false
+  const code = text
+    .replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
+    .replaceAll(/^import .* from '.*'$/gm, '')
+    .replaceAll(/ofEngine\(\w+, \{ sqlite, postgres \}\)/g, '')
+  return /sqlite|postgres/i.test(code)
+}
+
+describe('the engines', () => {
+  const server = sourceFiles('server')
+
+  it('are named by the files that are called by them, and by db/', () => {
+    assert.deepEqual(
+      server.filter(namesEngine).map(({ path }) => path),
+      [],
+    )
+  })
+
+  it('are noticed elsewhere', () => {
+    for (const text of ["if (engine === 'sqlite')", 'const isPostgres = true', 'ofEngine(db, { sqlite })']) {
+      assert.ok(namesEngine({ path: 'server/orders/store.ts', text }), text)
+    }
+  })
+
+  it('have files of the same names in db/ where they do the same', () => {
+    const of = (engine: string) =>
+      globSync(`server/db/${engine}/*.ts`, { cwd: root }).map((path) => path.split('/').at(-1))
+    const shared = of('sqlite').filter((name) => of('postgres').includes(name))
+    assert.deepEqual(shared.toSorted(), ['driver.ts', 'open.ts', 'reads.ts', 'schema.ts', 'writes.ts'])
+  })
+})
+
 describe('time and randomness under server/', () => {
   const server = sourceFiles('server')
 

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { parseDatabaseUrl } from '../db/address.ts'
+import { databaseFile } from '../db/address.ts'
 import { migrateDatabase } from '../db/open.ts'
 import { type Invocation, type Outcome, requiredArgument } from './command.ts'
 import { databaseUrl, withDatabase } from './database.ts'
@@ -22,30 +22,15 @@ export async function runBackup(invocation: Invocation): Promise<Outcome> {
   if (!existsSync(folder)) throw new Refused('no-such-folder', `there is no folder ${folder}`)
   // The copy holds password hashes: nobody but its owner may read it, from its first byte on.
   process.umask(0o077)
-  await withDatabase(invocation, async (db) => {
-    try {
-      await db.backup(file)
-    } catch (error) {
-      throw asRefusal(error, file)
-    }
-  })
+  await withDatabase(invocation, (db) => db.backup(file))
   const { size } = statSync(file)
   return { value: { file, bytes: size }, text: `Copied the database to ${file} (${size} bytes).` }
 }
 
 /** A mistyped DATABASE_URL must not become the backup of a new, empty database. */
 function refuseMissingDatabase(url: string): void {
-  const address = parseDatabaseUrl(url)
-  if (address.engine === 'sqlite' && !existsSync(address.file)) {
-    throw new Refused('no-database', `DATABASE_URL: there is no database at ${address.file}`)
+  const file = databaseFile(url)
+  if (file !== undefined && !existsSync(file)) {
+    throw new Refused('no-database', `DATABASE_URL: there is no database at ${file}`)
   }
-}
-
-/** SQLite's own errors carry a code such as SQLITE_FULL; anything else is passed on. */
-function asRefusal(error: unknown, file: string): unknown {
-  const code = (error as { code?: unknown }).code
-  if (typeof code !== 'string' || !code.startsWith('SQLITE_')) return error
-  return new Refused('backup-failed', `${file} cannot be written: ${(error as Error).message}`, {
-    cause: error,
-  })
 }

@@ -17,3 +17,9 @@ export function parseDatabaseUrl(databaseUrl: string): DatabaseAddress {
   }
   return { engine: 'sqlite', file }
 }
+
+/** The file that holds the database; undefined for one on a server. */
+export function databaseFile(databaseUrl: string): string | undefined {
+  const address = parseDatabaseUrl(databaseUrl)
+  return address.engine === 'sqlite' ? address.file : undefined
+}

@@ -1,8 +1,13 @@
 import { parseDatabaseUrl } from './address.ts'
-import type { DatabasePort, GroupedOperations, ReadOperations, WriteOperations } from './port.ts'
+import type {
+  DatabasePort,
+  GroupedOperations,
+  ReadOperations,
+  RefusalCodec,
+  WriteOperations,
+} from './port.ts'
 import type { PostgresOptions } from './postgres/connections.ts'
 import { migrateSqlite, openSqlite } from './sqlite/open.ts'
-import type { RefusalCodec } from './sqlite/thread.ts'
 
 export interface ConnectOptions {
   /** `file:...` is embedded SQLite, `postgres://...` is PostgreSQL. */

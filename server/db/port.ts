@@ -27,6 +27,13 @@ export type GroupedOperations = Record<string, GroupedOperation>
 export type ReadOperation = (snapshot: Kysely<Database>, input: any) => Promise<unknown>
 export type ReadOperations = Record<string, ReadOperation>
 
+/** Carries the domain's own refusals across the thread boundary; db/ does not know what they are. */
+export interface RefusalCodec {
+  /** The plain form of a refusal, or undefined for any other error. */
+  toPlain(error: unknown): unknown
+  fromPlain(plain: unknown): Error
+}
+
 export interface QueryOptions {
   /** What the operation may take, without the time for which it waits for its turn. */
   limitMilliseconds: number

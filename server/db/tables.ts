@@ -23,7 +23,7 @@ export interface Database {
   idempotency_keys: IdempotencyKeysTable
 }
 
-/** The number of an order, which only SQLite's table has (sqlite/order-number.ts). */
+/** The number of an order, which only SQLite's table has (ids.ts). */
 export const sqliteRowNumber = 'seq'
 
 /** A table of one row that only SQLite has: up to which row the orders are in the index of trigrams. */

@@ -1,4 +1,4 @@
-import type { RefusalCodec } from '../db/sqlite/thread.ts'
+import type { RefusalCodec } from '../db/port.ts'
 
 /**
  * The catalogue: every failure of the service, the framework's own included (RFC 9457). `title` never changes for a

@@ -1,6 +1,6 @@
-import { sql, type Transaction } from 'kysely'
+import { type Insertable, sql, type Transaction } from 'kysely'
 import { preparedWrite } from '../db/prepared.ts'
-import type { Database, OrdersTable } from '../db/tables.ts'
+import type { Database, IdempotencyKeysTable, OrdersTable } from '../db/tables.ts'
 import { orderColumns } from './order.ts'
 
 const insertPrepared = preparedWrite(
@@ -17,4 +17,82 @@ export async function insertRow(trx: Transaction<Database>, row: OrdersTable): P
 
 export async function insertRows(trx: Transaction<Database>, rows: readonly OrdersTable[]): Promise<void> {
   await trx.insertInto('orders').values(rows).execute()
+}
+
+export interface GroupedOrder {
+  order: Insertable<OrdersTable>
+  /** With the result that it gives from now on; null for an order without a key. */
+  key: Insertable<IdempotencyKeysTable> | null
+}
+
+/**
+ * Stores the orders, each with its key, in one statement: those whose key is new. Returns their ids. A
+ * key may be given once. Keys are claimed in one order, so that two groups wait for each other in one direction only.
+ */
+export async function insertTogether(
+  trx: Transaction<Database>,
+  orders: GroupedOrder[],
+): Promise<Set<string>> {
+  const given = orders.map(({ order, key }) => ({ ...key, ...order }))
+  const { rows } = await sql<{ id: string }>`
+    with given as materialized (
+      select * from json_to_recordset(${JSON.stringify(given)}) as given (
+        id uuid, customer text, customer_folded text, total_e4 bigint, status integer, created_at bigint,
+        created_at_time_zone text, created_by text, updated_at bigint, updated_at_time_zone text, modified_by text,
+        version integer, principal_id integer, operation text, key text, fingerprint text, result text,
+        expires_at bigint)
+    ),
+    claimed as (
+      insert into idempotency_keys
+        (principal_id, operation, key, fingerprint, result, expires_at)
+      select principal_id, operation, key, fingerprint, result, expires_at
+      from given where key is not null order by principal_id, operation, key
+      on conflict do nothing
+      returning principal_id, operation, key
+    )
+    insert into orders
+      (id, customer, customer_folded, total_e4, status, created_at, created_at_time_zone, created_by,
+        updated_at, updated_at_time_zone, modified_by, version)
+    select id, customer, customer_folded, total_e4, status, created_at, created_at_time_zone, created_by,
+      updated_at, updated_at_time_zone, modified_by, version
+    from given
+    where key is null or (principal_id, operation, key) in (select principal_id, operation, key from claimed)
+    returning id`.execute(trx)
+  return new Set(rows.map(({ id }) => id))
+}
+
+/**
+ * Moves at most `limit` rows of `order_tally_changes` into `order_tally` and returns how many it moved. Any number of instances may fold at once: each takes rows that no other has, and the rows of
+ * the tally are always locked in the same order. Neither readers nor writers of orders wait for it, and a reader's
+ * snapshot holds every change either here or there.
+ */
+export async function foldOrderTally(
+  trx: Transaction<Database>,
+  { limit }: { limit: number },
+): Promise<number> {
+  const { rows } = await sql<{ folded: number }>`
+    with picked as materialized (
+      select id from order_tally_changes order by id limit ${limit} for update skip locked
+    ),
+    taken as (
+      delete from order_tally_changes using picked where order_tally_changes.id = picked.id
+      returning day, status, orders, total_units, total_parts_e4
+    ),
+    folded as (
+      insert into order_tally as tally (day, status, orders, total_units, total_parts_e4)
+      select day, status, sum(orders), sum(total_units), sum(total_parts_e4)
+      from (
+        select -1 as day, status, orders, total_units, total_parts_e4 from taken
+        union all
+        select day, status, orders, total_units, total_parts_e4 from taken
+      ) as changes
+      group by day, status
+      order by day, status
+      on conflict (day, status) do update set
+        orders = tally.orders + excluded.orders,
+        total_units = tally.total_units + excluded.total_units,
+        total_parts_e4 = tally.total_parts_e4 + excluded.total_parts_e4
+    )
+    select count(*) as folded from taken`.execute(trx)
+  return rows[0]?.folded ?? 0
 }

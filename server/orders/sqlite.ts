@@ -1,8 +1,8 @@
 import { sql, type Transaction } from 'kysely'
 import { DatabaseUnavailable } from '../db/errors.ts'
 import { preparedWrite } from '../db/prepared.ts'
-import { orderNumber } from '../db/sqlite/order-number.ts'
 import type { Database, OrdersTable } from '../db/tables.ts'
+import { orderNumber } from '../ids.ts'
 import { orderColumns } from './order.ts'
 
 type NumberedOrder = OrdersTable & { seq: bigint }

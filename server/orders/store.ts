@@ -1,6 +1,5 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import { ofEngine } from '../db/engine.ts'
-import { type GroupedOrder, insertOrdersTogether } from '../db/postgres/order-group.ts'
 import { prepared } from '../db/prepared.ts'
 import type { Database, OrdersTable } from '../db/tables.ts'
 import { instantOfId } from '../ids.ts'
@@ -14,6 +13,7 @@ import {
   orderStatus,
 } from './order.ts'
 import * as postgres from './postgres.ts'
+import { type GroupedOrder, insertTogether } from './postgres.ts'
 import * as sqlite from './sqlite.ts'
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
@@ -42,12 +42,12 @@ export async function addOrders(trx: Transaction<Database>, rows: readonly Order
   await ofEngine(trx, { sqlite, postgres }).insertRows(trx, rows)
 }
 
-/** Those whose key is new, in one statement (PostgreSQL); no two may have the same key. Returns their ids. */
+/** Those whose key is new, in one statement; no two may have the same key. Returns their ids. */
 export function insertOrders(
   trx: Transaction<Database>,
   orders: { order: NewOrder; key: GroupedOrder['key'] }[],
 ): Promise<Set<string>> {
-  return insertOrdersTogether(
+  return insertTogether(
     trx,
     orders.map(({ order, key }) => ({ order: toRow(order), key })),
   )

@@ -34,7 +34,7 @@ const initial = (here: string) => [
      version integer not null check (version >= 1)
    )`,
 
-  // For each sort an index, with the id that breaks ties. The order of ids is the order of creation (ADR 18).
+  // For each sort an index, with the id that breaks ties. The order of ids is the order of creation (ADR 21).
   'create index orders_by_status on orders (status, id)',
   'create index orders_by_customer on orders (customer_folded, id)',
   'create index orders_by_total on orders (total_e4, id)',

@@ -3,13 +3,13 @@ import Sqlite from 'better-sqlite3'
 import { Kysely, sql } from 'kysely'
 import { DatabaseRefused, DatabaseUnavailable } from '../errors.ts'
 import { migrate } from '../migrate.ts'
-import type { DatabasePort, ReadOperations, WriteOperations } from '../port.ts'
+import type { DatabasePort, ReadOperations, RefusalCodec, WriteOperations } from '../port.ts'
 import type { Database } from '../tables.ts'
 import { sqliteDialect, translateErrors } from './driver.ts'
 import { openReadOnly, openWritable, prepareFile, watchPlace } from './files.ts'
 import { Reads } from './reads.ts'
 import { schema } from './schema.ts'
-import { DatabaseThread, type RefusalCodec } from './thread.ts'
+import { DatabaseThread } from './thread.ts'
 import { TurnSnapshot } from './turn.ts'
 
 /** Writes that may wait for the writer thread; one more is refused at once instead of piling up. */
@@ -25,6 +25,9 @@ async function backUp(file: string, target: string): Promise<void> {
     snapshot.exec('begin')
     snapshot.prepare('select 1 from sqlite_schema limit 1').get()
     await snapshot.backup(target)
+  } catch (error) {
+    if (!(error instanceof Sqlite.SqliteError)) throw error
+    throw new DatabaseRefused(`${target} cannot be written: ${error.message}`, { cause: error })
   } finally {
     snapshot.close()
   }

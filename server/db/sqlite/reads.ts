@@ -2,14 +2,13 @@ import type { MessagePort } from 'node:worker_threads'
 import { Kysely } from 'kysely'
 import { QueryTooSlow } from '../errors.ts'
 import { Turns } from '../fair-queue.ts'
-import type { QueryOptions, ReadOperations } from '../port.ts'
+import type { QueryOptions, ReadOperations, RefusalCodec } from '../port.ts'
 import type { Database } from '../tables.ts'
 import { sqliteDialect, translateErrors } from './driver.ts'
 import { openReadOnly } from './files.ts'
 import {
   DatabaseThread,
   type FromThread,
-  type RefusalCodec,
   type ThreadOptions,
   type ThreadRequest,
   type ThreadResult,

@@ -30,7 +30,7 @@ const initial = [
      version integer not null check (version >= 1)
    ) strict`,
 
-  // For each sort an index, with the id that breaks ties. The order of ids is the order of creation (ADR 18).
+  // For each sort an index, with the id that breaks ties. The order of ids is the order of creation (ADR 21).
   'create unique index orders_by_id on orders (id)',
   'create index orders_by_status on orders (status, id)',
   'create index orders_by_customer on orders (customer_folded, id)',
@@ -49,7 +49,7 @@ const initial = [
      ('orders', 'orders_by_status', '1000000 400000 1'),
      ('orders', 'orders_by_updated_at', '1000000 2 1')`,
 
-  // Text search. It knows orders by `seq`, the number in their id (orders/sqlite.ts): so it holds them in the order of creation.
+  // Text search. It knows orders by `seq`, the number in their id (ids.ts): so it holds them in the order of creation.
   `create virtual table orders_search using fts5(customer_folded, content = 'orders', content_rowid = 'seq',
      columnsize = 0, tokenize = 'trigram case_sensitive 1')`,
   // A group of writes indexes its new rows together at its end (search.ts): those above `indexed_to`, which is the

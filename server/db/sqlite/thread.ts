@@ -1,12 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { DatabaseUnavailable, QueryTooSlow } from '../errors.ts'
-
-/** Carries the domain's own refusals across the thread boundary; db/ does not know what they are. */
-export interface RefusalCodec {
-  /** The plain form of a refusal, or undefined for any other error. */
-  toPlain(error: unknown): unknown
-  fromPlain(plain: unknown): Error
-}
+import type { RefusalCodec } from '../port.ts'
 
 export interface ThreadRequest {
   id: number

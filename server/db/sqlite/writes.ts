@@ -2,14 +2,13 @@ import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import type Sqlite from 'better-sqlite3'
 import { Kysely, type Transaction } from 'kysely'
 import { DatabaseUnavailable } from '../errors.ts'
-import type { WriteOperations } from '../port.ts'
+import type { RefusalCodec, WriteOperations } from '../port.ts'
 import type { Database } from '../tables.ts'
 import { sqliteDialect, translateErrors } from './driver.ts'
 import { openWritable, watchPlace } from './files.ts'
 import { DeferredSearch } from './search.ts'
 import {
   type FromThread,
-  type RefusalCodec,
   type ThreadRequest,
   type ThreadResult,
   type ToThread,
