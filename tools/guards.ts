@@ -57,8 +57,6 @@ const everywhere = globSync('server/**/*.ts', { cwd: copy, exclude: ['server/dis
   .flatMap((file) => placesIn(copy, file))
 const waiting = (mode === 'random' ? drawn() : listed()).values()
 const verdicts: string[] = []
-/** Whether a file of tests is green while nothing is broken. */
-const greenBefore = new Map<string, Promise<boolean>>()
 await Promise.all(trees.map(breakInTurn))
 const noticed = verdicts.filter((verdict) => verdict === 'noticed').length
 process.stdout.write(
@@ -120,34 +118,33 @@ function drawn(): Mutant[] {
 async function verdictOn(tree: string, { places, tests }: Mutant): Promise<string> {
   if (places.length === 0 || !tests.every((test) => existsSync(join(tree, test)))) return 'NOT FOUND'
   const files = [...new Set(places.map(({ file }) => file))]
-  for (const test of mode === 'random' ? [] : tests) {
-    if (!greenBefore.has(test)) greenBefore.set(test, isGreen(tree, [test]))
-    if (!(await greenBefore.get(test))) return 'RED BEFORE'
+  const whole = files.map((file) => [file, readFileSync(join(tree, file), 'utf8')] as const)
+  const broken = whole.map(([file, text]) => {
+    const here = places.filter((place) => place.file === file).sort((one, other) => other.start - one.start)
+    return [
+      file,
+      here.reduce((now, { start, end, broken }) => now.slice(0, start) + broken + now.slice(end), text),
+    ] as const
+  })
+  // What cannot even be loaded fails every test, and shows nothing.
+  if (broken.some(([file, text]) => parseSync(file, text).errors.length > 0)) return 'NO CODE'
+  const put = (texts: readonly (readonly [file: string, text: string])[]) => {
+    for (const [file, text] of texts) writeFileSync(join(tree, file), text)
   }
-  const kept = files.map((file) => [file, readFileSync(join(tree, file), 'utf8')] as const)
-  try {
-    for (const [file, text] of kept) {
-      const here = places.filter((place) => place.file === file).sort((one, other) => other.start - one.start)
-      const broken = here.reduce(
-        (now, place) => now.slice(0, place.start) + place.broken + now.slice(place.end),
-        text,
-      )
-      // What cannot even be loaded fails every test, and shows nothing.
-      if (parseSync(file, broken).errors.length > 0) return 'NO CODE'
-      writeFileSync(join(tree, file), broken)
-    }
-    const isOfPostgres = files.some((file) => file.includes('postgres'))
-    return (await isGreen(tree, tests, isOfPostgres)) ? 'UNNOTICED' : 'noticed'
-  } finally {
-    for (const [file, text] of kept) writeFileSync(join(tree, file), text)
+  for (const test of tests) {
+    put(broken)
+    const isGreenBroken = await isGreen(tree, test, files)
+    put(whole)
+    // A test that is red anyway notices nothing.
+    if (!isGreenBroken && (await isGreen(tree, test, files))) return 'noticed'
   }
+  return 'UNNOTICED'
 }
 
 /** What PostgreSQL alone runs is seen by tools/test.ts, which starts a server. */
-async function isGreen(tree: string, tests: string[], isOfPostgres = false): Promise<boolean> {
-  const command = isOfPostgres ? ['tools/test.ts'] : ['--test', '--test-timeout=120000']
-  for (const test of tests) if (!(await succeeds(tree, [...command, test]))) return false
-  return true
+function isGreen(tree: string, test: string, files: string[]): Promise<boolean> {
+  const isOfPostgres = files.some((file) => file.includes('postgres'))
+  return succeeds(tree, [...(isOfPostgres ? ['tools/test.ts'] : ['--test', '--test-timeout=120000']), test])
 }
 
 async function succeeds(cwd: string, args: string[]): Promise<boolean> {
