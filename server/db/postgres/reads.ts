@@ -15,6 +15,8 @@ export class Reads {
   readonly #turns: Turns
   readonly #source: ConnectionSource
   readonly #options: DialectOptions
+  /** The limit is a matter of the transactions, and the same for all lists. */
+  readonly #byLimit = new Map<number, Kysely<Database>>()
 
   constructor(
     operations: ReadOperations,
@@ -47,10 +49,8 @@ export class Reads {
   async #run(name: string, input: unknown, statementsLimitMilliseconds: number): Promise<unknown> {
     const operation = this.#operations[name]
     if (operation === undefined) throw new Error(`no read ${name}`)
-    const options = { ...this.#options, statementsLimitMilliseconds }
-    const snapshots = new Kysely<Database>({ dialect: postgresDialect(this.#source, options) })
     try {
-      return await snapshots
+      return await this.#snapshotsWithin(statementsLimitMilliseconds)
         .transaction()
         .setIsolationLevel('repeatable read')
         .setAccessMode('read only')
@@ -59,5 +59,14 @@ export class Reads {
       if (!(error instanceof StatementTimeout)) throw error
       throw new QueryTooSlow('the query ran longer than its limit', { cause: error })
     }
+  }
+  #snapshotsWithin(statementsLimitMilliseconds: number): Kysely<Database> {
+    const made =
+      this.#byLimit.get(statementsLimitMilliseconds) ??
+      new Kysely<Database>({
+        dialect: postgresDialect(this.#source, { ...this.#options, statementsLimitMilliseconds }),
+      })
+    this.#byLimit.set(statementsLimitMilliseconds, made)
+    return made
   }
 }

@@ -37,13 +37,14 @@ export type Count =
  * How the page is found:
  * - `nothing`: it is empty.
  * - `walk`: along an index that has the order of the list, looking at each order until the page is full. With a
- *   status only its part of the index is walked, and the rest of the filter is left to be looked at.
+ *   status only its part of the index is walked, and the rest of the filter is left to be looked at. The index
+ *   `orders` is the table itself, which is in the order of creation.
  * - `text`: along the customers that contain the text (folded), in the order of creation.
  * - `sort`: all matches are found by an index of the filter, and then sorted.
  */
 export type Page =
   | { by: 'nothing' }
-  | ({ by: 'walk'; index: OrderIndex; status: number | null; looking: Filter | null } & Window)
+  | ({ by: 'walk'; index: OrderIndex | 'orders'; status: number | null; looking: Filter | null } & Window)
   | ({ by: 'text'; text: string } & Window)
   | ({ by: 'sort' } & Window)
 
@@ -82,12 +83,16 @@ export function planPage({ filter, sortKey, page }: ListRequest, { byStatus, mat
   if (text !== undefined && column === 'id') return { by: 'text', text, ...window }
   const status = column === 'id' ? onlyStatus(parts, byStatus) : null
   const walk = walkOf(status, filter, index, window)
-  if (parts.every((part) => isBoundBy(part, column, status))) return walk
+  const bound = parts.filter((part) => isBoundBy(part, column, status))
+  if (bound.length === parts.length) return walk
   // Names that contain a text lie together among the names: a walk may have to pass all others first.
   if (text !== undefined && sortKey === 'customer') return { by: 'sort', ...window }
   // The orders that the walk looks at, if matches lie evenly: against as many that are found and sorted.
   const walked = (sumOf(byStatus, status) / matches) * (window.skip + window.take)
-  return walked > matches ? { by: 'sort', ...window } : walk
+  if (walked > matches) return { by: 'sort', ...window }
+  return index === 'orders_by_id' && status === null && bound.length === 0
+    ? { ...walk, index: 'orders' }
+    : walk
 }
 
 function windowOf(matches: number, { offset, limit }: { offset: number; limit: number }): Window {
@@ -123,7 +128,9 @@ function onlyStatus(parts: Filter[], byStatus: Table['byStatus']): number | null
   return status === undefined || others.length > 0 ? null : status
 }
 
-function walkOf(status: number | null, filter: Filter | null, index: OrderIndex, window: Window): Page {
+type Walk = Extract<Page, { by: 'walk' }>
+
+function walkOf(status: number | null, filter: Filter | null, index: OrderIndex, window: Window): Walk {
   if (status === null) return { by: 'walk', index, status, looking: filter, ...window }
   const operands = conjunctsOf(filter).filter((part) => !isOfStatus(part))
   const looking: Filter | null = operands.length === 0 ? null : { kind: 'and', operands }

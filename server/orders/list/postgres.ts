@@ -1,7 +1,7 @@
 import { type Expression, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { prepared } from '../../db/prepared.ts'
 import type { Database } from '../../db/tables.ts'
 import type { OrderIndex } from '../order.ts'
-import type { Window } from './plan.ts'
 
 /** The statement timeout stops what takes too long. */
 export const withinTime = sql<SqlBool>`true`
@@ -11,12 +11,14 @@ export function along(_index: OrderIndex): RawBuilder<unknown> {
   return sql`orders`
 }
 
+export const alongCreation = { orders: sql`orders`, key: sql`orders.id` }
+
 /** Of a range, unlike of one value, the planner takes the order only from the index that begins with the status. */
 export function hasStatus(status: number): RawBuilder<SqlBool> {
   return sql`status between ${status} and ${status}`
 }
 
-export function limited({ take, skip }: Window): RawBuilder<unknown> {
+export function limited(take: number, skip: number): RawBuilder<unknown> {
   return sql`limit ${take} offset ${skip}`
 }
 
@@ -46,10 +48,14 @@ export function alongText(text: string): { matches: RawBuilder<unknown>; key: Ra
 
 /** Two snapshots with the same bounds and the same transactions under way see the same rows, for as long as a server runs. */
 export async function snapshotVersion(db: Kysely<Database>): Promise<number | string> {
-  const { rows } = await sql<{ version: string }>`
-    select pg_postmaster_start_time() || ' ' || pg_current_snapshot() as version`.execute(db)
-  return rows[0]?.version ?? ''
+  const [row] = await selectSnapshot(db)
+  return row?.version ?? ''
 }
+
+const selectSnapshot = prepared(
+  () => sql<{ version: string }>`
+    select pg_postmaster_start_time() || ' ' || pg_current_snapshot() as version`,
+)
 
 /** What a pattern takes literally. */
 function literal(text: string): string {

@@ -1,5 +1,6 @@
 import { expressionBuilder, type Kysely, type RawBuilder, sql } from 'kysely'
 import { ofEngine } from '../../db/engine.ts'
+import { prepared } from '../../db/prepared.ts'
 import type { Database } from '../../db/tables.ts'
 import { compileFilter } from '../filter/compile.ts'
 import type { Filter } from '../filter/parser.ts'
@@ -63,35 +64,67 @@ function sumOf(numbers: number[]): number {
   return numbers.reduce((sum, number) => sum + number, 0)
 }
 
-/** The orders of the page, in the order of the list. */
+/** Statements of pages that are kept. */
+const keptStatements = 256
+const statementsOf = new Map<string, ReturnType<typeof statementOf>>()
+
+/**
+ * The orders of the page, in the order of the list. Pages of one list are one statement, which is compiled once: to
+ * compile it costs as much as to run it.
+ */
 export async function findBy(db: Db, request: ListRequest, page: Page): Promise<OrderSummary[]> {
   if (page.by === 'nothing') return []
-  // By their ids first: of the orders that are passed over no row is read, where the index has all that is asked.
-  const { rows } = await sql<OrderSummary>`select ${selected} from orders
-    where id in (${idsOf(db, request, page)}) order by ${orderOf(request, page)}`.execute(db)
-  return page.isReversed ? rows.reverse() : rows
+  const list = JSON.stringify([
+    { ...request, page: null },
+    { ...page, skip: 0, take: 0 },
+  ])
+  const statement = statementsOf.get(list) ?? statementOf(request, page)
+  statementsOf.delete(list)
+  statementsOf.set(list, statement)
+  const [oldest] = statementsOf.keys()
+  if (statementsOf.size > keptStatements && oldest !== undefined) statementsOf.delete(oldest)
+  const orders = await statement(db, page.take, page.skip)
+  return page.isReversed ? orders.reverse() : orders
 }
 
 const selected = columnsOf(summaryNames)
 
-function idsOf(db: Db, request: ListRequest, page: Exclude<Page, { by: 'nothing' }>): RawBuilder<unknown> {
+type FoundPage = Exclude<Page, { by: 'nothing' }>
+
+/** By their ids first: of the orders that are passed over no row is read, where the index has all that is asked. */
+function statementOf(request: ListRequest, page: FoundPage) {
+  return prepared(
+    (db, take: number, skip: number) =>
+      sql<OrderSummary>`select ${selected} from orders
+        where id in (${idsOf(db, request, page)} ${ofEngine(db, { sqlite, postgres }).limited(take, skip)})
+        order by ${orderOf(request, page)}`,
+  )
+}
+
+/** The ids of all that match, in the order of the page. */
+function idsOf(db: Db, request: ListRequest, page: FoundPage): RawBuilder<unknown> {
   const engine = ofEngine(db, { sqlite, postgres })
-  const limit = engine.limited(page)
-  if (page.by === 'walk') {
-    const ofStatus = page.status === null ? sql`` : sql`${engine.hasStatus(page.status)} and`
-    const byStatus = page.status === null ? sql`` : sql`status ${wayOf(request, page)},`
-    return sql`select id from orders as ${engine.along(page.index)}
-      where ${ofStatus} ${conditionOf(db, page.looking, 'looking')} order by ${byStatus} ${orderOf(request, page)} ${limit}`
+  const way = wayOf(request, page)
+  if (page.by === 'sort') {
+    const found = conditionOf(db, request.filter, 'finding')
+    return sql`with matches as materialized (
+        select id, ${sortColumn(request)} as sort_key from orders where ${found}
+      ) select id from matches order by ${orderOf(request, page, sql.ref('sort_key'))}`
   }
   if (page.by === 'text') {
     const { matches, key } = engine.alongText(page.text)
-    return sql`select orders.id from ${matches} and ${conditionOf(db, request.filter, 'looking')}
-      order by ${key} ${wayOf(request, page)} ${limit}`
+    const looked = conditionOf(db, request.filter, 'looking')
+    return sql`select orders.id from ${matches} and ${looked} order by ${key} ${way}`
   }
-  const sortKey = sql.ref('sort_key')
-  return sql`with matches as materialized (
-      select id, ${sortColumn(request)} as sort_key from orders where ${conditionOf(db, request.filter, 'finding')}
-    ) select id from matches order by ${orderOf(request, page, sortKey)} ${limit}`
+  const looked = conditionOf(db, page.looking, 'looking')
+  if (page.index === 'orders') {
+    const { orders, key } = engine.alongCreation
+    return sql`select orders.id from ${orders} where ${looked} order by ${key} ${way}`
+  }
+  const ofStatus = page.status === null ? sql`` : sql`${engine.hasStatus(page.status)} and`
+  const byStatus = page.status === null ? sql`` : sql`status ${way},`
+  return sql`select id from orders as ${engine.along(page.index)}
+    where ${ofStatus} ${looked} order by ${byStatus} ${orderOf(request, page)}`
 }
 
 /** `finding`: customers that contain a text are found by the index of trigrams; else each order is looked at. */

@@ -1,8 +1,7 @@
 import { type Expression, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely'
-import { unseen } from '../../db/prepared.ts'
+import { prepared, unseen } from '../../db/prepared.ts'
 import type { Database } from '../../db/tables.ts'
 import type { OrderIndex } from '../order.ts'
-import type { Window } from './plan.ts'
 
 /**
  * Stands first in the condition of what may walk many rows, and stops it once its time is up. A call costs more than a
@@ -16,12 +15,15 @@ export function along(index: OrderIndex): RawBuilder<unknown> {
   return sql`orders indexed by ${sql.ref(index)}`
 }
 
+/** The table itself, which is in the order of creation: four times as quick as by an index, where rows are looked at. */
+export const alongCreation = { orders: sql`orders not indexed`, key: sql`orders.seq` }
+
 export function hasStatus(status: number): RawBuilder<SqlBool> {
   return sql`status = ${unseen(status)}`
 }
 
 /** SQLite would plan anew for each pair of numbers that it sees. */
-export function limited({ take, skip }: Window): RawBuilder<unknown> {
+export function limited(take: number, skip: number): RawBuilder<unknown> {
   return sql`limit ${unseen(take)} offset ${unseen(skip)}`
 }
 
@@ -57,11 +59,13 @@ export function alongText(text: string): { matches: RawBuilder<unknown>; key: Ra
 
 /** The same for two snapshots of one connection only if nothing was written between them. */
 export async function snapshotVersion(db: Kysely<Database>): Promise<number | string> {
-  const { rows } = await sql<{
-    version: number
-  }>`select data_version as version from pragma_data_version`.execute(db)
-  return rows[0]?.version ?? 0
+  const [row] = await selectVersion(db)
+  return row?.version ?? 0
 }
+
+const selectVersion = prepared(
+  () => sql<{ version: number }>`select data_version as version from pragma_data_version`,
+)
 
 /**
  * FTS5 takes what stands in double quotes literally, as a phrase of its trigrams. It compares the places of each of them
