@@ -45,25 +45,20 @@ export function prepareWorkplace(): Workplace {
 
 export async function sqliteSite(workplace: Workplace, orders: number, name: string): Promise<Site> {
   const databaseUrl = await sqliteCopy(orders, join(workplace.folder, `${name}.db`))
-  return makeSite(workplace, databaseUrl, orders, 'sqlite')
+  return makeSite(workplace, databaseUrl, orders)
 }
 
 export async function postgresSite(workplace: Workplace, orders: number, url: string): Promise<Site> {
   await seed(url, orders)
   // As autovacuum does within a minute.
-  await runSql(url, 'analyze orders')
-  return makeSite(workplace, url, orders, 'postgres')
+  await runSql(url, 'vacuum analyze orders')
+  return makeSite(workplace, url, orders)
 }
 
-async function makeSite(
-  { folder, keyEnv }: Workplace,
-  databaseUrl: string,
-  orders: number,
-  engine: 'sqlite' | 'postgres',
-): Promise<Site> {
+async function makeSite({ folder, keyEnv }: Workplace, databaseUrl: string, orders: number): Promise<Site> {
   const signingKeyFile = keyEnv.SIGNING_KEY_FILES ?? ''
   const db = await openAppDatabase({ databaseUrl, poolSize: 1 })
-  const paths = await choosePaths(db.read, engine, orders).finally(() => db.close())
+  const paths = await choosePaths(db.read, orders).finally(() => db.close())
   const callers = await makeCallers({ databaseUrl, publicUrl, signingKeyFile })
   const env = {
     ...keyEnv,
