@@ -31,9 +31,9 @@ const limitMilliseconds = 300_000
 
 /** Where the tests of a folder of server/ are; of all else, those of the whole service. */
 const testFolders: Record<string, string> = {
-  auth: 'auth,security,contract',
+  auth: 'auth,security,contract,cli',
   cli: 'cli,contract',
-  db: 'db,orders,faults',
+  db: 'db,orders,faults,cli',
   http: 'http,contract,security',
   orders: 'orders,contract,fuzz',
 }

@@ -144,6 +144,13 @@ describe('backup', { concurrency: 4 }, () => {
 })
 
 describe('the database of a command', () => {
+  it('is not guessed when .env cannot be read', async (t) => {
+    const cli = commandLine(t)
+    mkdirSync(join(cli.folder, '.env'))
+    assert.deepEqual(await cli.run('migrate', '', {}), refusal('.env cannot be read'))
+    assert.equal(existsSync(join(cli.folder, 'data')), false)
+  })
+
   it('is that of .env unless the environment names one, and --dev or production by default', async (t) => {
     const cli = commandLine(t)
     mkdirSync(join(cli.folder, 'env'))

@@ -81,7 +81,7 @@ export function placesIn(root: string, file: string): Place[] {
       }
     }
     if (node.type === 'Literal' && typeof node.value === 'number')
-      add('number', node, String(node.value * 1_000), `${declared} ${node.raw}`)
+      add('number', node, String(node.value * 1_000 || 1_000), `${declared} ${node.raw}`)
     if (node.type === 'Literal' && typeof node.value === 'string') add('text', node, "''")
     if (node.type === 'TemplateElement' && node.value.raw !== '') add('text', node, '')
     for (const child of childrenOf(node)) visit(child, inside, name)
