@@ -30,7 +30,7 @@ import {
   requestId,
   routableUrl,
 } from './http/request-context.ts'
-import { RequestLog, registerRequestLog } from './http/request-log.ts'
+import { registerRequestLog } from './http/request-log.ts'
 import type { App } from './http/route.ts'
 import { registerSecurityHeaders, securityHeaders } from './http/security-headers.ts'
 import { registerWebApp } from './http/spa.ts'
@@ -103,7 +103,6 @@ function createServer({ config, log }: AppParts, publicUrl: () => string): App {
     loggerInstance: log as FastifyBaseLogger,
     // One line per request is ours (http/request-log.ts).
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
-    childLoggerFactory: (parent, bindings, options) => new RequestLog(parent, bindings, options),
     genReqId: requestId,
     requestIdHeader: false,
     bodyLimit: bodyLimitBytes,

@@ -36,21 +36,6 @@ export function traceOf(
   return { traceId, parentId, flags }
 }
 
-const rememberedAddressesLimit = 10_000
-const limitKeys = new Map<string, string>()
-
-/** Taking an address apart costs more than most of what is done with it. */
-function rememberedLimitKey(reported: string, peer: string): string {
-  const known = limitKeys.get(reported)
-  if (known !== undefined) return known
-  const address = reportedAddress(reported, peer)
-  const key = limitKey(address)
-  if (address !== reported) return key
-  if (limitKeys.size >= rememberedAddressesLimit) limitKeys.clear()
-  limitKeys.set(reported, key)
-  return key
-}
-
 /** The first hooks of every request: identity and address, and in development the host. */
 export function registerRequestContext(app: App, config: Config): void {
   app.decorateRequest('principal', null)
@@ -58,7 +43,7 @@ export function registerRequestContext(app: App, config: Config): void {
   app.decorateRequest('trace', null)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
-    request.clientAddress = rememberedLimitKey(request.ip, request.socket.remoteAddress ?? '')
+    request.clientAddress = limitKey(reportedAddress(request.ip, request.socket.remoteAddress ?? ''))
     const trace = traceOf(request.raw)
     if (trace !== undefined) {
       const { traceId, flags } = trace

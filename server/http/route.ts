@@ -49,11 +49,7 @@ declare module 'fastify' {
     requestHeaders?: readonly HeaderDescription[]
     /** By status. */
     responseHeaders?: Record<number, readonly HeaderDescription[]>
-    /** By status, in the description; the default is the phrase of the status. */
-    responseDescriptions?: Record<number, string>
     parameters?: Record<string, Record<string, unknown>>
-    /** A body where one is expected: then a request without is 415 or 400. */
-    exampleBody?: unknown
     /** Left out of the OpenAPI description. */
     undocumented?: boolean
   }
