@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { availableParallelism, loadavg } from 'node:os'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { insertDemoOrders } from '../server/demo/demo.ts'
-import { makeDemoOrders } from '../server/demo/orders.ts'
+import { demoOrders } from '../server/demo/demo.ts'
+import * as store from '../server/orders/store.ts'
 import { launchChromium } from '../test/support/browser/chromium.ts'
 import { figuresOf, recordInteractions } from '../test/support/browser/figures.ts'
 import { createTestDatabase, withRawDatabase } from '../test/support/database.ts'
@@ -63,7 +63,7 @@ async function main(): Promise<void> {
 }
 
 async function addOrders(databaseUrl: string): Promise<void> {
-  await withRawDatabase(databaseUrl, (trx) => insertDemoOrders(trx, makeDemoOrders(Date.now())))
+  await withRawDatabase(databaseUrl, (trx) => store.addOrders(trx, demoOrders(Date.now())))
 }
 
 async function measure(browser: Browser, server: RunningServer) {

@@ -1,48 +1,71 @@
-import type { AccountReference } from '../auth/accounts/store.ts'
+import type { AccountReference, UserReference } from '../auth/accounts/store.ts'
 import { systemClock } from '../clock.ts'
-import type { Invocation, Outcome } from './command.ts'
+import { type Invocation, type Outcome, requiredArgument } from './command.ts'
 import { accepted, withDatabase } from './database.ts'
-import { spellRoles } from './role-names.ts'
+import { UsageError } from './failures.ts'
+import { givenRoles, spellRoles } from './role-names.ts'
+
+type Kind = AccountReference['kind']
 
 /** `user` and `client` `disable` and `enable`. Repeating one is no failure; `changed` tells. */
-export async function changeEnabled(
-  invocation: Invocation,
-  account: AccountReference,
-  subject: string,
-  enabled: boolean,
-): Promise<Outcome> {
+export const runSetEnabled = (kind: Kind, enabled: boolean) => async (invocation: Invocation) => {
+  const { account } = named(kind, invocation)
   const answer = await withDatabase(invocation, (db) =>
     db.write('setAccountEnabled', { account, enabled, nowMilliseconds: systemClock() }),
   )
-  const { name, changed } = accepted(answer, subject)
+  const { name, changed } = accepted(answer, subjectOf(account))
   const state = enabled ? 'enabled' : 'disabled'
   return {
-    value: { [nameMember(account)]: name, enabled, changed },
+    value: { [nameMember[kind]]: name, enabled, changed },
     text: changed ? `${name} is ${state}.` : `${name} is ${state} already.`,
   }
 }
 
 /** `user` and `client` `grant` and `revoke`. Repeating one is no failure; `changed` tells which roles moved. */
-export async function changeRoles(
-  invocation: Invocation,
-  account: AccountReference,
-  subject: string,
-  operation: 'grantRoles' | 'revokeRoles',
-  given: string[],
-): Promise<Outcome> {
-  const answer = await withDatabase(invocation, async (db) => {
-    const roles = await spellRoles(db, given)
-    return db.write(operation, { account, roles, nowMilliseconds: systemClock() })
-  })
-  const { name, changed, roles } = accepted(answer, subject)
-  const state = roles.length === 0 ? 'no roles' : roles.join(', ')
-  return {
-    value: { [nameMember(account)]: name, changed, roles },
-    text: changed.length === 0 ? `Nothing to change: ${name} has ${state}.` : `${name} has ${state}.`,
+export const runChangeRoles =
+  (kind: Kind, operation: 'grantRoles' | 'revokeRoles') =>
+  async (invocation: Invocation): Promise<Outcome> => {
+    const { account, rest } = named(kind, invocation)
+    const given = givenRoles(invocation, rest)
+    const answer = await withDatabase(invocation, async (db) => {
+      const roles = await spellRoles(db, given)
+      return db.write(operation, { account, roles, nowMilliseconds: systemClock() })
+    })
+    const { name, changed, roles } = accepted(answer, subjectOf(account))
+    const state = roles.length === 0 ? 'no roles' : roles.join(', ')
+    return {
+      value: { [nameMember[kind]]: name, changed, roles },
+      text: changed.length === 0 ? `Nothing to change: ${name} has ${state}.` : `${name} has ${state}.`,
+    }
   }
-}
 
 /** Names in JSON are those of the contract. */
-function nameMember(account: AccountReference): 'userName' | 'clientId' {
-  return account.kind === 'user' ? 'userName' : 'clientId'
+const nameMember = { user: 'userName', client: 'clientId' }
+
+/** The account that a command line names, and the arguments after it. */
+function named(kind: Kind, invocation: Invocation): { account: AccountReference; rest: string[] } {
+  if (kind === 'user') return namedUser(invocation)
+  const name = requiredArgument(invocation, 0, 'the client id')
+  return { account: { kind, name }, rest: invocation.positionals.slice(1) }
+}
+
+/** One user by --email, --user-name or the first argument; `rest` are the arguments after it. */
+export function namedUser(invocation: Invocation): { account: UserReference; rest: string[] } {
+  const { email, 'user-name': userName } = invocation.texts
+  if (email !== undefined && userName !== undefined) {
+    throw new UsageError('--email and --user-name both name the user: give one')
+  }
+  const option = email ?? userName
+  const [first, ...others] = invocation.positionals
+  const name = option ?? first
+  if (name === undefined || name === '')
+    throw new UsageError('the user is missing: give an email or a user name')
+  const rest = option === undefined ? others : invocation.positionals
+  const isEmail = email !== undefined || name.includes('@')
+  return { account: isEmail ? { kind: 'user', email: name } : { kind: 'user', name }, rest }
+}
+
+/** What the command line called the account. */
+export function subjectOf(account: AccountReference): string {
+  return 'email' in account ? account.email : account.name
 }

@@ -50,14 +50,14 @@ const userCommands: Record<string, CommandSpec> = {
     summary: 'shut a user out',
     notes: [revocationNote],
     examples: ['user disable jo@example.com'],
-    load: async () => (await import('./users.ts')).runDisableUser,
+    load: async () => (await import('./accounts.ts')).runSetEnabled('user', false),
   },
   'user enable': {
     ...oneUser,
     summary: 'let a disabled user in again',
     notes: ['What ended with the disable stays ended: the user signs in anew.'],
     examples: ['user enable jo@example.com'],
-    load: async () => (await import('./users.ts')).runEnableUser,
+    load: async () => (await import('./accounts.ts')).runSetEnabled('user', true),
   },
   'user sign-out': {
     argumentsText: '<email or user name> | --all',
@@ -80,7 +80,7 @@ const userCommands: Record<string, CommandSpec> = {
     options: { ...userOptions, role: roleOption },
     notes: ['An added role shows when the user next signs in or refreshes.'],
     examples: ['user grant jo@example.com Operator', 'user grant jo --role Operator,Viewer'],
-    load: async () => (await import('./users.ts')).runGrantUser,
+    load: async () => (await import('./accounts.ts')).runChangeRoles('user', 'grantRoles'),
   },
   'user revoke': {
     summary: 'take roles from a user',
@@ -88,7 +88,7 @@ const userCommands: Record<string, CommandSpec> = {
     options: { ...userOptions, role: roleOption },
     notes: [revocationNote],
     examples: ['user revoke jo@example.com Operator'],
-    load: async () => (await import('./users.ts')).runRevokeUser,
+    load: async () => (await import('./accounts.ts')).runChangeRoles('user', 'revokeRoles'),
   },
 }
 
@@ -129,13 +129,13 @@ const clientCommands: Record<string, CommandSpec> = {
     summary: 'shut a service out',
     notes: ['Its access tokens end within five minutes (PERMISSION_CACHE_TTL_SECONDS).'],
     examples: ['client disable billing'],
-    load: async () => (await import('./clients.ts')).runDisableClient,
+    load: async () => (await import('./accounts.ts')).runSetEnabled('client', false),
   },
   'client enable': {
     ...oneClient,
     summary: 'let a disabled service in again',
     examples: ['client enable billing'],
-    load: async () => (await import('./clients.ts')).runEnableClient,
+    load: async () => (await import('./accounts.ts')).runSetEnabled('client', true),
   },
   'client grant': {
     argumentsText: '<client id> [<role>...]',
@@ -143,7 +143,7 @@ const clientCommands: Record<string, CommandSpec> = {
     summary: 'give a service roles',
     notes: ['An added role shows in the next token.'],
     examples: ['client grant billing Viewer'],
-    load: async () => (await import('./clients.ts')).runGrantClient,
+    load: async () => (await import('./accounts.ts')).runChangeRoles('client', 'grantRoles'),
   },
   'client revoke': {
     argumentsText: '<client id> [<role>...]',
@@ -151,7 +151,7 @@ const clientCommands: Record<string, CommandSpec> = {
     summary: 'take roles from a service',
     notes: ['Its access tokens end within five minutes (PERMISSION_CACHE_TTL_SECONDS).'],
     examples: ['client revoke billing Operator'],
-    load: async () => (await import('./clients.ts')).runRevokeClient,
+    load: async () => (await import('./accounts.ts')).runChangeRoles('client', 'revokeRoles'),
   },
 }
 

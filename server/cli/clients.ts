@@ -1,13 +1,11 @@
 import { isAccountName } from '../auth/accounts/names.ts'
-import type { AccountReference } from '../auth/accounts/store.ts'
 import { listClients } from '../auth/accounts/store.ts'
 import { formatInstant, systemClock } from '../clock.ts'
 import { newSecret, sha256 } from '../ids.ts'
-import { changeEnabled, changeRoles } from './accounts.ts'
 import { type Invocation, type Outcome, requiredArgument } from './command.ts'
 import { accepted, withDatabase } from './database.ts'
 import { Refused } from './failures.ts'
-import { givenRoles, spellRoles } from './role-names.ts'
+import { spellRoles } from './role-names.ts'
 import { table } from './table.ts'
 
 export async function runAddClient(invocation: Invocation): Promise<Outcome> {
@@ -85,35 +83,6 @@ export async function runListClients(invocation: Invocation): Promise<Outcome> {
       ]),
     ),
   }
-}
-
-export function runDisableClient(invocation: Invocation): Promise<Outcome> {
-  const { account, clientId } = namedClient(invocation)
-  return changeEnabled(invocation, account, clientId, false)
-}
-
-export function runEnableClient(invocation: Invocation): Promise<Outcome> {
-  const { account, clientId } = namedClient(invocation)
-  return changeEnabled(invocation, account, clientId, true)
-}
-
-export function runGrantClient(invocation: Invocation): Promise<Outcome> {
-  const { account, clientId, rest } = namedClient(invocation)
-  return changeRoles(invocation, account, clientId, 'grantRoles', givenRoles(invocation, rest))
-}
-
-export function runRevokeClient(invocation: Invocation): Promise<Outcome> {
-  const { account, clientId, rest } = namedClient(invocation)
-  return changeRoles(invocation, account, clientId, 'revokeRoles', givenRoles(invocation, rest))
-}
-
-function namedClient(invocation: Invocation): {
-  account: AccountReference
-  clientId: string
-  rest: string[]
-} {
-  const clientId = requiredArgument(invocation, 0, 'the client id')
-  return { account: { kind: 'client', name: clientId }, clientId, rest: invocation.positionals.slice(1) }
 }
 
 function secretText(clientId: string, clientSecret: string): string {

@@ -1,19 +1,14 @@
 import { type CopyProgress, type CopyReport, copyDatabase } from '../db/copy/copy.ts'
 import type { Invocation, Outcome } from './command.ts'
 import { UsageError } from './failures.ts'
+import { grouped, progressPrinter } from './progress.ts'
 import { table } from './table.ts'
-
-const progressIntervalMilliseconds = 1_000
 
 export async function runCopy(invocation: Invocation): Promise<Outcome> {
   const report = await copyDatabase({
     from: requiredAddress(invocation, 'from'),
     to: requiredAddress(invocation, 'to'),
-    onProgress: progressPrinter(
-      (line) => process.stderr.write(`${line}\n`),
-      () => performance.now(),
-      invocation.switches.has('json'),
-    ),
+    onProgress: progressPrinter(invocation.switches.has('json'), describeProgress),
   })
   return {
     value: report,
@@ -24,20 +19,8 @@ export async function runCopy(invocation: Invocation): Promise<Outcome> {
   }
 }
 
-/** Writes at most one line a second, and the first at once; with `json` each is one JSON value. */
-export function progressPrinter(
-  write: (line: string) => void,
-  nowMilliseconds: () => number,
-  json: boolean,
-): (progress: CopyProgress) => void {
-  let nextAt = Number.NEGATIVE_INFINITY
-  return (progress) => {
-    const now = nowMilliseconds()
-    if (now < nextAt) return
-    nextAt = now + progressIntervalMilliseconds
-    const { phase, table: name, rows, of } = progress
-    write(json ? JSON.stringify({ progress }) : `${phase} ${name}: ${grouped(rows)} of ${grouped(of)} rows`)
-  }
+function describeProgress({ phase, table: name, rows, of }: CopyProgress): string {
+  return `${phase} ${name}: ${grouped(rows)} of ${grouped(of)} rows`
 }
 
 function requiredAddress(invocation: Invocation, name: 'from' | 'to'): string {
@@ -54,8 +37,4 @@ function describeReport(report: CopyReport): string {
       : `\nNot copied, for it is not Countersign’s: ${report.leftBehind.join(', ')}.`
   const sum = `Copied ${grouped(report.rows)} rows; counts and content are the same on both sides.`
   return `${table(['TABLE', 'ROWS'], counts)}\n${sum}${left}`
-}
-
-function grouped(count: number): string {
-  return count.toLocaleString('en-US')
 }

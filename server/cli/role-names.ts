@@ -1,4 +1,4 @@
-import { listRoles } from '../auth/roles/store.ts'
+import { roleNames } from '../auth/roles/store.ts'
 import type { AppDatabase } from '../operations.ts'
 import type { Invocation } from './command.ts'
 import { refusalOf } from './database.ts'
@@ -21,14 +21,18 @@ export function splitCommas(words: string[]): string[] {
 
 /** The roles as the table spells them, whatever case they were given in. Throws `Refused` naming all roles. */
 export async function spellRoles(db: AppDatabase, given: string[]): Promise<string[]> {
-  const known = (await listRoles(db.read)).map(({ role }) => role)
-  const unknown: string[] = []
-  const roles = new Set<string>()
-  for (const name of given) {
-    const role = known.find((candidate) => candidate.toLowerCase() === name.toLowerCase())
-    if (role === undefined) unknown.push(name)
-    else roles.add(role)
-  }
+  const known = await roleNames(db.read)
+  const { spelled, unknown } = spell(given, known)
   if (unknown.length > 0) throw refusalOf({ refused: 'unknown-role', unknown, known }, '')
-  return [...roles].sort()
+  return spelled
+}
+
+/** Each name as `known` has it, once and sorted, and the names that it has in no case. */
+export function spell<Name extends string>(given: string[], known: readonly Name[]) {
+  const byFolded = new Map(known.map((name) => [name.toLowerCase(), name]))
+  const found = given.map((name) => byFolded.get(name.toLowerCase()))
+  return {
+    spelled: [...new Set(found.filter((name) => name !== undefined))].sort(),
+    unknown: given.filter((_, index) => found[index] === undefined),
+  }
 }

@@ -3,7 +3,7 @@ import { listRoles } from '../auth/roles/store.ts'
 import { type Invocation, type Outcome, requiredArgument } from './command.ts'
 import { accepted, withDatabase } from './database.ts'
 import { Refused, UsageError } from './failures.ts'
-import { spellRoles, splitCommas } from './role-names.ts'
+import { spell, spellRoles, splitCommas } from './role-names.ts'
 import { table } from './table.ts'
 
 export async function runListRoles(invocation: Invocation): Promise<Outcome> {
@@ -45,18 +45,12 @@ async function changePermissions(
 
 function spellPermissions(given: string[]): Permission[] {
   if (given.length === 0) throw new UsageError('a permission is missing')
-  const unknown: string[] = []
-  const spelled = new Set<Permission>()
-  for (const name of given) {
-    const permission = permissions.find((candidate) => candidate.toLowerCase() === name.toLowerCase())
-    if (permission === undefined) unknown.push(name)
-    else spelled.add(permission)
-  }
+  const { spelled, unknown } = spell(given, permissions)
   if (unknown.length > 0) {
     throw new Refused(
       'unknown-permission',
       `there is no permission ${unknown.join(', ')}; the permissions are ${permissions.join(', ')}`,
     )
   }
-  return [...spelled]
+  return spelled
 }

@@ -45,22 +45,14 @@ async function dispatch(args: string[], json: boolean): Promise<ExitStatus> {
 }
 
 async function runCommand(name: string, spec: CommandSpec, args: string[], json: boolean): Promise<void> {
-  const invocation = parse(name, spec, args)
-  loadEnvironmentFile()
-  const run = await spec.load()
   try {
+    const invocation = parseInvocation(spec, args)
+    loadEnvironmentFile()
+    const run = await spec.load()
     const outcome = await run(invocation)
     const output = json ? JSON.stringify(outcome.value) : outcome.text
     if (output !== undefined && output !== '') print(process.stdout, output)
     if (outcome.hint !== undefined && !json) print(process.stderr, outcome.hint)
-  } catch (error) {
-    throw error instanceof UsageError ? new UsageError(`${name}: ${error.message}${hint(name)}`) : error
-  }
-}
-
-function parse(name: string, spec: CommandSpec, args: string[]) {
-  try {
-    return parseInvocation(spec, args)
   } catch (error) {
     throw error instanceof UsageError ? new UsageError(`${name}: ${error.message}${hint(name)}`) : error
   }

@@ -1,17 +1,22 @@
 import { hasAccounts } from '../auth/accounts/store.ts'
 import { systemClock } from '../clock.ts'
+import { makeOrders, type People } from '../demo/orders.ts'
 import type { AppDatabase } from '../operations.ts'
 import { countByStatus } from '../orders/tally.ts'
 import type { Invocation, Outcome } from './command.ts'
 import { withDatabase } from './database.ts'
 import { Refused, UsageError } from './failures.ts'
-import { makeOrders, seedCreatorPrefix } from './seed-orders.ts'
+import { grouped, progressPrinter } from './progress.ts'
 
+/** No account has a colon in its name: the filter `createdBy=seed:*` tells these orders from real ones. */
+const people: People = {
+  creators: ['seed:operator', 'seed:operator', 'seed:operator', 'seed:admin', 'seed:service'],
+  approver: 'seed:admin',
+}
 const greatestCount = 100_000_000
 const defaultDays = 365
 /** In one statement and one transaction. */
 const batchRows = 1_000
-const progressIntervalMilliseconds = 1_000
 
 /** Fills a database with invented orders; one that people work with only when it is told to. */
 export async function runSeed(invocation: Invocation): Promise<Outcome> {
@@ -20,12 +25,17 @@ export async function runSeed(invocation: Invocation): Promise<Outcome> {
   const startedAt = performance.now()
   const total = await withDatabase(invocation, async (db) => {
     if (!invocation.switches.has('yes')) await refuseInUse(db)
-    const onRows = progressPrinter(count, invocation.switches.has('json'))
+    const tell = progressPrinter(
+      invocation.switches.has('json'),
+      (progress: { rows: number; of: number }) =>
+        `${grouped(progress.rows)} of ${grouped(progress.of)} orders`,
+    )
     let added = 0
-    for (const orders of makeOrders({ count, days, nowMilliseconds: systemClock(), batchRows })) {
+    const wanted = { count, days, nowMilliseconds: systemClock(), people, batchRows }
+    for (const orders of makeOrders(wanted)) {
       await db.write('addOrders', orders)
       added += orders.length
-      onRows(added)
+      tell({ rows: added, of: count })
     }
     const counts = await countByStatus(db.read)
     return [...counts.values()].reduce((sum, ofStatus) => sum + ofStatus, 0)
@@ -34,7 +44,7 @@ export async function runSeed(invocation: Invocation): Promise<Outcome> {
   return {
     value: { added: count, total, seconds },
     text: `Added ${grouped(count)} orders in ${seconds} s; there are ${grouped(total)} now.`,
-    hint: `The filter createdBy=${seedCreatorPrefix}* finds them: no account has such a name.`,
+    hint: 'The filter createdBy=seed:* finds them: no account has such a name.',
   }
 }
 
@@ -45,20 +55,6 @@ async function refuseInUse(db: AppDatabase): Promise<void> {
     'the database has accounts that are not demo accounts, and invented orders would stand among real ones;' +
       ' nothing was added (--yes adds them all the same)',
   )
-}
-
-/** At most one line a second on standard error; with `json` each is one JSON value. */
-function progressPrinter(of: number, json: boolean): (rows: number) => void {
-  let nextAt = performance.now() + progressIntervalMilliseconds
-  return (rows) => {
-    const now = performance.now()
-    if (now < nextAt) return
-    nextAt = now + progressIntervalMilliseconds
-    const line = json
-      ? JSON.stringify({ progress: { rows, of } })
-      : `${grouped(rows)} of ${grouped(of)} orders`
-    process.stderr.write(`${line}\n`)
-  }
 }
 
 function wholeNumber(
@@ -73,8 +69,4 @@ function wholeNumber(
   const value = /^\d{1,9}$/.test(text) ? Number(text) : 0
   if (value >= 1 && value <= greatest) return value
   throw new UsageError(`--${name} takes a whole number from 1 to ${grouped(greatest)}`)
-}
-
-function grouped(count: number): string {
-  return count.toLocaleString('en-US')
 }

@@ -1,14 +1,14 @@
 import { accountOf } from '../auth/accounts/accounts.ts'
 import { isAccountName, normalizeEmail } from '../auth/accounts/names.ts'
-import { listUsers, type UserReference } from '../auth/accounts/store.ts'
+import { listUsers } from '../auth/accounts/store.ts'
 import { Passwords } from '../auth/passwords.ts'
 import { formatInstant, parseTimeZone, systemClock } from '../clock.ts'
-import { changeEnabled, changeRoles } from './accounts.ts'
+import { namedUser, subjectOf } from './accounts.ts'
 import type { Invocation, Outcome } from './command.ts'
 import { accepted, withDatabase } from './database.ts'
 import { Refused, UsageError } from './failures.ts'
 import { readNewPassword } from './new-password.ts'
-import { givenRoles, spellRoles } from './role-names.ts'
+import { spellRoles } from './role-names.ts'
 import { table } from './table.ts'
 
 export async function runAddUser(invocation: Invocation): Promise<Outcome> {
@@ -110,11 +110,11 @@ export async function runListUsers(invocation: Invocation): Promise<Outcome> {
 export async function runSetPassword(invocation: Invocation): Promise<Outcome> {
   const { account } = namedUser(invocation)
   return withDatabase(invocation, async (db) => {
-    const found = accepted(await accountOf(db.read, account), describe(account))
+    const found = accepted(await accountOf(db.read, account), subjectOf(account))
     const password = await readNewPassword([found.name, found.email ?? ''])
     const passwordHash = await new Passwords().hash(password)
     const nowMilliseconds = systemClock()
-    accepted(await db.write('setPassword', { account, passwordHash, nowMilliseconds }), describe(account))
+    accepted(await db.write('setPassword', { account, passwordHash, nowMilliseconds }), subjectOf(account))
     return {
       value: { userName: found.name },
       text: `${found.name} has a new password; sessions and tokens have been ended.`,
@@ -131,7 +131,7 @@ export async function runSignOut(invocation: Invocation): Promise<Outcome> {
   const answer = await withDatabase(invocation, (db) =>
     db.write('signOutUser', { account, nowMilliseconds: systemClock() }),
   )
-  const { name } = accepted(answer, describe(account))
+  const { name } = accepted(answer, subjectOf(account))
   return { value: { userName: name }, text: `${name} is signed out everywhere.` }
 }
 
@@ -155,49 +155,6 @@ async function signOutEverybody(invocation: Invocation): Promise<Outcome> {
     value: { users },
     text: `${users} ${users === 1 ? 'user is' : 'users are'} signed out everywhere.`,
   }
-}
-
-export function runDisableUser(invocation: Invocation): Promise<Outcome> {
-  const { account } = namedUser(invocation)
-  return changeEnabled(invocation, account, describe(account), false)
-}
-
-export function runEnableUser(invocation: Invocation): Promise<Outcome> {
-  const { account } = namedUser(invocation)
-  return changeEnabled(invocation, account, describe(account), true)
-}
-
-export function runGrantUser(invocation: Invocation): Promise<Outcome> {
-  const { account, rest } = namedUser(invocation)
-  return changeRoles(invocation, account, describe(account), 'grantRoles', givenRoles(invocation, rest))
-}
-
-export function runRevokeUser(invocation: Invocation): Promise<Outcome> {
-  const { account, rest } = namedUser(invocation)
-  return changeRoles(invocation, account, describe(account), 'revokeRoles', givenRoles(invocation, rest))
-}
-
-/** One user by --email, --user-name or the first argument; `rest` are the arguments after it. */
-function namedUser(invocation: Invocation): { account: UserReference; rest: string[] } {
-  const { email, 'user-name': userName } = invocation.texts
-  if (email !== undefined && userName !== undefined) {
-    throw new UsageError('--email and --user-name both name the user: give one')
-  }
-  const option = email ?? userName
-  const [first, ...others] = invocation.positionals
-  const name = option ?? first
-  if (name === undefined || name === '')
-    throw new UsageError('the user is missing: give an email or a user name')
-  const rest = option === undefined ? others : invocation.positionals
-  return { account: userReference(name, email !== undefined), rest }
-}
-
-function userReference(name: string, isEmail: boolean): UserReference {
-  return isEmail || name.includes('@') ? { kind: 'user', email: name } : { kind: 'user', name }
-}
-
-function describe(account: UserReference): string {
-  return 'email' in account ? account.email : account.name
 }
 
 function describeRoles(roles: string[]): string {

@@ -3,11 +3,10 @@ import { addClient, addUser } from '../auth/accounts/accounts.ts'
 import { hasAccounts } from '../auth/accounts/store.ts'
 import type { Passwords } from '../auth/passwords.ts'
 import type { Config } from '../config.ts'
-import type { Database } from '../db/tables.ts'
+import type { Database, OrdersTable } from '../db/tables.ts'
 import { sha256 } from '../ids.ts'
-import { transitions } from '../orders/order.ts'
-import { hasOrders, insertOrder, transitionOrder } from '../orders/store.ts'
-import { type DemoOrder, makeDemoOrders } from './orders.ts'
+import { addOrders, hasOrders } from '../orders/store.ts'
+import { makeOrders } from './orders.ts'
 
 /** Published on purpose: these exist in development only, and production does not start beside them. */
 export const demoAccounts = [
@@ -27,11 +26,17 @@ export const demoClient = {
   role: 'Operator',
 } as const
 
+/** 250 orders by the demo accounts, all within the 90 days that the overview can show. */
+export function demoOrders(nowMilliseconds: number): OrdersTable[] {
+  const people = { creators: ['operator', 'operator', 'admin', 'demo-service'], approver: 'admin' }
+  return [...makeOrders({ count: 250, days: 89, nowMilliseconds, people, batchRows: 250 })].flat()
+}
+
 export interface SeedDemoInput {
   nowMilliseconds: number
   users: { userName: string; email: string; passwordHash: string; roles: string[] }[]
   client: { clientId: string; secretHash: string; roles: string[] }
-  orders: DemoOrder[]
+  orders: OrdersTable[]
 }
 
 /** True for a database without accounts and orders: worth the work of `prepareDemo`. */
@@ -45,7 +50,7 @@ export async function prepareDemo(options: {
   passwords: Passwords
   demoOrders: boolean
 }): Promise<SeedDemoInput> {
-  const { nowMilliseconds, passwords, demoOrders } = options
+  const { nowMilliseconds, passwords } = options
   const users = demoAccounts.map(async ({ password, role, ...user }) => ({
     ...user,
     roles: [role],
@@ -56,7 +61,7 @@ export async function prepareDemo(options: {
     nowMilliseconds,
     users: await Promise.all(users),
     client: { clientId, secretHash: sha256(clientSecret), roles: [role] },
-    orders: demoOrders ? makeDemoOrders(nowMilliseconds) : [],
+    orders: options.demoOrders ? demoOrders(nowMilliseconds) : [],
   }
 }
 
@@ -77,18 +82,8 @@ export async function seedDemo(
   }
   const added = await addClient(trx, { ...common, ...client })
   if ('refused' in added) throw new Error(`${client.clientId}: ${added.refused}`)
-  await insertDemoOrders(trx, orders)
+  if (orders.length > 0) await addOrders(trx, orders)
   return { seeded: true }
-}
-
-/** Creates the orders and approves them as they would have been. */
-export async function insertDemoOrders(trx: Transaction<Database>, orders: DemoOrder[]): Promise<void> {
-  for (const { order, approved } of orders) {
-    await insertOrder(trx, order)
-    if (approved === null) continue
-    const change = { ...approved, id: order.id, acceptedVersions: null, modifiedBy: 'admin' }
-    await transitionOrder(trx, transitions.approve, change)
-  }
 }
 
 /** Where to look and how to sign in, for a person who started a development server. */

@@ -1,96 +1,126 @@
-import { newOrderId } from '../ids.ts'
-import type { NewOrder } from '../orders/store.ts'
+import type { Selectable } from 'kysely'
+import type { OrdersTable } from '../db/tables.ts'
+import { orderStatus } from '../orders/order.ts'
+import { type Customer, makeCustomers } from './customers.ts'
 
-/** A demo order, and when and where the administrator approved it, if so. */
-export interface DemoOrder {
-  order: NewOrder
-  approved: { nowMilliseconds: number; timeZone: string } | null
+/** User names for the audit trail. */
+export interface People {
+  /** Each creates as many orders as the others; a name may stand here more than once. */
+  creators: readonly string[]
+  approver: string
 }
 
-const orderCount = 250
+const zones = [
+  'Europe/Berlin',
+  'Europe/London',
+  'America/New_York',
+  'Asia/Tokyo',
+  'America/Sao_Paulo',
+  'Australia/Sydney',
+  'Asia/Kolkata',
+  'UTC',
+]
+const approvedShare = 0.6
 const dayMilliseconds = 86_400_000
-const periodMilliseconds = 90 * dayMilliseconds
+/** A power of two: the customers' shares of the orders are multiples of one part of so many. */
+const lotteryLots = 2 ** 18
 
-/** Numbers from 0 up to 1, the same for the same seed (xorshift32). Not for secrets. */
+export interface OrdersWanted {
+  count: number
+  days: number
+  nowMilliseconds: number
+  people: People
+  batchRows: number
+}
+
+/**
+ * Orders as they could have come in over the last `days`, oldest first, in batches. The same for the same arguments.
+ * Customers have long-tailed shares (the most frequent has about one order in a hundred, most have one in tens of
+ * thousands); totals are log-normal with a median of about 300; three of five orders are approved.
+ */
+export function* makeOrders({
+  count,
+  days,
+  nowMilliseconds,
+  people,
+  batchRows,
+}: OrdersWanted): Generator<Selectable<OrdersTable>[]> {
+  const random = pseudoRandom(0x5eed)
+  const lottery = drawLots(makeCustomers(random))
+  const begin = nowMilliseconds - days * dayMilliseconds
+  const step = (days * dayMilliseconds) / count
+  const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T
+  let batch: Selectable<OrdersTable>[] = []
+  for (let index = 0; index < count; index += 1) {
+    const createdAt = Math.floor(begin + (index + random()) * step)
+    const customer = lottery[Math.floor(random() * lotteryLots)] as Customer
+    const approvedAt = createdAt + 60_000 + Math.floor(random() ** 3 * 4 * dayMilliseconds)
+    const isApproved = random() < approvedShare && approvedAt <= nowMilliseconds
+    batch.push({
+      id: orderId(createdAt, random),
+      customer: customer.name,
+      customer_folded: customer.folded,
+      total_e4: makeTotal(random),
+      status: isApproved ? orderStatus.Approved : orderStatus.Pending,
+      created_at: createdAt,
+      created_at_time_zone: pick(zones),
+      created_by: pick(people.creators),
+      updated_at: isApproved ? approvedAt : null,
+      updated_at_time_zone: isApproved ? pick(zones) : null,
+      modified_by: isApproved ? people.approver : null,
+      version: isApproved ? 2 : 1,
+    })
+    if (batch.length === batchRows) {
+      yield batch
+      batch = []
+    }
+  }
+  if (batch.length > 0) yield batch
+}
+
+/** Each customer as often as its share is: a draw is then one look. */
+function drawLots(customers: Customer[]): Customer[] {
+  const weights = customers.map((_, rank) => 1 / (rank + 20))
+  const sum = weights.reduce((total, weight) => total + weight, 0)
+  const lots: Customer[] = []
+  let share = 0
+  for (const [rank, customer] of customers.entries()) {
+    share += (weights[rank] ?? 0) / sum
+    const end = Math.round(share * lotteryLots)
+    while (lots.length < end) lots.push(customer)
+  }
+  return lots
+}
+
+/** Log-normal by the sum of uniform numbers; mostly two decimals, but none to four occur. */
+function makeTotal(random: () => number): number {
+  const normal = random() + random() + random() + random() - 2
+  const units = 300 * Math.exp(normal * 2.6)
+  const roll = random()
+  const step = roll < 0.75 ? 100 : roll < 0.93 ? 10_000 : roll < 0.97 ? 10 : 1
+  return Math.max(step, Math.round((units * 10_000) / step) * step)
+}
+
+const hex4 = Array.from({ length: 65_536 }, (_, number) => number.toString(16).padStart(4, '0'))
+
+/** A UUIDv7 of the instant whose random bits come from `random`. */
+function orderId(milliseconds: number, random: () => number): string {
+  const bits = (count: number) => Math.floor(random() * 2 ** count)
+  const high = Math.floor(milliseconds / 2 ** 32)
+  const low = milliseconds % 2 ** 32
+  const instant = `${hex4[high]}${hex4[Math.floor(low / 65_536)]}-${hex4[low % 65_536]}`
+  const version = hex4[0x7000 | bits(12)]
+  const variant = hex4[0x8000 | bits(14)]
+  return `${instant}-${version}-${variant}-${hex4[bits(16)]}${hex4[bits(16)]}${hex4[bits(16)]}`
+}
+
+/** Numbers from 0 up to 1 (mulberry32), the same for the same seed. Not for secrets. */
 function pseudoRandom(seed: number): () => number {
   let state = seed
   return () => {
-    state ^= state << 13
-    state ^= state >>> 17
-    state ^= state << 5
-    return (state >>> 0) / 2 ** 32
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }
-
-const creators = [
-  { name: 'operator', zones: ['Europe/Berlin', 'Europe/London', 'America/New_York'] },
-  { name: 'operator', zones: ['Europe/Berlin', 'Asia/Tokyo', 'America/Sao_Paulo'] },
-  { name: 'admin', zones: ['Europe/Lisbon', 'Australia/Sydney'] },
-  { name: 'demo-service', zones: ['UTC'] },
-]
-const approverZones = ['Europe/Lisbon', 'Europe/Berlin', 'Asia/Singapore', 'America/Los_Angeles', 'UTC']
-
-/**
- * The same at every run, but for their ids and the running instant. The newest is some minutes old; the older ones
- * spread over the period.
- */
-export function makeDemoOrders(nowMilliseconds: number): DemoOrder[] {
-  const random = pseudoRandom(0x0c5161)
-  const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T
-  const ages = Array.from({ length: orderCount }, () =>
-    Math.floor(random() * (periodMilliseconds - dayMilliseconds)),
-  )
-  return ages
-    .sort((a, b) => b - a)
-    .map((age) => {
-      const createdAt = nowMilliseconds - age - 5 * 60_000
-      const creator = pick(creators)
-      const approvedAt = createdAt + 60_000 + Math.floor(random() ** 3 * 4 * dayMilliseconds)
-      const isApproved = random() < 0.62 && approvedAt <= nowMilliseconds
-      return {
-        order: {
-          id: newOrderId(createdAt),
-          customer: pick(customers).normalize('NFC'),
-          totalE4: makeTotal(random),
-          createdAtTimeZone: pick(creator.zones),
-          createdBy: creator.name,
-        },
-        approved: isApproved ? { nowMilliseconds: approvedAt, timeZone: pick(approverZones) } : null,
-      }
-    })
-}
-
-/** Mostly hundreds, sometimes hundreds of thousands; mostly two decimals, but none to four occur. */
-function makeTotal(random: () => number): number {
-  const unitsE4 = 10 ** (1 + random() ** 1.5 * 4.5) * 10_000
-  const decimals = [2, 2, 2, 2, 0, 0, 1, 3, 4][Math.floor(random() * 9)] ?? 2
-  const step = 10 ** (4 - decimals)
-  return Math.round(unitsE4 / step) * step
-}
-
-/** None of them is meant to be a company that exists. */
-const customers = `
-Abenteuer & Söhne GmbH | Aalto Sähkö Oy | Açaí do Norte Ltda. | Ægir Havfiske AS | Alder & Finch Ltd |
-Ali Yılmaz Tekstil A.Ş. | Amberfield Grain Co-operative | Ångström Instrument AB |
-Antoine Lefèvre & Cie | Atelier Brûlé SARL | Bäckerei Müller & Groß | Bizkaia Itsasontziak S.L. |
-Blaženka Dvořáková s.r.o. | Bluewater Bay Marine Supplies | Boucherie de l’Étoile | Café Ñandú S.A.S. |
-Călin și Fiii SRL | Carpintería Hermanos Núñez | Cedar Ridge Dental Group | Chłodnia Śląska sp. z o.o. |
-Ciołek i Wspólnicy | Coöperatie De Groene Weide U.A. | Copperleaf Analytics, Inc. |
-Đặng Minh Trà Co., Ltd | Delgado y Compañía | Donau Logistik KG | Dún Laoghaire Boatworks |
-Eðvarð Fiskur ehf. | Élan Mécanique SA | Falcón Minería S.A. de C.V. | Färgfabriken Höst AB |
-Fjällräv Utrustning HB | Garcia & O’Leary LLP | Grønn Kraft ASA | Großhandel Weiß e. K. |
-Hälsokällan i Växjö | Harbour Lights Hotel | Ibarra–Quispe Exportaciones | İnci Gıda Sanayi |
-Ironbark Timber Pty Ltd | Jöklar Ferðir ehf. | Kahurangi Wool Ltd | Kőszegi Borászat Kft. |
-Krüger Präzisionsteile | L’Olivier de Tunis SUARL | Łódzkie Zakłady Tkackie | Lumière & Ombre |
-Māori Pounamu Carvers | Mbeki Solar (Pty) Ltd | Nguyễn Văn Hải & Con | Northwind Orchard Supply |
-Óbidos Cerâmica Lda. | Ødegård Møbler | Okonkwo Textiles Nigeria Ltd | Panadería La Cigüeña |
-Pâtisserie Noël | Quinta da Conceição | Rīgas Dzintars SIA | Šumava Dřevo a.s. | Smörgås & Co 🥪 |
-Sørensen Fisk ApS | Stonebridge Primary School | Tāne Mahuta Nurseries | Třebíč Sklárny |
-Università Popolare di Cefalù | Vilniaus Ąžuolas UAB | Wójcik Żeglarstwo | Zürcher Käsehandel AG |
-Αθηναϊκή Χαρτοποιία Α.Ε. | Ελιές Μάνης Ο.Ε. | Балтийский Чай ООО | Київський Хліб ТОВ |
-Българска Роза ЕООД | Հայկական Գինի ՍՊԸ | თბილისის ღვინო | בית קפה הגליל | شركة نخيل الخليج |
-مخبز البركة | हिमालय चाय कंपनी | சென்னை பட்டு நிலையம் | ร้านผ้าไหมเชียงใหม่ | 株式会社さくら製作所 | 東京ガラス工房 |
-カフェ・アオゾラ | 上海明月茶业有限公司 | 臺北永豐書局 | 한빛출판사 | 서울달빛커피
-`
-  .split('|')
-  .map((name) => name.trim())

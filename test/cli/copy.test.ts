@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { progressPrinter } from '../../server/cli/copy.ts'
+import { progressPrinter } from '../../server/cli/progress.ts'
 import { CopySource, describeTables } from '../../server/db/copy/source.ts'
 import { migrateDatabase } from '../../server/db/open.ts'
 import type { Database } from '../../server/db/tables.ts'
@@ -202,32 +202,22 @@ describe('progress', () => {
   it('is one line a second at most, and one JSON value with --json', () => {
     let now = 100
     const told: string[] = []
-    const print = progressPrinter(
-      (line) => told.push(line),
-      () => now,
-      false,
-    )
+    const describeRows = ({ rows, of }: { rows: number; of: number }) => `${rows} of ${of} rows`
+    const write = (line: string) => told.push(line)
+    const print = progressPrinter(false, describeRows, write, () => now)
     const at = (milliseconds: number, rows: number) => {
       now = milliseconds
-      print({ phase: 'copying', table: 'orders', rows, of: 10_000 })
+      print({ rows, of: 10_000 })
     }
     at(100, 0)
     at(1_099, 2_000)
     at(1_100, 4_000)
     at(2_000, 6_000)
     at(9_000, 8_000)
-    assert.deepEqual(told, [
-      'copying orders: 0 of 10,000 rows',
-      'copying orders: 4,000 of 10,000 rows',
-      'copying orders: 8,000 of 10,000 rows',
-    ])
-    const progress = { phase: 'verifying', table: 'orders', rows: 1, of: 2 } as const
+    assert.deepEqual(told, ['0 of 10000 rows', '4000 of 10000 rows', '8000 of 10000 rows'])
+    const progress = { rows: 1, of: 2 }
     const values: string[] = []
-    progressPrinter(
-      (line) => values.push(line),
-      () => 0,
-      true,
-    )(progress)
+    progressPrinter(true, describeRows, (line) => values.push(line))(progress)
     assert.deepEqual(
       values.map((value) => JSON.parse(value)),
       [{ progress }],

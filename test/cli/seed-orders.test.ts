@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { type Kysely, sql } from 'kysely'
-import { makeOrders } from '../../server/cli/seed-orders.ts'
 import { migrateDatabase } from '../../server/db/open.ts'
 import type { Database } from '../../server/db/tables.ts'
+import { makeOrders } from '../../server/demo/orders.ts'
 import { createTestDatabase, withRawDatabase } from '../support/database.ts'
 import { type Result, runCommand } from './command-line.ts'
 
@@ -114,7 +114,8 @@ describe('seed', () => {
 })
 
 describe('makeOrders', () => {
-  const order = { count: 20_000, days: 365, nowMilliseconds, batchRows: 1_000 }
+  const people = { creators: ['seed:operator'], approver: 'seed:admin' }
+  const order = { count: 20_000, days: 365, nowMilliseconds, people, batchRows: 1_000 }
 
   it('makes the same orders every time, oldest first, with ids of their own', () => {
     const orders = [...makeOrders(order)].flat()

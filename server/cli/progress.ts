@@ -1,0 +1,22 @@
+const intervalMilliseconds = 1_000
+
+/** Tells of progress at most once a second, the first time at once; with `json` each line is one JSON value. */
+export function progressPrinter<Progress>(
+  json: boolean,
+  describe: (progress: Progress) => string,
+  write: (line: string) => void = (line) => process.stderr.write(`${line}\n`),
+  nowMilliseconds: () => number = () => performance.now(),
+): (progress: Progress) => void {
+  let nextAt = Number.NEGATIVE_INFINITY
+  return (progress) => {
+    const now = nowMilliseconds()
+    if (now < nextAt) return
+    nextAt = now + intervalMilliseconds
+    write(json ? JSON.stringify({ progress }) : describe(progress))
+  }
+}
+
+/** A number as people read it: 1,000,000. */
+export function grouped(count: number): string {
+  return count.toLocaleString('en-US')
+}
