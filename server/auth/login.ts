@@ -6,6 +6,7 @@ import { Problem } from '../http/problems.ts'
 import type { RequestLimits } from '../http/rate-limit.ts'
 import { sha256 } from '../ids.ts'
 import type { AppDatabase } from '../operations.ts'
+import { isAccountName } from './accounts/names.ts'
 import {
   type ClientCredentials,
   findClient,
@@ -74,15 +75,13 @@ export function logSignIn(
   request.log.info({ event: 'signed-in', principalId, flow, address: request.clientAddress }, 'signed in')
 }
 
-const clientIdPattern = /^[A-Za-z][A-Za-z0-9._-]{0,63}$/
-
 /** The enabled client whose secret this is. Throws `invalid-client`, one text whatever the cause. */
 export async function checkClientSecret(
   { db }: AuthParts,
   request: FastifyRequest,
   { clientId, clientSecret }: { clientId: string; clientSecret: string },
 ): Promise<ClientCredentials> {
-  const client = clientIdPattern.test(clientId) ? await findClient(db.read, clientId) : undefined
+  const client = isAccountName(clientId) ? await findClient(db.read, clientId) : undefined
   const presented = Buffer.from(sha256(clientSecret))
   const matches = (client?.secretHashes ?? [])
     .map((secretHash) => timingSafeEqual(presented, Buffer.from(secretHash)))

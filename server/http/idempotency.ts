@@ -128,14 +128,7 @@ export function rowOfKey(input: IdempotencyInput, result: unknown): Insertable<I
 const insertClaim = preparedWrite((trx, claimed: IdempotencyInput) =>
   trx
     .insertInto('idempotency_keys')
-    .values({
-      principal_id: claimed.principalId,
-      operation: claimed.operation,
-      key: claimed.key,
-      fingerprint: claimed.fingerprint,
-      result: '',
-      expires_at: claimed.expiresAt,
-    })
+    .values(rowOfKey(claimed, null))
     .onConflict((conflict) =>
       conflict
         .columns(['principal_id', 'operation', 'key'])

@@ -26,19 +26,17 @@ export async function findUserByEmail(
   const row = await db
     .selectFrom('users')
     .innerJoin('principals', 'principals.id', 'users.principal_id')
-    .select(['principals.id', 'name', 'email', 'password_hash', 'enabled', 'credentials_changed_at'])
+    .select([
+      'principals.id as principalId',
+      'name as userName',
+      'email',
+      'password_hash as passwordHash',
+      'enabled',
+      'credentials_changed_at as credentialsChangedAt',
+    ])
     .where('email', '=', email)
     .executeTakeFirst()
-  return (
-    row && {
-      principalId: row.id,
-      userName: row.name,
-      email: row.email,
-      passwordHash: row.password_hash,
-      enabled: row.enabled === 1,
-      credentialsChangedAt: row.credentials_changed_at,
-    }
-  )
+  return row && { ...row, enabled: row.enabled === 1 }
 }
 
 export interface ClientCredentials {
@@ -57,20 +55,19 @@ export async function findClient(
   const rows = await db
     .selectFrom('principals')
     .innerJoin('client_secrets', 'client_secrets.principal_id', 'principals.id')
-    .select(['principals.id', 'name', 'enabled', 'credentials_changed_at', 'secret_hash'])
+    .select([
+      'principals.id as principalId',
+      'name as clientId',
+      'enabled',
+      'credentials_changed_at as credentialsChangedAt',
+      'secret_hash',
+    ])
     .where('kind', '=', 'client')
     .where('name', '=', clientId)
     .execute()
-  const [first] = rows
-  return (
-    first && {
-      principalId: first.id,
-      clientId: first.name,
-      enabled: first.enabled === 1,
-      credentialsChangedAt: first.credentials_changed_at,
-      secretHashes: rows.map((row) => row.secret_hash),
-    }
-  )
+  const [client] = rows
+  if (client === undefined) return undefined
+  return { ...client, enabled: client.enabled === 1, secretHashes: rows.map((row) => row.secret_hash) }
 }
 
 /** What a bearer request checks of its principal besides the token. */
@@ -90,22 +87,20 @@ export async function findPrincipalState(
   const query = db
     .selectFrom('principals')
     .leftJoin('users', 'users.principal_id', 'principals.id')
-    .select(['principals.id', 'name', 'enabled', 'credentials_changed_at', 'time_zone'])
+    .select([
+      'principals.id',
+      'name',
+      'enabled',
+      'credentials_changed_at as credentialsChangedAt',
+      'time_zone as timeZone',
+    ])
   const numeric = /^[1-9]\d{0,9}$/.test(subject)
   if (numeric && Number(subject) > 2_147_483_647) return undefined
   const row = await (numeric
     ? query.where('principals.id', '=', Number(subject)).where('kind', '=', 'user')
     : query.where('name', '=', subject).where('kind', '=', 'client')
   ).executeTakeFirst()
-  return (
-    row && {
-      id: row.id,
-      name: row.name,
-      enabled: row.enabled === 1,
-      credentialsChangedAt: row.credentials_changed_at,
-      timeZone: row.time_zone,
-    }
-  )
+  return row && { ...row, enabled: row.enabled === 1 }
 }
 
 /** Whether there is any account; with `demo`, one that the development seed made, or one that it did not. */

@@ -101,11 +101,11 @@ export async function returnLoginTry(
   input: LoginTry & { succeeded: boolean },
 ): Promise<void> {
   // The account first, as when reserving: two transactions must not take the rows in opposite orders.
-  await takeOff(trx, input.accountKey)
+  await takeOff(trx, { keyHash: input.accountKey })
   if (input.succeeded) {
     await forget(trx, { keyHash: input.pairKey })
   } else {
-    await takeOff(trx, input.pairKey)
+    await takeOff(trx, { keyHash: input.pairKey })
   }
 }
 
@@ -113,17 +113,13 @@ const forget = preparedWrite((trx, key: { keyHash: string }) =>
   trx.deleteFrom('login_failures').where('key_hash', '=', key.keyHash),
 )
 
-const takeOffKey = preparedWrite((trx, key: { keyHash: string }) =>
+const takeOff = preparedWrite((trx, key: { keyHash: string }) =>
   trx
     .updateTable('login_failures')
     .set((eb) => ({ failures: eb('failures', '-', 1), blocked_until: 0 }))
     .where('key_hash', '=', key.keyHash)
     .where('failures', '>', 0),
 )
-
-async function takeOff(trx: Transaction<Database>, keyHash: string): Promise<void> {
-  await takeOffKey(trx, { keyHash })
-}
 
 /** Deletes at most `limit` counters that are forgotten by now. Returns the number of rows. */
 export async function removeForgottenTries(

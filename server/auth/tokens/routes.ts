@@ -43,7 +43,7 @@ function registerTokenLogin(app: App, parts: AuthParts): void {
     handler: (request) =>
       signIn(parts, request, 'token', request.body, async (user, now) => {
         const refreshToken = newSecret()
-        const grant = await parts.db.write('createRefreshFamily', {
+        const { roles } = await parts.db.write('createRefreshFamily', {
           familyId: newOpaqueId(),
           tokenHash: sha256(refreshToken),
           principalId: user.principalId,
@@ -53,7 +53,7 @@ function registerTokenLogin(app: App, parts: AuthParts): void {
           tokenExpiresAt: now + parts.config.refreshTokenIdleTtlSeconds * 1000,
           familyExpiresAt: now + parts.config.refreshTokenFamilyTtlSeconds * 1000,
         })
-        return signPair(parts, grant, refreshToken, now)
+        return signPair(parts, { ...user, roles }, refreshToken, now)
       }),
   })
 }

@@ -24,17 +24,14 @@ export interface TokenGrant {
 export async function createRefreshFamily(
   trx: Transaction<Database>,
   input: CreateRefreshFamilyInput,
-): Promise<TokenGrant> {
+): Promise<{ roles: string[] }> {
+  const { tokenHash, familyId, principalId } = input
   await confirmCredentials(trx, input)
   await insertFamily(trx, input)
-  await insertToken(
-    trx,
-    input.tokenHash,
-    input.familyId,
-    Math.min(input.tokenExpiresAt, input.familyExpiresAt),
-  )
+  const expiresAt = Math.min(input.tokenExpiresAt, input.familyExpiresAt)
+  await insertToken(trx, { tokenHash, familyId, expiresAt })
   await endSurplusFamilies(trx, input)
-  return readGrant(trx, input.principalId)
+  return { roles: await rolesOf(trx, principalId) }
 }
 
 const insertFamily = preparedWrite((trx, family: CreateRefreshFamilyInput) =>
@@ -94,7 +91,8 @@ export async function rotateRefreshToken(
   const [family] = await selectLiveFamily(trx, used.family_id)
   if (family === undefined) return { refused: 'invalid-refresh-token', reused: null }
   const { expires_at, ...account } = family
-  await insertToken(trx, input.newTokenHash, used.family_id, Math.min(input.tokenExpiresAt, expires_at))
+  const expiresAt = Math.min(input.tokenExpiresAt, expires_at)
+  await insertToken(trx, { tokenHash: input.newTokenHash, familyId: used.family_id, expiresAt })
   return { ...account, roles: await rolesOf(trx, account.principalId) }
 }
 
@@ -183,16 +181,7 @@ const selectFamilyId = prepared((db, tokenHash: string) =>
   db.selectFrom('refresh_tokens').select('family_id').where('token_hash', '=', tokenHash),
 )
 
-async function insertToken(
-  trx: Transaction<Database>,
-  tokenHash: string,
-  familyId: string,
-  expiresAt: number,
-): Promise<void> {
-  await insertUnused(trx, { tokenHash, familyId, expiresAt })
-}
-
-const insertUnused = preparedWrite((trx, token: { tokenHash: string; familyId: string; expiresAt: number }) =>
+const insertToken = preparedWrite((trx, token: { tokenHash: string; familyId: string; expiresAt: number }) =>
   trx.insertInto('refresh_tokens').values({
     token_hash: token.tokenHash,
     family_id: token.familyId,
@@ -200,20 +189,6 @@ const insertUnused = preparedWrite((trx, token: { tokenHash: string; familyId: s
     used_at: null,
   }),
 )
-
-async function readGrant(trx: Transaction<Database>, principalId: number): Promise<TokenGrant> {
-  const principal = await trx
-    .selectFrom('principals')
-    .select(['name', 'credentials_changed_at'])
-    .where('id', '=', principalId)
-    .executeTakeFirstOrThrow()
-  return {
-    principalId,
-    userName: principal.name,
-    roles: await rolesOf(trx, principalId),
-    credentialsChangedAt: principal.credentials_changed_at,
-  }
-}
 
 /**
  * Deletes at most `limit` tokens of ended families, and as many ended families without tokens: a family has as many
