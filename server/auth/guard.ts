@@ -32,47 +32,22 @@ export function registerGuard(app: App, parts: GuardParts): void {
     if (config.access === 'public' && byCaller)
       throw new Error(`${route} is public and cannot be limited by caller`)
   })
-  // A promise costs a turn of the microtask queue: nearly every caller is remembered, and let in without one.
-  app.addHook('onRequest', (request, reply, done) => {
-    let waited: Promise<void> | undefined
-    try {
-      waited = admit(request, reply, parts)
-    } catch (error) {
-      done(error as Error)
-      return
-    }
-    if (waited === undefined) done()
-    else waited.then(() => done(), done)
-  })
+  app.addHook('onRequest', (request, reply) => admit(request, reply, parts))
 }
 
-/** Throws, or rejects, with why the request may not pass. */
-function admit(request: FastifyRequest, reply: FastifyReply, parts: GuardParts): Promise<void> | undefined {
-  const fault = wellFormedFault(request)
-  if (fault !== undefined) {
+/** Throws why the request may not pass. */
+async function admit(request: FastifyRequest, reply: FastifyReply, parts: GuardParts): Promise<void> {
+  try {
+    assertWellFormed(request.raw)
+  } catch (fault) {
     parts.limits.consume('anonymous', request.clientAddress, reply)
     throw fault
   }
-  if (request.is404) return undefined
+  if (request.is404) return
   const { access, limit } = request.routeOptions.config
   if (access === undefined) throw new Error('a route without access')
-  if (access === 'public') {
-    admitPublic(request, reply, parts, limit ?? 'anonymous')
-    return undefined
-  }
-  const known = parts.authenticator.remembered(request)
-  if (known === undefined) return authenticateAndAdmit(request, reply, parts, access)
-  admitCaller(request, reply, parts, access, known)
-  return undefined
-}
-
-function wellFormedFault(request: FastifyRequest): unknown {
-  try {
-    assertWellFormed(request.raw)
-    return undefined
-  } catch (error) {
-    return error
-  }
+  if (access === 'public') admitPublic(request, reply, parts, limit ?? 'anonymous')
+  else admitCaller(request, reply, parts, access, await parts.authenticator.authenticate(request))
 }
 
 function admitPublic(
@@ -85,15 +60,6 @@ function admitPublic(
   limits.consume(limit as LimitName, request.clientAddress, reply)
   // A login makes a cookie: a foreign page must not be able to sign its visitor in (login CSRF).
   if (request.routeOptions.config.sameSiteOnly) assertSameSite(request, config, publicUrl())
-}
-
-async function authenticateAndAdmit(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  parts: GuardParts,
-  access: Exclude<Access, 'public'>,
-): Promise<void> {
-  admitCaller(request, reply, parts, access, await parts.authenticator.authenticate(request))
 }
 
 function admitCaller(

@@ -16,8 +16,6 @@ interface RolePermissions {
 interface Aged<T> {
   readAt: number
   value: Promise<T>
-  /** What `value` resolved to, once it has. */
-  settled?: T
 }
 
 /**
@@ -43,24 +41,11 @@ export class Directory {
       const value = this.#readRolePermissions()
       const aged: Aged<RolePermissions> = { readAt: this.#clock(), value }
       this.#rolePermissions = aged
-      settle(aged, () => {
+      value.catch(() => {
         if (this.#rolePermissions === aged) this.#rolePermissions = undefined
       })
     }
     return resolvePermissions(await this.#rolePermissions.value, roles)
-  }
-
-  /** What `permissionsOf` would answer, if that is known without waiting. */
-  rememberedPermissions(roles: readonly string[]): ReadonlySet<Permission> | undefined {
-    const known = this.#rolePermissions
-    if (known?.settled === undefined || !this.#isFresh(known)) return undefined
-    return resolvePermissions(known.settled, roles)
-  }
-
-  /** What `principal` would answer, if that is known without waiting. */
-  rememberedPrincipal(subject: string): PrincipalState | undefined {
-    const known = this.#principals.get(subject)
-    return known !== undefined && this.#isFresh(known) ? known.settled : undefined
   }
 
   /** `subject` as in a token. May be as old as the memory: good enough to grant by. */
@@ -79,7 +64,7 @@ export class Directory {
     const value = findPrincipalState(this.#db.read, subject)
     const aged: Aged<PrincipalState | undefined> = { readAt: this.#clock(), value }
     this.#principals.set(subject, aged)
-    settle(aged, () => {
+    value.catch(() => {
       if (this.#principals.get(subject) === aged) this.#principals.delete(subject)
     })
     return value
@@ -99,12 +84,6 @@ export class Directory {
     }
     return { byRole, setsByRoles: new Map() }
   }
-}
-
-function settle<T>(aged: Aged<T>, onFailure: () => void): void {
-  aged.value.then((value) => {
-    aged.settled = value
-  }, onFailure)
 }
 
 /** The same set for the same roles, as long as they are remembered. */

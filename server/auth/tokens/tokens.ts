@@ -78,12 +78,6 @@ export class AccessTokens {
     return { token, expiresAt: expiresAtSeconds * 1000 }
   }
 
-  /** What `verify` said of the token before, if that still holds; without waiting, for nearly every request. */
-  remembered(token: string): VerifiedToken | undefined {
-    const known = this.#verified.get(token)
-    return known !== undefined && isCurrent(known, this.#clock() / 1000) ? known : undefined
-  }
-
   /** Undefined for anything but a token of ours that is valid now. Revocation is not looked at here. */
   async verify(token: string): Promise<VerifiedToken | undefined> {
     const nowSeconds = this.#clock() / 1000
