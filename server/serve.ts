@@ -46,7 +46,8 @@ export async function serve(options: ServeOptions): Promise<void> {
   warnOfOldNode(log)
   warnOfOpenFiles(config, log)
   await prepareWebApp(config, log)
-  const [keys, db] = await startTogether(loadKeys(config), openDatabase(config, log))
+  const keys = await loadKeys(config)
+  const db = await openAppDatabase({ ...config.database, onWaiting: (message) => log.warn(message) })
   try {
     await prepareAccounts(db, options)
   } catch (error) {
@@ -69,21 +70,6 @@ async function prepareWebApp(config: Config, log: Log): Promise<void> {
 async function loadKeys(config: Config): Promise<InstanceKeys> {
   const signing = await loadSigningKeys(config.signingKeyFiles, config.signingAlgorithm)
   return { signing, antiforgery: config.antiforgeryKey ?? randomBytes(32) }
-}
-
-function openDatabase(config: Config, log: Log): Promise<AppDatabase> {
-  return openAppDatabase({ ...config.database, onWaiting: (message) => log.warn(message) })
-}
-
-/** A database that was opened beside keys that fail must not keep the process alive. */
-async function startTogether(
-  keys: Promise<InstanceKeys>,
-  opening: Promise<AppDatabase>,
-): Promise<[InstanceKeys, AppDatabase]> {
-  const [loaded, opened] = await Promise.allSettled([keys, opening])
-  if (loaded.status === 'fulfilled' && opened.status === 'fulfilled') return [loaded.value, opened.value]
-  if (opened.status === 'fulfilled') await opened.value.close()
-  throw loaded.status === 'rejected' ? loaded.reason : (opened as PromiseRejectedResult).reason
 }
 
 /**

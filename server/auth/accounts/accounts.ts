@@ -120,8 +120,7 @@ export async function signOutUser(
 
 /**
  * Ends every credential of the next `limit` users after the number `afterId`; `lastId` is undefined when there are no
- * more.
- * In portions, so that no transaction runs long, however many users there are.
+ * more. In portions, so that no transaction runs long, however many users there are.
  */
 export async function signOutUsers(
   trx: Trx,
@@ -141,24 +140,29 @@ export interface ChangeRolesInput {
 type ChangedRoles = { name: string; changed: string[]; roles: string[] }
 
 /** `changed` names the roles that the account did not have; they show at the next refresh or sign-in. */
-export async function grantRoles(trx: Trx, input: ChangeRolesInput): Promise<ChangedRoles | Refusal> {
-  const account = await accountOf(trx, input.account)
-  if ('refused' in account) return account
-  const unknown = await refuseUnknownRoles(trx, input.roles)
-  if (unknown !== undefined) return unknown
-  const changed = await insertRoles(trx, account.id, input.roles)
-  return { name: account.name, changed, roles: await rolesOf(trx, account.id) }
+export function grantRoles(trx: Trx, input: ChangeRolesInput): Promise<ChangedRoles | Refusal> {
+  return changeRoles(trx, input, (id) => insertRoles(trx, id, input.roles))
 }
 
 /** `changed` names the roles that the account had. If there are any, every credential of the account ends. */
-export async function revokeRoles(trx: Trx, input: ChangeRolesInput): Promise<ChangedRoles | Refusal> {
+export function revokeRoles(trx: Trx, input: ChangeRolesInput): Promise<ChangedRoles | Refusal> {
+  return changeRoles(trx, input, async (id) => {
+    const changed = await deleteRoles(trx, id, input.roles)
+    if (changed.length > 0) await revokeCredentials(trx, [id], input.nowMilliseconds)
+    return changed
+  })
+}
+
+async function changeRoles(
+  trx: Trx,
+  input: ChangeRolesInput,
+  change: (principalId: number) => Promise<string[]>,
+): Promise<ChangedRoles | Refusal> {
   const account = await accountOf(trx, input.account)
   if ('refused' in account) return account
   const unknown = await refuseUnknownRoles(trx, input.roles)
   if (unknown !== undefined) return unknown
-  const changed = await deleteRoles(trx, account.id, input.roles)
-  if (changed.length > 0) await revokeCredentials(trx, [account.id], input.nowMilliseconds)
-  return { name: account.name, changed, roles: await rolesOf(trx, account.id) }
+  return { name: account.name, changed: await change(account.id), roles: await rolesOf(trx, account.id) }
 }
 
 export interface RotateClientSecretInput {

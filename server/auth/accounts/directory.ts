@@ -4,97 +4,76 @@ import { isPermission, type Permission } from '../permissions.ts'
 import { readRolePermissions } from '../roles/store.ts'
 import { findPrincipalState, type PrincipalState } from './store.ts'
 
-const principalsLimit = 10_000
-const roleSetsLimit = 1_000
+const memoryLimit = 10_000
 
-interface RolePermissions {
-  byRole: Map<string, Permission[]>
-  /** Resolved before, by the joined role names; as old as what it was resolved from. */
-  setsByRoles: Map<string, ReadonlySet<Permission>>
-}
-
-interface Aged<T> {
-  readAt: number
-  value: Promise<T>
-}
-
-/**
- * What is remembered of roles and accounts, never older than `ttlSeconds` (section 6 of the contract: 5 minutes at
- * most). A read that fails is not remembered.
- */
-export class Directory {
-  readonly #db: AppDatabase
+/** What was read under a key, for at most `ttlMilliseconds`. A read that fails is not remembered. */
+class Memory<T> {
+  readonly #read: (key: string) => Promise<T>
   readonly #clock: Clock
   readonly #ttlMilliseconds: number
-  #rolePermissions: Aged<RolePermissions> | undefined
-  readonly #principals = new Map<string, Aged<PrincipalState | undefined>>()
+  readonly #known = new Map<string, { readAt: number; value: Promise<T> }>()
 
-  constructor(db: AppDatabase, clock: Clock, ttlSeconds: number) {
-    this.#db = db
+  constructor(read: (key: string) => Promise<T>, clock: Clock, ttlMilliseconds: number) {
+    this.#read = read
     this.#clock = clock
-    this.#ttlMilliseconds = ttlSeconds * 1000
+    this.#ttlMilliseconds = ttlMilliseconds
+  }
+
+  get(key: string): Promise<T> {
+    const known = this.#known.get(key)
+    if (known === undefined) return this.renew(key)
+    // Below zero when the clock was set back: that must not keep a memory alive.
+    const age = this.#clock() - known.readAt
+    return age >= 0 && age < this.#ttlMilliseconds ? known.value : this.renew(key)
+  }
+
+  /** Reads now, whatever is remembered. */
+  renew(key: string): Promise<T> {
+    this.#known.delete(key)
+    const [oldest] = this.#known.keys()
+    if (oldest !== undefined && this.#known.size >= memoryLimit) this.#known.delete(oldest)
+    const value = this.#read(key)
+    this.#known.set(key, { readAt: this.#clock(), value })
+    value.catch(() => {
+      if (this.#known.get(key)?.value === value) this.#known.delete(key)
+    })
+    return value
+  }
+}
+
+/** Accounts and what roles hold, as of at most `ttlSeconds` ago (section 6 of the contract: 5 minutes). */
+export class Directory {
+  readonly #principals: Memory<PrincipalState | undefined>
+  readonly #permissions: Memory<Map<string, Permission[]>>
+
+  constructor({ read }: AppDatabase, clock: Clock, ttlSeconds: number) {
+    const ttlMilliseconds = ttlSeconds * 1000
+    this.#principals = new Memory((subject) => findPrincipalState(read, subject), clock, ttlMilliseconds)
+    this.#permissions = new Memory(() => permissionsByRole(read), clock, ttlMilliseconds)
   }
 
   /** What the roles hold together; a role that is gone holds nothing. */
   async permissionsOf(roles: readonly string[]): Promise<ReadonlySet<Permission>> {
-    if (this.#rolePermissions === undefined || !this.#isFresh(this.#rolePermissions)) {
-      const value = this.#readRolePermissions()
-      const aged: Aged<RolePermissions> = { readAt: this.#clock(), value }
-      this.#rolePermissions = aged
-      value.catch(() => {
-        if (this.#rolePermissions === aged) this.#rolePermissions = undefined
-      })
-    }
-    return resolvePermissions(await this.#rolePermissions.value, roles)
+    const byRole = await this.#permissions.get('of every role')
+    return new Set(roles.flatMap((role) => byRole.get(role) ?? []))
   }
 
-  /** `subject` as in a token. May be as old as the memory: good enough to grant by. */
-  async principal(subject: string): Promise<PrincipalState | undefined> {
-    const known = this.#principals.get(subject)
-    return known !== undefined && this.#isFresh(known) ? known.value : this.currentPrincipal(subject)
+  /** `subject` as in a token. May be out of date: good enough to let somebody in, not to keep anybody out. */
+  principal(subject: string): Promise<PrincipalState | undefined> {
+    return this.#principals.get(subject)
   }
 
   /** Read now, and remembered. */
-  async currentPrincipal(subject: string): Promise<PrincipalState | undefined> {
-    this.#principals.delete(subject)
-    if (this.#principals.size >= principalsLimit) {
-      const oldest = this.#principals.keys().next().value
-      if (oldest !== undefined) this.#principals.delete(oldest)
-    }
-    const value = findPrincipalState(this.#db.read, subject)
-    const aged: Aged<PrincipalState | undefined> = { readAt: this.#clock(), value }
-    this.#principals.set(subject, aged)
-    value.catch(() => {
-      if (this.#principals.get(subject) === aged) this.#principals.delete(subject)
-    })
-    return value
-  }
-
-  /** A clock that was set back must not keep a memory alive. */
-  #isFresh(memory: { readAt: number }): boolean {
-    const age = this.#clock() - memory.readAt
-    return age >= 0 && age < this.#ttlMilliseconds
-  }
-
-  async #readRolePermissions(): Promise<RolePermissions> {
-    const byRole = new Map<string, Permission[]>()
-    for (const { role, permission } of await readRolePermissions(this.#db.read)) {
-      if (!isPermission(permission)) continue
-      byRole.set(role, [...(byRole.get(role) ?? []), permission])
-    }
-    return { byRole, setsByRoles: new Map() }
+  currentPrincipal(subject: string): Promise<PrincipalState | undefined> {
+    return this.#principals.renew(subject)
   }
 }
 
-/** The same set for the same roles, as long as they are remembered. */
-function resolvePermissions(
-  { byRole, setsByRoles }: RolePermissions,
-  roles: readonly string[],
-): ReadonlySet<Permission> {
-  const key = roles.length === 1 ? (roles[0] ?? '') : roles.join('\n')
-  const known = setsByRoles.get(key)
-  if (known !== undefined) return known
-  const set = new Set(roles.flatMap((role) => byRole.get(role) ?? []))
-  if (setsByRoles.size < roleSetsLimit) setsByRoles.set(key, set)
-  return set
+async function permissionsByRole(read: AppDatabase['read']): Promise<Map<string, Permission[]>> {
+  const byRole = new Map<string, Permission[]>()
+  for (const { role, permission } of await readRolePermissions(read)) {
+    if (!isPermission(permission)) continue
+    byRole.set(role, [...(byRole.get(role) ?? []), permission])
+  }
+  return byRole
 }

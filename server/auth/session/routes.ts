@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Static } from 'typebox'
 import { noContent } from '../../http/fields.ts'
 import { Problem } from '../../http/problems.ts'
 import type { App } from '../../http/route.ts'
@@ -41,6 +42,13 @@ const preferenceAppliedHeader = {
   schema: { type: 'string', example: 'return=minimal' },
 }
 
+/** What login and refresh have in common: both set the cookie and answer with the user, or with no body. */
+const cookieAnswer = {
+  requestHeaders: [preferHeader],
+  responseHeaders: { 200: [setCookieHeader], 204: [setCookieHeader, preferenceAppliedHeader] },
+}
+const userResponse = { 200: AuthenticatedUser, 204: noContent }
+
 /** The cookie session of the browser app (section 4 of the contract). */
 export function registerSessionRoutes(app: App, parts: AuthParts): void {
   registerLogin(app, parts)
@@ -60,8 +68,7 @@ function registerLogin(app: App, parts: AuthParts): void {
       limit: 'exchange',
       sameSiteOnly: true,
       problems: ['invalid-credentials', 'too-many-attempts', 'cross-site-request', 'overloaded'],
-      requestHeaders: [preferHeader],
-      responseHeaders: { 200: [setCookieHeader], 204: [setCookieHeader, preferenceAppliedHeader] },
+      ...cookieAnswer,
     },
     schema: {
       operationId: 'loginSession',
@@ -70,7 +77,7 @@ function registerLogin(app: App, parts: AuthParts): void {
         'Makes a new session and ends the one that the request came with. An antiforgery token fetched before stays valid.',
       tags,
       body: LoginSessionCommand,
-      response: { 200: AuthenticatedUser, 204: noContent },
+      response: userResponse,
     },
     handler: async (request, reply) => {
       const sessionId = newSecret()
@@ -116,19 +123,14 @@ function registerRefresh(app: App, parts: AuthParts): void {
   app.route({
     method: 'POST',
     url: '/v1/auth/session/refresh',
-    config: {
-      access: 'session',
-      limit: 'sessionRefresh',
-      requestHeaders: [preferHeader],
-      responseHeaders: { 200: [setCookieHeader], 204: [setCookieHeader, preferenceAppliedHeader] },
-    },
+    config: { access: 'session', limit: 'sessionRefresh', ...cookieAnswer },
     schema: {
       operationId: 'refreshSession',
       summary: 'Re-issue the session cookie',
       description:
         'Re-reads the roles and issues a new session id. The id presented serves 30 seconds longer, for parallel tabs. The absolute end stays.',
       tags,
-      response: { 200: AuthenticatedUser, 204: noContent },
+      response: userResponse,
     },
     handler: async (request, reply) => {
       const state = sessionOf(request)
@@ -269,12 +271,7 @@ function sessionOf(request: FastifyRequest): SessionState {
   return session
 }
 
-interface UserAnswer {
-  id: number
-  userName: string
-  email: string
-  roles: string[]
-}
+type UserAnswer = Static<typeof AuthenticatedUser>
 
 /** 200 with the user, or 204 when the caller prefers no body. */
 function answerUser(
