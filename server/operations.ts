@@ -29,7 +29,7 @@ import { removeExpiredKeys } from './http/idempotency.ts'
 import { problemCodec } from './http/problems.ts'
 import { findOrders } from './orders/list/find.ts'
 import { approveOrder, createOrder, createOrders } from './orders/orders.ts'
-import { foldOrderTally } from './orders/postgres.ts'
+import { mergeTallyChanges } from './orders/postgres.ts'
 import { addOrders } from './orders/store.ts'
 
 /** Every write operation of the service by name: `db.write` takes its types from here. */
@@ -38,7 +38,7 @@ export const operations = {
   removeEndedFamilies,
   removeForgottenTries,
   removeExpiredKeys,
-  foldOrderTally,
+  mergeTallyChanges,
   createOrder,
   approveOrder,
   addOrders,

@@ -35,7 +35,7 @@ interface Job {
 
 /**
  * What is done by the clock as long as the service runs: expired rows are removed once a minute and, where the database
- * leaves that to be done, the tally of orders is folded every two seconds. Returns the way to stop.
+ * leaves that to be done, changes are merged into the tally of orders every two seconds. Returns the way to stop.
  */
 export function startUpkeep(
   db: AppDatabase,
@@ -48,16 +48,16 @@ export function startUpkeep(
     everyMilliseconds: 60_000,
     batchRows: 500,
     run: (limit) => removeExpired(db, { nowMilliseconds: clock(), sessionIdleTtlMilliseconds, limit }),
-    failure: 'cleaning up was not possible; trying again in a minute',
+    failure: 'expired rows could not be removed; trying again in a minute',
   }
-  // A reader adds up what is not folded yet: at 2,000 writes a second these are some 4,000 rows, about a millisecond.
-  const folding: Job = {
+  // A reader adds up the changes that are not merged yet: at 2,000 writes a second these are some 4,000 rows, about a millisecond.
+  const merging: Job = {
     everyMilliseconds: 2_000,
     batchRows: 2_000,
-    run: (limit) => db.write('foldOrderTally', { limit }),
-    failure: 'folding the tally of orders was not possible; trying again every two seconds',
+    run: (limit) => db.write('mergeTallyChanges', { limit }),
+    failure: 'the tally of orders could not be brought up to date; trying again every two seconds',
   }
-  const stops = (db.defersTally ? [cleaning, folding] : [cleaning]).map((job) => startJob(job, log))
+  const stops = (db.defersTally ? [cleaning, merging] : [cleaning]).map((job) => startJob(job, log))
   return () => {
     for (const stop of stops) stop()
   }

@@ -43,7 +43,7 @@ export interface QueryOptions {
 
 /** One port, two engines (ADR 0001). Everything in which they differ lives in this folder. */
 export interface DatabasePort<Operations extends WriteOperations, Reads extends ReadOperations> {
-  /** Whether writes of orders leave changes to the tally behind, which `foldOrderTally` has to fold now and then. */
+  /** Whether writes of orders leave changes behind that `mergeTallyChanges` has to move into the tally now and then. */
   defersTally: boolean
   /** Queries outside a transaction; sees committed, durable data only. */
   read: Kysely<Database>

@@ -74,7 +74,7 @@ export const allDays = -1
 
 /**
  * What is to be added to `order_tally`, to the row of the day and to that of all days; numbers may be negative. On
- * PostgreSQL each statement appends its own and `foldOrderTally` takes them away; on SQLite there are never any.
+ * PostgreSQL each statement appends its own and `mergeTallyChanges` takes them away; on SQLite there are never any.
  */
 export interface OrderTallyChangesTable {
   id: Generated<number>

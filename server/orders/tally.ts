@@ -29,7 +29,7 @@ interface OverviewRow {
 }
 
 /**
- * One statement, so one snapshot, whose cost depends on the number of days and of changes that are not folded yet,
+ * One statement, so one snapshot, whose cost depends on the number of days and of changes that are not merged yet,
  * never on that of orders. The orders come first, for PostgreSQL takes the type of a column from the first parts of a
  * union.
  */

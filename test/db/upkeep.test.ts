@@ -33,33 +33,33 @@ function start(t: TestContext, defersTally: boolean, answer: (name: string) => P
 }
 
 describe('the upkeep of a running service', () => {
-  it('folds the tally every two seconds and cleans up once a minute', async (t) => {
+  it('merges changes into the tally every two seconds and cleans up once a minute', async (t) => {
     const { pass, count } = start(t, true, async () => 0)
     await pass(61)
-    assert.deepEqual([count('foldOrderTally'), count('removeExpiredKeys')], [30, 1])
+    assert.deepEqual([count('mergeTallyChanges'), count('removeExpiredKeys')], [30, 1])
   })
 
   it('folds nothing where writes leave nothing to fold', async (t) => {
     const { pass, count } = start(t, false, async () => 0)
     await pass(61)
-    assert.deepEqual([count('foldOrderTally'), count('removeExpiredKeys')], [0, 1])
+    assert.deepEqual([count('mergeTallyChanges'), count('removeExpiredKeys')], [0, 1])
   })
 
   it('goes on at once as long as batches are full', async (t) => {
     let left = 5
     const { pass, count } = start(t, true, async () => (left-- > 0 ? 2_000 : 3))
     await pass(2)
-    assert.equal(count('foldOrderTally'), 6)
+    assert.equal(count('mergeTallyChanges'), 6)
   })
 
   it('does not begin again before it has ended', async (t) => {
     const first = Promise.withResolvers<number>()
     const { pass, count } = start(t, true, () => first.promise)
     await pass(20)
-    assert.equal(count('foldOrderTally'), 1)
+    assert.equal(count('mergeTallyChanges'), 1)
     first.resolve(0)
     await pass(4)
-    assert.equal(count('foldOrderTally'), 3)
+    assert.equal(count('mergeTallyChanges'), 3)
   })
 
   it('tells the first of failures that follow each other, and goes on', async (t) => {
@@ -70,12 +70,12 @@ describe('the upkeep of a running service', () => {
     })
     await pass(10)
     assert.equal(warnings.length, 1)
-    assert.match(warnings[0] ?? '', /^folding the tally of orders was not possible/)
+    assert.match(warnings[0] ?? '', /^the tally of orders could not be brought up to date/)
     fails = false
     await pass(2)
     fails = true
     await pass(4)
-    assert.deepEqual([warnings.length, count('foldOrderTally')], [2, 8])
+    assert.deepEqual([warnings.length, count('mergeTallyChanges')], [2, 8])
   })
 
   it('ends when it is told to, in the middle of its batches, and without a word', async (t) => {
@@ -85,6 +85,6 @@ describe('the upkeep of a running service', () => {
     stop()
     first.resolve(2_000)
     await pass(120)
-    assert.deepEqual([count('foldOrderTally'), count('removeExpiredKeys'), warnings], [1, 0, []])
+    assert.deepEqual([count('mergeTallyChanges'), count('removeExpiredKeys'), warnings], [1, 0, []])
   })
 })

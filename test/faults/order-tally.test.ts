@@ -72,7 +72,7 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
   async function foldAll(): Promise<number> {
     let moved = 0
     for (let last = 1; last > 0; moved += last)
-      last = await instance().write('foldOrderTally', { limit: 100 })
+      last = await instance().write('mergeTallyChanges', { limit: 100 })
     return moved
   }
 
@@ -84,15 +84,15 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
     return client
   }
 
-  it('is exact in every snapshot while orders are created, approved and deleted, and changes folded', async () => {
+  it('is exact in every snapshot while orders are created, approved and deleted, and changes merged', async () => {
     let isOver = false
     const looksAgain = async <T>(look: (round: number) => Promise<T>): Promise<T[]> => {
       const seen: T[] = []
       while (!isOver) seen.push(await look(seen.length))
       return seen
     }
-    const folding = [0, 1, 2].map((folder) =>
-      looksAgain((round) => instance(folder).write('foldOrderTally', { limit: 1 + (round % 9) })),
+    const merging = [0, 1, 2].map((merger) =>
+      looksAgain((round) => instance(merger).write('mergeTallyChanges', { limit: 1 + (round % 9) })),
     )
     const reading = looksAgain(() =>
       runSql(
@@ -116,7 +116,7 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
       assert.equal(snapshot?.kept_orders, snapshot?.orders)
       assert.equal(Number(snapshot?.kept), Number(snapshot?.approved))
     }
-    const moved = (await Promise.all(folding)).flat()
+    const moved = (await Promise.all(merging)).flat()
     assert.ok((await reading).length > 5 && moved.some((rows) => rows > 0))
     await assertExact(databaseUrl)
     await foldAll()
@@ -124,7 +124,7 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
     await assertExact(databaseUrl)
   })
 
-  it('is what the overview says, whether it is folded or not', async () => {
+  it('is what the overview says, whether changes are merged or not', async () => {
     await Promise.all(Array.from({ length: 20 }, (_, index) => create(index)))
     const overview = () => getOrdersOverview(instance().read, { days: 9, nowMilliseconds: 20_005 * day })
     const before = await overview()
@@ -134,7 +134,7 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
     assert.equal(before.pending.count + before.approved.count, row?.count)
   })
 
-  it('lets no create wait for another of the same day, nor for a fold, nor a fold for a create', async (t) => {
+  it('lets no create wait for another of the same day, nor for a merge, nor a merge for a create', async (t) => {
     const [first, second, folder] = [await begun(t), await begun(t), await begun(t)]
     await first.query(insertOne, [1, 20_000 * day])
     await second.query(insertOne, [2, 20_000 * day])
@@ -144,7 +144,7 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
     const { rowCount } = await folder.query('select 1 from order_tally_changes for update')
     assert.ok(rowCount === 1)
     await create(0)
-    assert.equal(await instance().write('foldOrderTally', { limit: 100 }), 1)
+    assert.equal(await instance().write('mergeTallyChanges', { limit: 100 }), 1)
     await folder.query('select 1 from order_tally for update')
     await create(0)
     await assertExact(databaseUrl)
@@ -153,26 +153,26 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
     await assertExact(databaseUrl)
   })
 
-  it('is folded by many at once, every change once and none of them waiting in a circle', async () => {
+  it('is merged by many at once, every change once and none of them waiting in a circle', async () => {
     await foldAll()
     const inserts = Array.from({ length: 60 }, (_, index) =>
       runSql(databaseUrl, insertOne, [5, (index % 7) * day]),
     )
     await Promise.all(inserts)
-    const folds = Array.from({ length: 16 }, (_, index) =>
-      instance(index).write('foldOrderTally', { limit: 7 }),
+    const merges = Array.from({ length: 16 }, (_, index) =>
+      instance(index).write('mergeTallyChanges', { limit: 7 }),
     )
-    const moved = (await Promise.all(folds)).reduce((sum, rows) => sum + rows)
+    const moved = (await Promise.all(merges)).reduce((sum, rows) => sum + rows)
     assert.equal(moved + (await foldAll()), 60)
     await assertExact(databaseUrl)
   })
 
-  it('keeps what a fold that fails would have moved', async (t) => {
+  it('keeps what a merge that fails would have moved', async (t) => {
     await create(1)
     const before = await withRawDatabase(databaseUrl, keptTally)
     await runSql(databaseUrl, 'alter table order_tally add constraint fault check (orders < 0) not valid')
     t.after(() => runSql(databaseUrl, 'alter table order_tally drop constraint if exists fault'))
-    await assert.rejects(instance().write('foldOrderTally', { limit: 10 }))
+    await assert.rejects(instance().write('mergeTallyChanges', { limit: 10 }))
     await runSql(databaseUrl, 'alter table order_tally drop constraint fault')
     assert.deepEqual(await withRawDatabase(databaseUrl, keptTally), before)
     assert.ok((await foldAll()) > 0)
@@ -198,7 +198,7 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
     await assertExact(databaseUrl)
   })
 
-  it('is folded by the service itself within seconds', async (t) => {
+  it('is merged by the service itself within seconds', async (t) => {
     const own = await createTestDatabase()
     const production = await prepareProduction(own.databaseUrl)
     const server = await startServer([], production.env)
@@ -209,10 +209,10 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
     })
     const operator = await bearerOf(server.baseUrl, 'operator')
     await operator.post('/v1/orders', { customer: 'A', total: 3 })
-    const unfolded = () => runSql(own.databaseUrl, 'select 1 from order_tally_changes')
-    assert.equal((await unfolded()).length, 1)
-    for (let tries = 0; (await unfolded()).length > 0; tries += 1) {
-      assert.ok(tries < 200, 'nothing was folded')
+    const unmerged = () => runSql(own.databaseUrl, 'select 1 from order_tally_changes')
+    assert.equal((await unmerged()).length, 1)
+    for (let tries = 0; (await unmerged()).length > 0; tries += 1) {
+      assert.ok(tries < 200, 'nothing was merged')
       await delay(50)
     }
     await assertExact(own.databaseUrl)
@@ -257,7 +257,7 @@ describe('the tally of orders on PostgreSQL, for whoever writes them', { skip: w
     return { asOwner, asApp: url(app, `"${schema}"`), asLoader: url(loader, 'pg_catalog') }
   }
 
-  it('is made, folded and read by a service that may change no schema, wherever the tables are', async (t) => {
+  it('is made, merged and read by a service that may change no schema, wherever the tables are', async (t) => {
     const { asApp } = await separateRoles(t, 'Order-Book')
     const db = await openAppDatabase({ databaseUrl: asApp })
     t.after(() => db.close())
@@ -271,7 +271,7 @@ describe('the tally of orders on PostgreSQL, for whoever writes them', { skip: w
     }
     await db.write('createOrder', { order, idempotency: null })
     const before = await getOrdersOverview(db.read, { days: 1, nowMilliseconds: 0 })
-    assert.equal(await db.write('foldOrderTally', { limit: 10 }), 1)
+    assert.equal(await db.write('mergeTallyChanges', { limit: 10 }), 1)
     assert.deepEqual(await getOrdersOverview(db.read, { days: 1, nowMilliseconds: 0 }), before)
     assert.deepEqual(before.pending, { count: 1, total: 1 })
   })

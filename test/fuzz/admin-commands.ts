@@ -138,7 +138,7 @@ const wait = command(
 const cleanUp = command('removeExpired', fc.constant({}), async (model, world) => {
   const input = { nowMilliseconds: world.now, sessionIdleTtlMilliseconds: 30 * minute, limit: 1_000 }
   await removeExpired(world.service.db, input)
-  if (world.service.db.defersTally) await world.service.db.write('foldOrderTally', { limit: 3 })
+  if (world.service.db.defersTally) await world.service.db.write('mergeTallyChanges', { limit: 3 })
   forgetExpired(model, world.now)
 })
 

@@ -7,7 +7,7 @@ export type Tally = Record<string, string>
 
 const dayMilliseconds = 86_400_000n
 
-/** What the database keeps, folded or not, read in one statement. */
+/** What the database keeps, with the changes not merged yet, read in one statement. */
 export async function keptTally(db: Kysely<Database>): Promise<Tally> {
   const { rows } = await sql<{ day: string; status: number; orders: string; units: string; parts: string }>`
     select cast(day as text) as day, status, cast(orders as text) as orders,

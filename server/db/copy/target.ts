@@ -180,7 +180,7 @@ export class CopyTarget {
   }
 }
 
-/** A row for each day and status of which the tally, folded or not, says something else than the orders do. */
+/** A row for each day and status of which the tally, with the changes not merged yet, says something else than the orders do. */
 const tallyDifferences = `
   with kept as (
     select day, status, sum(orders), sum(total_units), sum(total_parts_e4)
