@@ -8,6 +8,9 @@ import Sqlite from 'better-sqlite3'
 
 const main = new URL('../../server/main.ts', import.meta.url).pathname
 
+/** Below the limit of a test: a command that hangs is ended with it, and fails by its status. */
+const hangMilliseconds = 240_000
+
 /** Halves the time that a command takes to start. */
 const compileCache = join(tmpdir(), 'countersign-test-compile-cache')
 
@@ -97,7 +100,7 @@ export function runCommand(
     const child = spawn(process.execPath, [main, ...wordsOf(args)], {
       cwd: folder,
       env: { NODE_COMPILE_CACHE: compileCache, ...env },
-      timeout: 20_000,
+      timeout: hangMilliseconds,
     })
     let stdout = ''
     let stderr = ''

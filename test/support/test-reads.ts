@@ -1,12 +1,16 @@
 import { type Kysely, sql } from 'kysely'
+import { ofEngine } from '../../server/db/engine.ts'
 import type { Database } from '../../server/db/tables.ts'
 import { Problem } from '../../server/http/problems.ts'
 import { testOperations } from './test-operations.ts'
 
 type Db = Kysely<Database>
 
-const endless = sql`with recursive n(i) as (select 1 union all select i + 1 from n where within_time() = 1)
-  select count(*) from n`
+const endless = {
+  sqlite: sql`with recursive n(i) as (select 1 union all select i + 1 from n where within_time() = 1)
+    select count(*) from n`,
+  postgres: sql`select pg_sleep(3600)`,
+}
 
 /** Read operations for tests of the database port. */
 export const testReads = {
@@ -15,10 +19,12 @@ export const testReads = {
     await testOperations.count(db, null),
   ],
   /** Never ends by itself. */
-  endless: async (db: Db, _input: null): Promise<void> => void (await endless.execute(db)),
+  endless: async (db: Db, _input: null): Promise<void> => void (await ofEngine(db, endless).execute(db)),
   /** Takes no notice of being stopped, and asks again. */
   async stubborn(db: Db, _input: null): Promise<void> {
-    await endless.execute(db).catch(() => undefined)
+    await ofEngine(db, endless)
+      .execute(db)
+      .catch(() => undefined)
     await sql`select within_time()`.execute(db)
   },
   async refuse(_db: Db, _input: null): Promise<void> {
