@@ -107,13 +107,13 @@ function breaches(files: SourceFile[]): string[] {
   )
 }
 
-/** Files that import each other in a circle, by values; or by types, too. */
-function cycles(files: SourceFile[], { typesToo = false } = {}): string[] {
+/** Files that import each other in a circle, by values or by types. */
+function cycles(files: SourceFile[]): string[] {
   const byPath = new Map(
     files.map((file) => [
       file.path,
       importsOf(file)
-        .filter(({ typeOnly, dynamic }) => (typesToo || !typeOnly) && !dynamic)
+        .filter(({ dynamic }) => !dynamic)
         .map(({ target }) => target),
     ]),
   )
@@ -127,6 +127,19 @@ function cycles(files: SourceFile[], { typesToo = false } = {}): string[] {
   }
   for (const path of byPath.keys()) visit(path, [])
   return found
+}
+
+/** How many files of the folder one has to go down, at most, by any kind of import. */
+function floors(files: SourceFile[], folder: string): number {
+  const byPath = new Map(files.map((file) => [file.path, importsOf(file)]))
+  const heights = new Map<string, number>()
+  const heightOf = (path: string): number => {
+    const below = (byPath.get(path) ?? []).filter(({ target }) => target.startsWith(folder))
+    const height = heights.get(path) ?? 1 + Math.max(0, ...below.map(({ target }) => heightOf(target)))
+    heights.set(path, height)
+    return height
+  }
+  return Math.max(...files.filter(({ path }) => path.startsWith(folder)).map(({ path }) => heightOf(path)))
 }
 
 /** Readers of the time of day, and of randomness for identifiers. */
@@ -169,8 +182,12 @@ describe('the imports under server/', () => {
     assert.deepEqual(breaches(server), [])
   })
 
-  it('make no circle', () => {
+  it('make no circle, types included', () => {
     assert.deepEqual(cycles(server), [])
+  })
+
+  it('go down five floors of db/ at most', () => {
+    assert.equal(floors(server, 'server/db/'), 5)
   })
 
   it('are seen when they go the wrong way', () => {
@@ -199,6 +216,16 @@ describe('the imports under server/', () => {
       { path: 'server/b.ts', text: "import { a } from './a.ts'" },
     ]
     assert.equal(cycles(circle).length, 1)
+    const circleOfTypes = circle.map((file) => ({
+      ...file,
+      text: file.text.replace('import', 'import type'),
+    }))
+    assert.equal(cycles(circleOfTypes).length, 1)
+    const stairs = [
+      { path: 'server/db/a.ts', text: "await import('./b.ts')" },
+      { path: 'server/db/b.ts', text: '' },
+    ]
+    assert.equal(floors(stairs, 'server/db/'), 2)
   })
 
   it('are not taken for breaches when they go the right way', () => {
@@ -224,7 +251,7 @@ describe('the imports under web/', () => {
   })
 
   it('make no circle, types included', () => {
-    assert.deepEqual(cycles(web, { typesToo: true }), [])
+    assert.deepEqual(cycles(web), [])
   })
 })
 

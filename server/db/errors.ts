@@ -27,3 +27,15 @@ export class LockTimeout extends DatabaseUnavailable {
 export class StatementTimeout extends DatabaseUnavailable {
   override name = 'StatementTimeout'
 }
+
+/** The connection was lost, or never had: not a lock or a limit, after which it is sound and to wait again is no use. */
+export function isConnectionLoss(error: unknown): boolean {
+  return error instanceof DatabaseUnavailable && error.name === 'DatabaseUnavailable'
+}
+
+/** Carries the domain's own refusals across the thread boundary; db/ does not know what they are. */
+export interface RefusalCodec {
+  /** The plain form of a refusal, or undefined for any other error. */
+  toPlain(error: unknown): unknown
+  fromPlain(plain: unknown): Error
+}

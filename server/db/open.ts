@@ -1,11 +1,6 @@
 import { parseDatabaseUrl } from './address.ts'
-import type {
-  DatabasePort,
-  GroupedOperations,
-  ReadOperations,
-  RefusalCodec,
-  WriteOperations,
-} from './port.ts'
+import type { RefusalCodec } from './errors.ts'
+import type { DatabasePort, GroupedOperations, ReadOperations, WriteOperations } from './port.ts'
 import type { PostgresOptions } from './postgres/connections.ts'
 import { migrateSqlite, openSqlite } from './sqlite/open.ts'
 

@@ -27,13 +27,6 @@ export type GroupedOperations = Record<string, GroupedOperation>
 export type ReadOperation = (snapshot: Kysely<Database>, input: any) => Promise<unknown>
 export type ReadOperations = Record<string, ReadOperation>
 
-/** Carries the domain's own refusals across the thread boundary; db/ does not know what they are. */
-export interface RefusalCodec {
-  /** The plain form of a refusal, or undefined for any other error. */
-  toPlain(error: unknown): unknown
-  fromPlain(plain: unknown): Error
-}
-
 export interface QueryOptions {
   /** What the operation may take, without the time for which it waits for its turn. */
   limitMilliseconds: number
@@ -48,8 +41,9 @@ export interface DatabasePort<Operations extends WriteOperations, Reads extends 
   /** Queries outside a transaction; sees committed, durable data only. */
   read: Kysely<Database>
   /**
-   * Runs the named read operation on one consistent snapshot, away from the event loop. Rejects with what it threw, with `QueryTooSlow` when its queries together ran longer than their limit (they are then stopped, not
-   * only their answer), or with `DatabaseUnavailable`.
+   * Runs the named read operation on one consistent snapshot, away from the event loop. Rejects with what it threw,
+   * with `QueryTooSlow` when its queries together ran longer than their limit (they are then stopped, not only their
+   * answer), or with `DatabaseUnavailable`.
    */
   query<Name extends keyof Reads & string>(
     name: Name,

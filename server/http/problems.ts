@@ -1,4 +1,4 @@
-import type { RefusalCodec } from '../db/port.ts'
+import type { RefusalCodec } from '../db/errors.ts'
 
 /**
  * The catalogue: every failure of the service, the framework's own included (RFC 9457). `title` never changes for a

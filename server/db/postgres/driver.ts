@@ -10,9 +10,8 @@ import {
   type TransactionSettings,
 } from 'kysely'
 import pg from 'pg'
-import { DatabaseUnavailable, StatementTimeout } from '../errors.ts'
+import { DatabaseUnavailable, LockTimeout, StatementTimeout } from '../errors.ts'
 import type { ConnectionSource } from './connections.ts'
-import { translateConnectError, translatePostgresError } from './errors.ts'
 
 export interface DialectOptions {
   /** Undefined behind a pooler that hands out connections by transaction. */
@@ -83,16 +82,9 @@ class PostgresDriver implements Driver {
   }
 
   async beginTransaction(connection: PostgresConnection, settings: TransactionSettings): Promise<void> {
-    const isolation =
-      settings.isolationLevel === undefined ? '' : ` isolation level ${settings.isolationLevel}`
-    const access = settings.accessMode === undefined ? '' : ` ${settings.accessMode}`
-    const { transactionLimitMilliseconds, statementsLimitMilliseconds, lockLimitMilliseconds } = this.#options
-    const lockLimit =
-      lockLimitMilliseconds === undefined ? '' : `; set local lock_timeout = ${lockLimitMilliseconds}`
-    connection.deadline = performance.now() + (transactionLimitMilliseconds ?? Number.POSITIVE_INFINITY)
-    const begin = `begin${isolation}${access}${lockLimit}`
-    if (statementsLimitMilliseconds === undefined) await connection.run(begin)
-    else await connection.beginWithin(begin, statementsLimitMilliseconds)
+    const { isolationLevel, accessMode } = settings
+    const isolation = isolationLevel === undefined ? '' : ` isolation level ${isolationLevel}`
+    await connection.begin(`begin${isolation} ${accessMode ?? ''}`, this.#options)
   }
 
   async commitTransaction(connection: PostgresConnection): Promise<void> {
@@ -115,9 +107,9 @@ class PostgresConnection implements DatabaseConnection {
   readonly client: pg.Client
   /** A failure of the connection rather than of a statement. */
   hasFailed = false
-  /** Of the transaction, on the clock of `performance`. */
-  deadline = Number.POSITIVE_INFINITY
 
+  /** Of the transaction, and of its statements, on the clock of `performance`. */
+  #deadline = Number.POSITIVE_INFINITY
   #statementsDeadline = Number.POSITIVE_INFINITY
   /** What the server stops a statement after. */
   #statementTimeout = Number.POSITIVE_INFINITY
@@ -128,21 +120,26 @@ class PostgresConnection implements DatabaseConnection {
     this.#names = names
   }
 
+  /** In one message: the limits cost no way of their own. */
+  async begin(begin: string, options: DialectOptions): Promise<void> {
+    const { transactionLimitMilliseconds, statementsLimitMilliseconds, lockLimitMilliseconds } = options
+    const limits = []
+    if (lockLimitMilliseconds !== undefined) limits.push(`set local lock_timeout = ${lockLimitMilliseconds}`)
+    if (statementsLimitMilliseconds !== undefined) {
+      limits.push(`set local statement_timeout = ${statementsLimitMilliseconds}`)
+    }
+    this.#deadline = performance.now() + (transactionLimitMilliseconds ?? Number.POSITIVE_INFINITY)
+    await this.run([begin, ...limits].join('; '))
+    this.#statementTimeout = statementsLimitMilliseconds ?? Number.POSITIVE_INFINITY
+    this.#statementsDeadline = performance.now() + this.#statementTimeout
+  }
+
   /** Once it is sent its answer is waited for: to know the outcome is worth more than to be quick. */
   async commit(): Promise<void> {
-    if (this.deadline > performance.now()) this.deadline = Number.POSITIVE_INFINITY
+    if (this.#deadline > performance.now()) this.#deadline = Number.POSITIVE_INFINITY
     const { command } = await this.#query((limits) => this.client.query({ text: 'commit', ...limits }))
     // PostgreSQL answers the COMMIT of a transaction that an error has ended with ROLLBACK, and without an error.
     if (command !== 'COMMIT') throw new Error(`the transaction was ended by ${command}`)
-  }
-
-  /** In one message: the limits cost no way of their own. */
-  async beginWithin(begin: string, limitMilliseconds: number): Promise<void> {
-    // A lock in the way is the database's affair, and shall not look like a query that is too expensive.
-    const limits = `set local statement_timeout = ${limitMilliseconds}; set local lock_timeout = ${Math.ceil(limitMilliseconds / 2)}`
-    await this.run(`${begin}; ${limits}`)
-    this.#statementTimeout = limitMilliseconds
-    this.#statementsDeadline = performance.now() + limitMilliseconds
   }
 
   async run(text: string): Promise<void> {
@@ -161,10 +158,11 @@ class PostgresConnection implements DatabaseConnection {
 
   /** Told to the server only when statements before have used up a part that counts. */
   async #limitStatement(): Promise<void> {
-    if (this.#statementsDeadline === Number.POSITIVE_INFINITY) return
+    if (this.#statementTimeout === Number.POSITIVE_INFINITY) return
     const left = Math.ceil(this.#statementsDeadline - performance.now())
     if (this.#statementTimeout - left < noticeableMilliseconds) return
-    if (left <= 0) throw new StatementTimeout('the statements together ran longer than their limit')
+    // The server, which stops what takes long, stopped nothing: it is the way there that took the time.
+    if (left <= 0) throw new DatabaseUnavailable('the answers of the server took too long')
     await this.run(`set local statement_timeout = ${left}`)
     this.#statementTimeout = left
   }
@@ -175,7 +173,7 @@ class PostgresConnection implements DatabaseConnection {
   }
 
   async #query<T>(send: (limits: { query_timeout?: number }) => Promise<T>): Promise<T> {
-    const left = this.deadline - performance.now()
+    const left = this.#deadline - performance.now()
     if (left <= 0) {
       this.hasFailed = true
       throw new DatabaseUnavailable('the transaction took too long')
@@ -188,4 +186,71 @@ class PostgresConnection implements DatabaseConnection {
       throw translatePostgresError(error)
     }
   }
+}
+
+/** Not now, as against a fault in the statement. https://www.postgresql.org/docs/18/errcodes-appendix.html */
+const unavailableClasses = /^(08|53|57P|58|F0|XX)/
+/** Read-only (a standby), not enough privilege to write, and invalid transaction states after a lost connection. */
+const unavailableCodes = new Set(['25006', '25P02', '25P03', '26000'])
+
+/** Turns the errors of PostgreSQL and of its driver into the port's. */
+export function translatePostgresError(error: unknown): unknown {
+  if (error instanceof pg.DatabaseError) return translateServerError(error)
+  if (!(error instanceof Error)) return error
+  if (isConnectionError(error)) {
+    return new DatabaseUnavailable(`the connection failed: ${messageOf(error)}`, { cause: error })
+  }
+  return error
+}
+
+/** Without a connection nothing can be served, whatever the reason: a changed password, a renamed database, TLS. */
+export function translateConnectError(error: unknown): unknown {
+  const translated = translatePostgresError(error)
+  if (translated instanceof DatabaseUnavailable || !(error instanceof Error)) return translated
+  return new DatabaseUnavailable(`the connection failed: ${messageOf(error)}`, { cause: error })
+}
+
+/** A name with several addresses fails with one error for each, and no message of its own. */
+function messageOf(error: Error): string {
+  if (!(error instanceof AggregateError)) return error.message
+  return error.errors.map((one) => (one instanceof Error ? one.message : String(one))).join(', ')
+}
+
+function translateServerError(error: pg.DatabaseError): unknown {
+  const code = error.code ?? ''
+  if (code === '57014') return new StatementTimeout('a statement ran longer than its limit', { cause: error })
+  if (code === '55P03') return new LockTimeout('a lock was held for too long', { cause: error })
+  if (unavailableClasses.test(code) || unavailableCodes.has(code)) {
+    return new DatabaseUnavailable(`PostgreSQL answered ${code}`, { cause: error })
+  }
+  return error
+}
+
+/** Serialization failure and deadlock: nothing was written, and running again is right. */
+export function isConflict(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && (error.code === '40001' || error.code === '40P01')
+}
+
+const socketCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENOENT',
+])
+
+/** The driver says these in words only. */
+const driverMessages =
+  /Connection terminated|Query read timeout|not queryable|timeout exceeded when trying to connect|timeout expired|Client was closed|server closed the connection|pool after calling end/
+
+function isConnectionError(error: Error): boolean {
+  const { code } = error as NodeJS.ErrnoException
+  if (error instanceof AggregateError)
+    return error.errors.every((one) => one instanceof Error && isConnectionError(one))
+  return (code !== undefined && socketCodes.has(code)) || driverMessages.test(error.message)
 }

@@ -1,4 +1,4 @@
-import { DatabaseUnavailable } from '../errors.ts'
+import { isConnectionLoss } from '../errors.ts'
 
 /** Groups under way at once: while one waits for the disk, the next is at work. */
 const lanes = 2
@@ -30,7 +30,6 @@ export class WriteGroup {
   #waiting: Member[] = []
   #running = 0
   #isStarting = false
-  #onIdle: (() => void) | undefined
 
   constructor(runs: GroupRuns) {
     this.#runs = runs
@@ -40,14 +39,6 @@ export class WriteGroup {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ input, waitingSince: performance.now(), resolve, reject })
       this.#startSoon()
-    })
-  }
-
-  /** Resolves when nobody waits and no group is under way; what runs alone then runs already. */
-  async idle(): Promise<void> {
-    if (this.#running === 0 && this.#waiting.length === 0) return
-    await new Promise<void>((resolve) => {
-      this.#onIdle = resolve
     })
   }
 
@@ -72,14 +63,13 @@ export class WriteGroup {
       else member?.resolve(output)
     })
     this.#startSoon()
-    if (this.#running === 0 && this.#waiting.length === 0) this.#onIdle?.()
   }
 
   async #runTogether(members: Member[]): Promise<unknown[] | undefined> {
     try {
       return await this.#runs.together(members.map(({ input }) => input))
     } catch (error) {
-      if (!isLoss(error)) return members.map(() => undefined)
+      if (!isConnectionLoss(error)) return members.map(() => undefined)
       const tired = (member: Member) => performance.now() - member.waitingSince > patienceMilliseconds
       for (const member of [...members, ...this.#waiting.filter(tired)]) member.reject(error)
       this.#waiting = this.#waiting.filter((member) => !tired(member))
@@ -90,9 +80,4 @@ export class WriteGroup {
   #runAlone(member: Member | undefined): void {
     if (member !== undefined) this.#runs.alone(member.input).then(member.resolve, member.reject)
   }
-}
-
-/** `LockTimeout` and `StatementTimeout` are `DatabaseUnavailable` too, but there the connection is sound. */
-function isLoss(error: unknown): boolean {
-  return error instanceof DatabaseUnavailable && error.name === 'DatabaseUnavailable'
 }

@@ -11,8 +11,12 @@ import {
   type PostgresOptions,
   types,
 } from './connections.ts'
-import { postgresDialect, silenceTimeoutMilliseconds } from './driver.ts'
-import { translateConnectError, translatePostgresError } from './errors.ts'
+import {
+  postgresDialect,
+  silenceTimeoutMilliseconds,
+  translateConnectError,
+  translatePostgresError,
+} from './driver.ts'
 import { schema } from './schema.ts'
 
 /** The oldest release whose features and planner this service is tested with. */

@@ -60,13 +60,15 @@ export class Reads {
       throw new QueryTooSlow('the query ran longer than its limit', { cause: error })
     }
   }
+
   #snapshotsWithin(statementsLimitMilliseconds: number): Kysely<Database> {
-    const made =
-      this.#byLimit.get(statementsLimitMilliseconds) ??
-      new Kysely<Database>({
-        dialect: postgresDialect(this.#source, { ...this.#options, statementsLimitMilliseconds }),
-      })
-    this.#byLimit.set(statementsLimitMilliseconds, made)
-    return made
+    const made = this.#byLimit.get(statementsLimitMilliseconds)
+    if (made !== undefined) return made
+    // A lock in the way is the database's affair, and shall not look like a query that is too expensive.
+    const lockLimitMilliseconds = Math.ceil(statementsLimitMilliseconds / 2)
+    const options = { ...this.#options, statementsLimitMilliseconds, lockLimitMilliseconds }
+    const snapshots = new Kysely<Database>({ dialect: postgresDialect(this.#source, options) })
+    this.#byLimit.set(statementsLimitMilliseconds, snapshots)
+    return snapshots
   }
 }

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
-import { DatabaseUnavailable } from '../errors.ts'
+import { DatabaseUnavailable, isConnectionLoss } from '../errors.ts'
 import type { GroupedOperation, GroupedOperations, WriteOperation, WriteOperations } from '../port.ts'
 import type { Database } from '../tables.ts'
-import { isConflict } from './errors.ts'
+import { isConflict } from './driver.ts'
 import { WriteGroup } from './group.ts'
 
-/** A connection that was lost sooner than this costs the caller nothing if the transaction is run again. */
+/** After a longer silence the caller has waited enough, and is not asked to wait for a second try. */
 const promptLossMilliseconds = 1_000
 const conflictTries = 5
 
@@ -23,9 +23,8 @@ export class Writes {
   readonly #operations: WriteOperations
   readonly #transactions: Kysely<Database>
   readonly #groups: Map<string, WriteGroup>
-  #running = 0
-  #end: Promise<void> | undefined
-  #onIdle: (() => void) | undefined
+  readonly #underWay = new Set<Promise<unknown>>()
+  #isClosed = false
 
   constructor({ operations, groupedOperations, transactions, groupTransactions }: WritesParts) {
     this.#operations = operations
@@ -40,24 +39,18 @@ export class Writes {
   }
 
   write(name: string, input: unknown): Promise<unknown> {
-    if (this.#end !== undefined) {
-      return Promise.reject(new DatabaseUnavailable('the database has been closed'))
-    }
-    return this.#groups.get(name)?.write(input) ?? this.#runAlone(name, input)
+    if (this.#isClosed) return Promise.reject(new DatabaseUnavailable('the database has been closed'))
+    const written = this.#groups.get(name)?.write(input) ?? this.#runAlone(name, input)
+    this.#underWay.add(written)
+    const forget = () => this.#underWay.delete(written)
+    written.then(forget, forget)
+    return written
   }
 
   /** Takes no more writes, and waits for those under way. */
-  close(): Promise<void> {
-    this.#end ??= this.#ended()
-    return this.#end
-  }
-
-  async #ended(): Promise<void> {
-    await Promise.all([...this.#groups.values()].map((group) => group.idle()))
-    if (this.#running === 0) return
-    await new Promise<void>((resolve) => {
-      this.#onIdle = resolve
-    })
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await Promise.allSettled(this.#underWay)
   }
 
   #runAlone(name: string, input: unknown): Promise<unknown> {
@@ -78,42 +71,27 @@ export class Writes {
   ): Promise<unknown> {
     const startedAt = performance.now()
     let isRetriedAfterLoss = false
-    this.#running += 1
-    try {
-      for (let attempt = 1; ; attempt += 1) {
-        let isCommitting = false
-        try {
-          return await transactions
-            .transaction()
-            .setIsolationLevel('read committed')
-            .execute(async (trx) => {
-              const result = await run(trx, input)
-              isCommitting = true
-              return result
-            })
-        } catch (error) {
-          if (isConflict(error) && attempt < conflictTries) {
-            await delay(5 * attempt)
-          } else if (isLostConnection(error) && !isCommitting && !isRetriedAfterLoss && isPrompt(startedAt)) {
-            isRetriedAfterLoss = true
-          } else {
-            throw isConflict(error) ? new DatabaseUnavailable('too many conflicts', { cause: error }) : error
-          }
+    for (let attempt = 1; ; attempt += 1) {
+      let isCommitting = false
+      try {
+        return await transactions
+          .transaction()
+          .setIsolationLevel('read committed')
+          .execute(async (trx) => {
+            const result = await run(trx, input)
+            isCommitting = true
+            return result
+          })
+      } catch (error) {
+        const isPrompt = performance.now() - startedAt < promptLossMilliseconds
+        if (isConflict(error) && attempt < conflictTries) {
+          await delay(5 * attempt)
+        } else if (isConnectionLoss(error) && !isCommitting && !isRetriedAfterLoss && isPrompt) {
+          isRetriedAfterLoss = true
+        } else {
+          throw isConflict(error) ? new DatabaseUnavailable('too many conflicts', { cause: error }) : error
         }
       }
-    } finally {
-      this.#running -= 1
-      if (this.#running === 0) this.#onIdle?.()
     }
   }
-}
-
-/** After a long silence the caller has waited enough. */
-function isPrompt(startedAt: number): boolean {
-  return performance.now() - startedAt < promptLossMilliseconds
-}
-
-/** `LockTimeout` is a `DatabaseUnavailable` too, as is `StatementTimeout`, but waiting again would only wait longer. */
-function isLostConnection(error: unknown): boolean {
-  return error instanceof DatabaseUnavailable && error.name === 'DatabaseUnavailable'
 }

@@ -52,7 +52,7 @@ const initial = [
   // Text search. It knows orders by `seq`, the number in their id (ids.ts): so it holds them in the order of creation.
   `create virtual table orders_search using fts5(customer_folded, content = 'orders', content_rowid = 'seq',
      columnsize = 0, tokenize = 'trigram case_sensitive 1')`,
-  // A group of writes indexes its new rows together at its end (search.ts): those above `indexed_to`, which is the
+  // A group of writes indexes its new rows together at its end (writes.ts): those above `indexed_to`, which is the
   // greatest row number that there can be in between.
   'create table orders_search_deferral (indexed_to integer not null) strict',
   'insert into orders_search_deferral values (9223372036854775807)',

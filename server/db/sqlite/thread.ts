@@ -1,6 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { DatabaseUnavailable, QueryTooSlow } from '../errors.ts'
-import type { RefusalCodec } from '../port.ts'
+import { DatabaseUnavailable, QueryTooSlow, type RefusalCodec } from '../errors.ts'
 
 export interface ThreadRequest {
   id: number
