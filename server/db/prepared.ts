@@ -1,4 +1,4 @@
-import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely'
+import { type CompiledQuery, type Kysely, type QueryResult, type RawBuilder, sql } from 'kysely'
 import { ofEngine } from './engine.ts'
 import type { Database } from './tables.ts'
 
@@ -7,66 +7,46 @@ interface Buildable<Row> {
   compile(db: Kysely<Database>): CompiledQuery<Row>
 }
 
-/**
- * A query that is built and compiled once for each engine and then only bound: building it anew costs as much as running
- * it. `build` sees placeholders in place of the arguments, so it must do nothing with them but bind them.
- */
-export function prepared<Args extends readonly unknown[], Row>(
-  build: (db: Kysely<Database>, ...args: Args) => Buildable<Row>,
-): (db: Kysely<Database>, ...args: Args) => Promise<Row[]> {
-  const bind = once((db, placeholder) => {
-    const placeholders = Array.from({ length: build.length - 1 }, (_, index) => placeholder(index))
-    return build(db, ...(placeholders as unknown as Args))
-  })
-  return async (db, ...args) => (await db.executeQuery(bind(db, args))).rows
-}
-
-/** The same of a statement that returns no rows, with named values. Resolves with how many rows it wrote. */
-export function preparedWrite<Values extends object>(
-  build: (db: Kysely<Database>, values: Values) => Buildable<unknown>,
-): (db: Kysely<Database>, values: Values) => Promise<number> {
-  const bind = once((db, placeholder) =>
-    build(db, new Proxy({} as Values, { get: (_, name) => placeholder(name) })),
-  )
-  return async (db, values) => Number((await db.executeQuery(bind(db, values))).numAffectedRows ?? 0)
-}
-
-interface Prepared<Row> {
+interface Compiled<Row> {
   query: CompiledQuery<Row>
-  /** For each bound value, the name of the argument it stands for; others are constants of the query. */
-  argumentOf: (PropertyKey | undefined)[]
+  /** For each bound value, the name of the one that it stands for; others are constants of the query. */
+  names: (PropertyKey | undefined)[]
 }
 
-function once<Row>(
-  build: (db: Kysely<Database>, placeholder: (name: PropertyKey) => object) => Buildable<Row>,
-): (db: Kysely<Database>, values: object) => CompiledQuery<Row> {
-  const ofEngines: { sqlite: { made?: Prepared<Row> }; postgres: { made?: Prepared<Row> } } = {
-    sqlite: {},
-    postgres: {},
-  }
+/**
+ * A statement that is built and compiled once for each engine and then only bound: building it anew costs as much as
+ * running it. `build` sees placeholders in place of the values, so it must do nothing with them but bind them.
+ */
+export function prepared<Values extends object, Row>(
+  build: (db: Kysely<Database>, values: Values) => Buildable<Row>,
+): (db: Kysely<Database>, values: Values) => Promise<QueryResult<Row>> {
+  const ofEngines: Record<'sqlite' | 'postgres', { made?: Compiled<Row> }> = { sqlite: {}, postgres: {} }
   return (db, values) => {
     const kept = ofEngine(db, ofEngines)
-    kept.made ??= prepare(db, build)
-    const { query, argumentOf } = kept.made
-    const parameters = argumentOf.map((name, position) =>
-      name === undefined ? query.parameters[position] : (values as Record<PropertyKey, unknown>)[name],
-    )
-    return { ...query, parameters }
+    kept.made ??= compile(db, build)
+    const { query, names } = kept.made
+    const parameters = query.parameters.map((constant, position) => {
+      const name = names[position]
+      return name === undefined ? constant : (values as Record<PropertyKey, unknown>)[name]
+    })
+    return db.executeQuery({ ...query, parameters })
   }
 }
 
-function prepare<Row>(
+function compile<Values extends object, Row>(
   db: Kysely<Database>,
-  build: (db: Kysely<Database>, placeholder: (name: PropertyKey) => object) => Buildable<Row>,
-): Prepared<Row> {
-  const names = new Map<unknown, PropertyKey>()
-  const placeholder = (name: PropertyKey) => {
-    const stand = {}
-    names.set(stand, name)
-    return stand
-  }
-  const query = build(db, placeholder).compile(db)
-  return { query, argumentOf: query.parameters.map((value) => names.get(value)) }
+  build: (db: Kysely<Database>, values: Values) => Buildable<Row>,
+): Compiled<Row> {
+  const nameOf = new Map<unknown, PropertyKey>()
+  const placeholders = new Proxy({} as Values, {
+    get(_, name) {
+      const placeholder = {}
+      nameOf.set(placeholder, name)
+      return placeholder
+    },
+  })
+  const query = build(db, placeholders).compile(db)
+  return { query, names: query.parameters.map((value) => nameOf.get(value)) }
 }
 
 /**

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Insertable, Transaction } from 'kysely'
 import { parseTimeZone } from '../clock.ts'
 import { LockTimeout } from '../db/errors.ts'
-import { preparedWrite } from '../db/prepared.ts'
+import { prepared } from '../db/prepared.ts'
 import type { Database, IdempotencyKeysTable } from '../db/tables.ts'
 import { sha256 } from '../ids.ts'
 import { Problem, retryAfter } from './problems.ts'
@@ -104,7 +104,7 @@ export async function once<Result>(
 /** False when the key is held; an expired one is taken over. */
 async function claim(trx: Transaction<Database>, input: IdempotencyInput): Promise<boolean> {
   try {
-    return (await insertClaim(trx, input)) === 1
+    return (await insertClaim(trx, input)).numAffectedRows === 1n
   } catch (cause) {
     if (!(cause instanceof LockTimeout)) throw cause
     throw new Problem('idempotency-in-progress', { headers: retryAfter(1_000), cause })
@@ -125,7 +125,7 @@ export function rowOfKey(input: IdempotencyInput, result: unknown): Insertable<I
 }
 
 /** Without a result until the effect has one; nobody else ever sees that. */
-const insertClaim = preparedWrite((trx, claimed: IdempotencyInput) =>
+const insertClaim = prepared((trx, claimed: IdempotencyInput) =>
   trx
     .insertInto('idempotency_keys')
     .values(rowOfKey(claimed, null))
@@ -141,7 +141,7 @@ const insertClaim = preparedWrite((trx, claimed: IdempotencyInput) =>
     ),
 )
 
-const storeResult = preparedWrite((trx, claimed: IdempotencyInput & { result: string }) =>
+const storeResult = prepared((trx, claimed: IdempotencyInput & { result: string }) =>
   trx
     .updateTable('idempotency_keys')
     .set('result', claimed.result)

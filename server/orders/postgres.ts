@@ -1,9 +1,9 @@
 import { type Insertable, sql, type Transaction } from 'kysely'
-import { preparedWrite } from '../db/prepared.ts'
+import { prepared } from '../db/prepared.ts'
 import type { Database, IdempotencyKeysTable, OrdersTable } from '../db/tables.ts'
 import { orderColumns } from './order.ts'
 
-const insertPrepared = preparedWrite(
+const insertPrepared = prepared(
   (
     _db,
     row: OrdersTable,

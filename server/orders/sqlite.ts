@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import { DatabaseUnavailable } from '../db/errors.ts'
-import { preparedWrite } from '../db/prepared.ts'
+import { prepared } from '../db/prepared.ts'
 import type { Database, OrdersTable } from '../db/tables.ts'
 import { orderNumber } from '../ids.ts'
 import { orderColumns } from './order.ts'
@@ -10,15 +10,15 @@ type NumberedDatabase = Omit<Database, 'orders'> & { orders: NumberedOrder }
 
 const columns = [...orderColumns, 'seq'] as const
 
-const insertNumbered = preparedWrite(
+const insertNumbered = prepared(
   (_db, row: NumberedOrder) => sql`insert into orders (${sql.join(columns.map((column) => sql.ref(column)))})
     values (${sql.join(columns.map((column) => row[column]))}) on conflict (seq) do nothing`,
 )
 
 export async function insertRow(trx: Transaction<Database>, row: OrdersTable): Promise<void> {
-  const written = await insertNumbered(trx, numbered(row))
+  const { numAffectedRows } = await insertNumbered(trx, numbered(row))
   // Another process had the same thought in the same millisecond, one time in 100,000: the next try is another order.
-  if (written === 0) throw new DatabaseUnavailable('another order has the number of this one')
+  if (numAffectedRows === 0n) throw new DatabaseUnavailable('another order has the number of this one')
 }
 
 export async function insertRows(trx: Transaction<Database>, rows: readonly OrdersTable[]): Promise<void> {

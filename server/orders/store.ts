@@ -80,7 +80,7 @@ export function columnsOf(names: readonly FieldName[]): RawBuilder<unknown> {
 }
 
 const selectOrder = prepared(
-  (_db, id: string) =>
+  (_db, { id }: { id: string }) =>
     sql<Order & { version: number }>`select ${columnsOf(fieldNames)}, version from orders where id = ${id}`,
 )
 
@@ -89,8 +89,7 @@ export async function findOrder(
   db: Kysely<Database>,
   id: string,
 ): Promise<(Order & { version: number }) | undefined> {
-  const [order] = await selectOrder(db, id)
-  return order
+  return (await selectOrder(db, { id })).rows[0]
 }
 
 /** One conditional UPDATE on id, state and, if versions are given, version. Returns the new version, if it changed. */

@@ -34,7 +34,7 @@ interface OverviewRow {
  * union.
  */
 const selectOverview = prepared(
-  (_db, firstDay: number, lastDay: number) => sql<OverviewRow>`
+  (_db, { firstDay, lastDay }: { firstDay: number; lastDay: number }) => sql<OverviewRow>`
     select id, customer, total_e4, created_at, null as day, status, null as orders, null as units,
       null as parts_e4, 0 as is_change
     from (
@@ -60,7 +60,7 @@ export async function readOverview(
   firstDay: number,
   lastDay: number,
 ): Promise<{ tally: TallyEntry[]; oldestPending: OrderSummary[] }> {
-  const rows = await selectOverview(db, firstDay, lastDay)
+  const { rows } = await selectOverview(db, { firstDay, lastDay })
   const oldestPending = rows.flatMap((row) => (row.id === null ? [] : [toSummary(row, row.id)]))
   return {
     tally: rows.filter(({ id }) => id === null).flatMap(toEntries),
@@ -97,6 +97,6 @@ const selectCounts = prepared(() => countsByStatus)
 
 /** How many orders of each status there are, exactly, without looking at any; of a status without orders nothing. */
 export async function countByStatus(db: Kysely<Database>): Promise<Map<number, number>> {
-  const rows = await selectCounts(db)
+  const { rows } = await selectCounts(db, {})
   return new Map(rows.filter(({ orders }) => orders > 0).map(({ status, orders }) => [status, orders]))
 }

@@ -1,5 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { preparedWrite } from '../../db/prepared.ts'
+import { prepared } from '../../db/prepared.ts'
 import type { Database } from '../../db/tables.ts'
 import { Problem } from '../../http/problems.ts'
 import { rolesByPrincipal } from '../roles/store.ts'
@@ -265,10 +265,11 @@ export async function confirmCredentials(
   trx: Transaction<Database>,
   expected: CheckedCredentials,
 ): Promise<void> {
-  if ((await lockCredentials(trx, expected)) !== 1) throw new Problem('invalid-credentials')
+  const { numAffectedRows } = await lockCredentials(trx, expected)
+  if (numAffectedRows !== 1n) throw new Problem('invalid-credentials')
 }
 
-const lockCredentials = preparedWrite((trx, expected: CheckedCredentials) =>
+const lockCredentials = prepared((trx, expected: CheckedCredentials) =>
   trx
     .updateTable('principals')
     .set('enabled', 1)

@@ -5,10 +5,10 @@ import type { Permission } from '../permissions.ts'
 
 /** Names of a principal's roles, sorted. */
 export async function rolesOf(db: Kysely<Database>, principalId: number): Promise<string[]> {
-  return (await selectRoles(db, principalId)).map((row) => row.role)
+  return (await selectRoles(db, { principalId })).rows.map((row) => row.role)
 }
 
-const selectRoles = prepared((db, principalId: number) =>
+const selectRoles = prepared((db, { principalId }: { principalId: number }) =>
   db
     .selectFrom('principal_roles')
     .select('role')

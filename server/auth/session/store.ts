@@ -18,11 +18,11 @@ export interface StoredSession {
 }
 
 export async function findSession(db: Kysely<Database>, idHash: string): Promise<StoredSession | undefined> {
-  const [row] = await selectSession(db, idHash)
+  const row = (await selectSession(db, { idHash })).rows[0]
   return row && { ...row, roles: JSON.parse(row.roles) }
 }
 
-const selectSession = prepared((db, idHash: string) =>
+const selectSession = prepared((db, { idHash }: { idHash: string }) =>
   db
     .selectFrom('session_ids')
     .innerJoin('sessions', 'sessions.id', 'session_ids.session_id')

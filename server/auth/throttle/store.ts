@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import { clockDifferenceMilliseconds } from '../../clock.ts'
-import { prepared, preparedWrite } from '../../db/prepared.ts'
+import { prepared } from '../../db/prepared.ts'
 import type { Database } from '../../db/tables.ts'
 import { Problem, retryAfter } from '../../http/problems.ts'
 
@@ -39,7 +39,8 @@ async function reserve(
 ): Promise<void> {
   // No wait is that long: the clock was set back since.
   const endlessAfter = now + waitLimitMilliseconds + clockDifferenceMilliseconds
-  const [reserved] = await countTry(trx, keyHash, now, now - forgottenAfterMilliseconds, endlessAfter)
+  const forgottenBefore = now - forgottenAfterMilliseconds
+  const reserved = (await countTry(trx, { keyHash, now, forgottenBefore, endlessAfter })).rows[0]
   if (reserved === undefined) throw await tooManyAttempts(trx, keyHash, now)
   const waitMilliseconds = waitAfter(reserved.failures, freeTries, waitLimitMilliseconds)
   const blockedUntil = waitMilliseconds === 0 ? 0 : now + waitMilliseconds
@@ -48,7 +49,8 @@ async function reserve(
 
 /** One more try, or the first after long; no row while a wait runs. */
 const countTry = prepared(
-  (trx, keyHash: string, now: number, forgottenBefore: number, endlessAfter: number) => {
+  (trx, tried: { keyHash: string; now: number; forgottenBefore: number; endlessAfter: number }) => {
+    const { keyHash, now, forgottenBefore, endlessAfter } = tried
     const forgotten = sql<boolean>`login_failures.updated_at <= ${forgottenBefore}`
     const failures = sql<number>`case when ${forgotten} then 1 else login_failures.failures + 1 end`
     return trx
@@ -70,7 +72,7 @@ const countTry = prepared(
   },
 )
 
-const block = preparedWrite((trx, wait: { keyHash: string; blockedUntil: number }) =>
+const block = prepared((trx, wait: { keyHash: string; blockedUntil: number }) =>
   trx
     .updateTable('login_failures')
     .set('blocked_until', wait.blockedUntil)
@@ -109,11 +111,11 @@ export async function returnLoginTry(
   }
 }
 
-const forget = preparedWrite((trx, key: { keyHash: string }) =>
+const forget = prepared((trx, key: { keyHash: string }) =>
   trx.deleteFrom('login_failures').where('key_hash', '=', key.keyHash),
 )
 
-const takeOff = preparedWrite((trx, key: { keyHash: string }) =>
+const takeOff = prepared((trx, key: { keyHash: string }) =>
   trx
     .updateTable('login_failures')
     .set((eb) => ({ failures: eb('failures', '-', 1), blocked_until: 0 }))

@@ -1,5 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { prepared, preparedWrite, unseen, unseenNumber } from '../../db/prepared.ts'
+import { prepared, unseen, unseenNumber } from '../../db/prepared.ts'
 import type { Database } from '../../db/tables.ts'
 import { type CheckedCredentials, confirmCredentials } from '../accounts/store.ts'
 import { rolesOf } from '../roles/store.ts'
@@ -34,7 +34,7 @@ export async function createRefreshFamily(
   return { roles: await rolesOf(trx, principalId) }
 }
 
-const insertFamily = preparedWrite((trx, family: CreateRefreshFamilyInput) =>
+const insertFamily = prepared((trx, family: CreateRefreshFamilyInput) =>
   trx.insertInto('refresh_families').values({
     id: family.familyId,
     principal_id: family.principalId,
@@ -49,7 +49,7 @@ export const familiesLimit = 100
 /** Ended at one login. Only a database that had more before holds so many. */
 const surplusAtOnce = 10
 
-const endSurplusFamilies = preparedWrite((trx, user: { principalId: number }) =>
+const endSurplusFamilies = prepared((trx, user: { principalId: number }) =>
   trx
     .deleteFrom('refresh_families')
     .where('id', 'in', (eb) =>
@@ -86,9 +86,9 @@ export async function rotateRefreshToken(
   trx: Transaction<Database>,
   input: RotateRefreshTokenInput,
 ): Promise<TokenGrant | RotationRefusal> {
-  const [used] = await markUsed(trx, input.tokenHash, input.nowMilliseconds)
+  const used = (await markUsed(trx, input)).rows[0]
   if (used === undefined) return refuseRotation(trx, input)
-  const [family] = await selectLiveFamily(trx, used.family_id)
+  const family = (await selectLiveFamily(trx, { familyId: used.family_id })).rows[0]
   if (family === undefined) return { refused: 'invalid-refresh-token', reused: null }
   const { expires_at, ...account } = family
   const expiresAt = Math.min(input.tokenExpiresAt, expires_at)
@@ -96,7 +96,7 @@ export async function rotateRefreshToken(
   return { ...account, roles: await rolesOf(trx, account.principalId) }
 }
 
-const markUsed = prepared((trx, tokenHash: string, nowMilliseconds: number) =>
+const markUsed = prepared((trx, { tokenHash, nowMilliseconds }: RotateRefreshTokenInput) =>
   trx
     .updateTable('refresh_tokens')
     .set('used_at', nowMilliseconds)
@@ -123,7 +123,7 @@ const markUsed = prepared((trx, tokenHash: string, nowMilliseconds: number) =>
  * since the UPDATE has also revoked the family, and the grant never carries the date of a change that it must not
  * survive.
  */
-const selectLiveFamily = prepared((trx, familyId: string) =>
+const selectLiveFamily = prepared((trx, { familyId }: { familyId: string }) =>
   trx
     .selectFrom('refresh_families')
     .innerJoin('principals', 'principals.id', 'refresh_families.principal_id')
@@ -173,15 +173,14 @@ function revokeFamilies(trx: Transaction<Database>, nowMilliseconds: number) {
 
 /** The family of a token, used or not: what the refresh limit counts by. */
 export async function findFamilyId(db: Kysely<Database>, tokenHash: string): Promise<string | undefined> {
-  const [row] = await selectFamilyId(db, tokenHash)
-  return row?.family_id
+  return (await selectFamilyId(db, { tokenHash })).rows[0]?.family_id
 }
 
-const selectFamilyId = prepared((db, tokenHash: string) =>
+const selectFamilyId = prepared((db, { tokenHash }: { tokenHash: string }) =>
   db.selectFrom('refresh_tokens').select('family_id').where('token_hash', '=', tokenHash),
 )
 
-const insertToken = preparedWrite((trx, token: { tokenHash: string; familyId: string; expiresAt: number }) =>
+const insertToken = prepared((trx, token: { tokenHash: string; familyId: string; expiresAt: number }) =>
   trx.insertInto('refresh_tokens').values({
     token_hash: token.tokenHash,
     family_id: token.familyId,

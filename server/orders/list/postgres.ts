@@ -48,8 +48,7 @@ export function alongText(text: string): { matches: RawBuilder<unknown>; key: Ra
 
 /** Two snapshots with the same bounds and the same transactions under way see the same rows, for as long as a server runs. */
 export async function snapshotVersion(db: Kysely<Database>): Promise<number | string> {
-  const [row] = await selectSnapshot(db)
-  return row?.version ?? ''
+  return (await selectSnapshot(db, {})).rows[0]?.version ?? ''
 }
 
 const selectSnapshot = prepared(

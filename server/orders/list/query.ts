@@ -83,8 +83,8 @@ export async function findBy(db: Db, request: ListRequest, page: Page): Promise<
   statementsOf.set(list, statement)
   const [oldest] = statementsOf.keys()
   if (statementsOf.size > keptStatements && oldest !== undefined) statementsOf.delete(oldest)
-  const orders = await statement(db, page.take, page.skip)
-  return page.isReversed ? orders.reverse() : orders
+  const { rows } = await statement(db, page)
+  return page.isReversed ? rows.reverse() : rows
 }
 
 const selected = columnsOf(summaryNames)
@@ -94,7 +94,7 @@ type FoundPage = Exclude<Page, { by: 'nothing' }>
 /** By their ids first: of the orders that are passed over no row is read, where the index has all that is asked. */
 function statementOf(request: ListRequest, page: FoundPage) {
   return prepared(
-    (db, take: number, skip: number) =>
+    (db, { take, skip }: Window) =>
       sql<OrderSummary>`select ${selected} from orders
         where id in (${idsOf(db, request, page)} ${ofEngine(db, { sqlite, postgres }).limited(take, skip)})
         order by ${orderOf(request, page)}`,

@@ -59,8 +59,7 @@ export function alongText(text: string): { matches: RawBuilder<unknown>; key: Ra
 
 /** The same for two snapshots of one connection only if nothing was written between them. */
 export async function snapshotVersion(db: Kysely<Database>): Promise<number | string> {
-  const [row] = await selectVersion(db)
-  return row?.version ?? 0
+  return (await selectVersion(db, {})).rows[0]?.version ?? 0
 }
 
 const selectVersion = prepared(
