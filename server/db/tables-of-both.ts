@@ -1,0 +1,110 @@
+/** How an engine writes what its columns and tables need. */
+interface Dialect {
+  /** A number that the database gives, never twice. */
+  id: string
+  text: string
+  /** Milliseconds. */
+  instant: string
+  /** What follows the columns of a table. */
+  end: string
+}
+
+/** The tables that are the same on both engines: all but those of orders. */
+export const tablesOfBoth = ({ id, text, instant, end }: Dialect): string[] => [
+  `create table principals (
+     id ${id},
+     kind ${text} not null check (kind in ('user', 'client')),
+     name ${text} not null,
+     name_folded ${text} not null unique,
+     enabled integer not null check (enabled in (0, 1)),
+     credentials_changed_at ${instant} not null,
+     demo integer not null check (demo in (0, 1)),
+     created_at ${instant} not null
+   )${end}`,
+  `create table users (
+     principal_id integer primary key references principals (id),
+     email ${text} not null unique,
+     password_hash ${text} not null,
+     time_zone ${text}
+   )${end}`,
+  `create table client_secrets (
+     id ${id},
+     principal_id integer not null references principals (id),
+     secret_hash ${text} not null,
+     created_at ${instant} not null
+   )${end}`,
+  'create index client_secrets_by_principal on client_secrets (principal_id)',
+  `create table roles (name ${text} primary key)${end}`,
+  `create table role_permissions (
+     role ${text} not null references roles (name),
+     permission ${text} not null,
+     primary key (role, permission)
+   )${end}`,
+  `create table principal_roles (
+     principal_id integer not null references principals (id),
+     role ${text} not null references roles (name),
+     primary key (principal_id, role)
+   )${end}`,
+  `insert into roles (name) values ('Admin'), ('Operator'), ('Viewer')`,
+  `insert into role_permissions (role, permission) values
+     ('Admin', 'Orders.Create'), ('Admin', 'Orders.Read'), ('Admin', 'Orders.Approve'),
+     ('Operator', 'Orders.Create'), ('Operator', 'Orders.Read'),
+     ('Viewer', 'Orders.Read')`,
+
+  `create table sessions (
+     id ${text} primary key,
+     principal_id integer not null references principals (id),
+     roles ${text} not null,
+     antiforgery_binding ${text} not null unique,
+     created_at ${instant} not null,
+     last_seen_at ${instant} not null,
+     absolute_expires_at ${instant} not null,
+     user_agent ${text}
+   )${end}`,
+  'create index sessions_by_principal on sessions (principal_id)',
+  'create index sessions_by_last_seen on sessions (last_seen_at)',
+  'create index sessions_by_absolute_end on sessions (absolute_expires_at)',
+  `create table session_ids (
+     id_hash ${text} primary key,
+     session_id ${text} not null references sessions (id) on delete cascade,
+     retired_at ${instant}
+   )${end}`,
+  'create index session_ids_by_session on session_ids (session_id)',
+  'create index session_ids_by_retirement on session_ids (retired_at)',
+
+  `create table refresh_families (
+     id ${text} primary key,
+     principal_id integer not null references principals (id),
+     created_at ${instant} not null,
+     expires_at ${instant} not null,
+     revoked_at ${instant}
+   )${end}`,
+  'create index refresh_families_by_principal on refresh_families (principal_id)',
+  'create index refresh_families_by_end on refresh_families (expires_at)',
+  `create table refresh_tokens (
+     token_hash ${text} primary key,
+     family_id ${text} not null references refresh_families (id) on delete cascade,
+     expires_at ${instant} not null,
+     used_at ${instant}
+   )${end}`,
+  'create index refresh_tokens_by_family on refresh_tokens (family_id)',
+
+  `create table login_failures (
+     key_hash ${text} primary key,
+     failures integer not null,
+     blocked_until ${instant} not null,
+     updated_at ${instant} not null
+   )${end}`,
+  'create index login_failures_by_update on login_failures (updated_at)',
+
+  `create table idempotency_keys (
+     principal_id integer not null references principals (id),
+     operation ${text} not null,
+     key ${text} not null,
+     fingerprint ${text} not null,
+     result ${text} not null,
+     expires_at ${instant} not null,
+     primary key (principal_id, operation, key)
+   )${end}`,
+  'create index idempotency_keys_by_end on idempotency_keys (expires_at)',
+]
