@@ -17,7 +17,7 @@ import { registerBodies } from './http/body.ts'
 import { registerConnections } from './http/connections.ts'
 import { registerCors } from './http/cors.ts'
 import { answerExpectation, answerParserError, registerErrors } from './http/errors.ts'
-import { compileReader, type FieldsTypeProvider, parseQuery } from './http/fields.ts'
+import { compileParser, type FieldsTypeProvider, parseQuery } from './http/fields.ts'
 import { type Readiness, registerDraining, registerHealth } from './http/health.ts'
 import { registerJwks } from './http/jwks.ts'
 import { registerNotFound } from './http/not-found.ts'
@@ -131,7 +131,7 @@ function createServer({ config, log }: AppParts, publicUrl: () => string): App {
     clientErrorHandler: (error, socket) => answerParserError(error, socket, bareAnswers),
   }).withTypeProvider<FieldsTypeProvider>()
   app.server.on('checkExpectation', (request, response) => answerExpectation(request, response, bareAnswers))
-  app.setValidatorCompiler(compileReader)
+  app.setValidatorCompiler(compileParser)
   return app
 }
 

@@ -15,10 +15,10 @@ export class Fault {
 }
 
 /**
- * One member of a body or one query parameter: its published JSON Schema and the function that turns what was sent
- * into the domain value, side by side. The reader judges exactly what the schema states (a contract test compares
- * them); it exists because a schema validator can neither say which rule broke in words of the field, nor judge a
- * decimal exactly, nor return a parsed value.
+ * One member of a body or one query parameter: its published JSON Schema beside the function that turns what was sent
+ * into the domain value. The function accepts exactly what the schema states (a contract test compares them). A schema
+ * validator could not replace it: it cannot name the broken rule in words of the field, judge a decimal exactly, or
+ * return a parsed value.
  */
 export interface Field<T> {
   schema: TSchema
@@ -37,9 +37,9 @@ export interface FieldsTypeProvider extends FastifyTypeProvider {
   serializer: this['schema'] extends TSchema ? Static<this['schema']> : unknown
 }
 
-type Reader = (value: unknown, errors: FieldError[]) => unknown
+type Parser = (value: unknown, errors: FieldError[]) => unknown
 
-const readers = new WeakMap<object, Reader>()
+const parsers = new WeakMap<object, Parser>()
 const names = new WeakMap<object, string>()
 
 /** Makes a schema a named component of the OpenAPI description. */
@@ -60,7 +60,7 @@ export function bodyOf<F extends Record<string, Field<unknown>>>(
 ): Parsed<{ [K in keyof F]: FieldValue<F[K]> }> {
   const properties = Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, field.schema]))
   const schema = named(name, Type.Object(properties, { description }))
-  readers.set(schema, (value, errors) => {
+  parsers.set(schema, (value, errors) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       errors.push({ pointer: '#', code: 'type', detail: 'The body must be a JSON object.' })
       return undefined
@@ -90,7 +90,7 @@ export function queryOf<F extends Record<string, Field<unknown>>>(
     Object.entries(fields).map(([key, field]) => [key, Type.Optional(field.schema)]),
   )
   const schema = Type.Object(properties)
-  readers.set(schema, (value, errors) =>
+  parsers.set(schema, (value, errors) =>
     readEach(fields, (key, field) => {
       const text = (value as RawQuery)[key]
       if (text === undefined || text === '') return undefined
@@ -121,13 +121,13 @@ function readEach<F extends Record<string, Field<unknown>>>(
   return result
 }
 
-/** For Fastify's `setValidatorCompiler`: the reader of the schema, and all faults at once as one Problem. */
-export function compileReader({ schema }: { schema: unknown }) {
-  const reader = readers.get(schema as object)
-  if (reader === undefined) throw new Error('a body or query schema must be made by bodyOf or queryOf')
+/** For Fastify's `setValidatorCompiler`: parses by the schema; all faults are one Problem. */
+export function compileParser({ schema }: { schema: unknown }) {
+  const parse = parsers.get(schema as object)
+  if (parse === undefined) throw new Error('a body or query schema must be made by bodyOf or queryOf')
   return (data: unknown) => {
     const errors: FieldError[] = []
-    const value = reader(data, errors)
+    const value = parse(data, errors)
     return errors.length === 0 ? { value } : { error: new Problem('validation-failed', { errors }) }
   }
 }

@@ -5,21 +5,21 @@ import type { RateLimits } from '../config.ts'
 import { Problem, retryAfter } from './problems.ts'
 import type { App } from './route.ts'
 
-const windowSeconds = 60
-const windowMilliseconds = windowSeconds * 1000
+const periodSeconds = 60
+const periodMilliseconds = periodSeconds * 1000
 
 export type LimitName = Exclude<keyof RateLimits, 'factor'>
 
-/** So many windows of one limit are remembered at most, and the latest half of them always: a flood costs bounded memory. */
-const windowsLimit = 200_000
+/** At most so many periods of one limit are kept, and always the latest half of them: a flood costs bounded memory. */
+const periodsLimit = 200_000
 
-/** Refused requests of a window that are answered at once. Whoever still goes on waits for each answer. */
+/** Refused requests of a period that are answered at once; whoever goes on after them waits for each answer. */
 const promptRefusals = 100
 const lateMilliseconds = 250
-/** Answers that wait at the same time: each holds its request, so more are sent at once. */
+/** Answers that may wait at the same time, for each holds its request. Others are sent at once. */
 const waitingLimit = 10_000
 
-interface Window {
+interface Period {
   /** On the monotonic clock. */
   endsAt: number
   used: number
@@ -27,8 +27,8 @@ interface Window {
 }
 
 /**
- * Request limits, in the memory of each instance, in fixed windows of a minute that begin with the first request of
- * a key. Every limited answer tells the policy and what is left of it (draft-ietf-httpapi-ratelimit-headers-10).
+ * Request limits, in the memory of each instance, in fixed periods of a minute, the first of which begins with the
+ * first request of a key. Every limited answer states the policy and what is left of it (draft-ietf-httpapi-ratelimit-headers-10).
  */
 export class RequestLimits {
   readonly #limits = new Map<LimitName, Limit>()
@@ -53,7 +53,7 @@ export class RequestLimits {
     throw refusal.problem
   }
 
-  /** Lets the answers to those who go on and on wait. */
+  /** Delays the answers to those who go on and on. */
   register(app: App): void {
     app.addHook('onSend', (_request, reply, payload, done) => {
       if (!this.#late.has(reply) || this.#waiting >= waitingLimit) return done(null, payload)
@@ -76,54 +76,54 @@ class Limit {
   readonly #quota: number
   readonly #policy: string
   readonly #monotonic: Clock
-  /** Windows that began since `#turnedAt`, and those that began in the minute or more before: all others are over. */
-  #recent = new Map<string, Window>()
-  #older = new Map<string, Window>()
-  #turnedAt: number
+  /** Periods that began since `#rotatedAt`, and those that began in the minute or more before it: all others are over. */
+  #recent = new Map<string, Period>()
+  #older = new Map<string, Period>()
+  #rotatedAt: number
 
   constructor(name: LimitName, quota: number, monotonic: Clock) {
     this.#name = name
     this.#quota = quota
-    this.#policy = `"${name}";q=${quota};w=${windowSeconds}`
+    this.#policy = `"${name}";q=${quota};w=${periodSeconds}`
     this.#monotonic = monotonic
-    this.#turnedAt = monotonic()
+    this.#rotatedAt = monotonic()
   }
 
   /** Returns why not, when the key has none left. */
   consume(key: string, reply: FastifyReply): Refusal | undefined {
     const now = this.#monotonic()
-    const window = this.#windowOf(key, now)
-    const milliseconds = window.endsAt - now
-    const left = this.#quota - window.used
-    if (left > 0) window.used += 1
+    const period = this.#periodOf(key, now)
+    const milliseconds = period.endsAt - now
+    const left = this.#quota - period.used
+    if (left > 0) period.used += 1
     reply.header('ratelimit-policy', this.#policy)
     reply.header(
       'ratelimit',
       `"${this.#name}";r=${Math.max(0, left - 1)};t=${Math.ceil(milliseconds / 1000)}`,
     )
     if (left > 0) return undefined
-    window.refused += 1
+    period.refused += 1
     const problem = new Problem('rate-limited', {
-      detail: `At most ${this.#quota} requests in ${windowSeconds} seconds (${this.#name}).`,
+      detail: `At most ${this.#quota} requests in ${periodSeconds} seconds (${this.#name}).`,
       headers: retryAfter(milliseconds),
     })
-    return { problem, isLate: window.refused > promptRefusals }
+    return { problem, isLate: period.refused > promptRefusals }
   }
 
-  #windowOf(key: string, now: number): Window {
-    if (now - this.#turnedAt >= windowMilliseconds) this.#turn(now)
+  #periodOf(key: string, now: number): Period {
+    if (now - this.#rotatedAt >= periodMilliseconds) this.#rotate(now)
     const known = this.#recent.get(key) ?? this.#older.get(key)
     if (known !== undefined && now < known.endsAt) return known
-    if (this.#recent.size >= windowsLimit / 2) this.#turn(now)
-    const begun = { endsAt: now + windowMilliseconds, used: 0, refused: 0 }
+    if (this.#recent.size >= periodsLimit / 2) this.#rotate(now)
+    const begun = { endsAt: now + periodMilliseconds, used: 0, refused: 0 }
     this.#recent.set(key, begun)
     return begun
   }
 
-  #turn(now: number): void {
+  #rotate(now: number): void {
     this.#older = this.#recent
     this.#recent = new Map()
-    this.#turnedAt = now
+    this.#rotatedAt = now
   }
 }
 

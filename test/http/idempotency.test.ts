@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { fastify } from 'fastify'
 import type { Principal } from '../../server/auth/principal.ts'
-import { bodyOf, compileReader, type FieldsTypeProvider, textField } from '../../server/http/fields.ts'
+import { bodyOf, compileParser, type FieldsTypeProvider, textField } from '../../server/http/fields.ts'
 import { readIdempotency } from '../../server/http/idempotency.ts'
 
 const caller: Principal = {
@@ -18,7 +18,7 @@ const caller: Principal = {
 /** A route of no slice: what it shows holds for every body that there will be. */
 function fingerprintsOf(t: TestContext, fields: string[]) {
   const app = fastify().withTypeProvider<FieldsTypeProvider>()
-  app.setValidatorCompiler(compileReader)
+  app.setValidatorCompiler(compileParser)
   app.decorateRequest('principal', null)
   app.addHook('onRequest', async (request) => {
     request.principal = caller
