@@ -194,7 +194,7 @@ function registerOverview(app: App, { db, clock }: OrderParts): void {
   })
 }
 
-function sendJson(reply: FastifyReply, json: Buffer): FastifyReply {
+function sendJson(reply: FastifyReply, json: string): FastifyReply {
   return reply.header('content-type', 'application/json; charset=utf-8').send(json)
 }
 

@@ -237,7 +237,7 @@ describe('the SQLite writer', () => {
     const prepared: string[] = []
     const prepare = connection.prepare.bind(connection)
     connection.prepare = ((text: string) => {
-      prepared.push(text)
+      if (text.startsWith('select')) prepared.push(text)
       return prepare(text)
     }) as typeof connection.prepare
     const db = new Kysely<Database>({ dialect: sqliteDialect(connection, 'begin') })

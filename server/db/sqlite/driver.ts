@@ -34,13 +34,15 @@ export function sqliteDialect(
 
 class SqliteDriver implements Driver, DatabaseConnection {
   readonly #connection: Sqlite.Database
-  readonly #begin: string
+  readonly #begin: Sqlite.Statement
+  readonly #commit: Sqlite.Statement
   readonly #beforeQuery: () => void
   readonly #statements = new Map<string, Sqlite.Statement<unknown[]>>()
 
   constructor(connection: Sqlite.Database, begin: string, beforeQuery: () => void) {
     this.#connection = connection
-    this.#begin = begin
+    this.#begin = connection.prepare(begin)
+    this.#commit = connection.prepare('commit')
     this.#beforeQuery = beforeQuery
   }
 
@@ -51,11 +53,11 @@ class SqliteDriver implements Driver, DatabaseConnection {
   }
 
   async beginTransaction(): Promise<void> {
-    translateErrors(() => this.#connection.exec(this.#begin))
+    translateErrors(() => this.#begin.run())
   }
 
   async commitTransaction(): Promise<void> {
-    translateErrors(() => this.#connection.exec('commit'))
+    translateErrors(() => this.#commit.run())
   }
 
   /** After an error that ended the whole transaction (full disk, I/O) there is nothing left to roll back. */

@@ -18,15 +18,15 @@ export interface ListQuery {
 }
 
 export interface List {
-  /** The whole page as JSON in UTF-8. */
-  json: Buffer
+  /** The whole page. */
+  json: string
   description: PageDescription
 }
 
 /** Items and totals of one snapshot. Throws `invalid-filter`, `result-too-large`, `QueryTooSlow`, `TooManyWaiting`. */
 export async function listOrders(db: AppDatabase, query: ListQuery, caller: string): Promise<List> {
   const page = query.paginated === false ? null : pageRequest(query.pageNumber, query.pageSize)
-  const { itemsJson, totalCount } = await db.query(
+  const { items, totalCount } = await db.query(
     'findOrders',
     {
       filter: readFilter(query.filter ?? ''),
@@ -37,8 +37,8 @@ export async function listOrders(db: AppDatabase, query: ListQuery, caller: stri
     { limitMilliseconds: listLimitMilliseconds, caller },
   )
   const description = describePage(totalCount, page)
-  const rest = `,${JSON.stringify(description).slice(1)}`
-  return { json: Buffer.concat([Buffer.from('{"items":'), itemsJson, Buffer.from(rest)]), description }
+  const json = `{"items":${items},${JSON.stringify(description).slice(1)}`
+  return { json, description }
 }
 
 function readFilter(text: string): Filter | null {

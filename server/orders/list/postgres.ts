@@ -1,10 +1,34 @@
 import { type Expression, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { prepared } from '../../db/prepared.ts'
 import type { Database } from '../../db/tables.ts'
-import type { OrderIndex } from '../order.ts'
+import { type FieldKind, type OrderIndex, orderFields, summaryNames } from '../order.ts'
 
 /** The statement timeout stops what takes too long. */
 export const withinTime = sql<SqlBool>`true`
+
+/** The value of a field as it is sent (responses.ts). */
+const sent: Record<FieldKind, (column: RawBuilder<unknown>) => RawBuilder<unknown>> = {
+  id: (id) => id,
+  text: (text) => text,
+  total: (totalE4) => sql`trim_scale(${totalE4} / 10000.0)`,
+  status: (status) => status,
+  // Whole seconds and the rest apart: PostgreSQL counts seconds in a double.
+  instant: (milliseconds) => sql`to_char(to_timestamp(${milliseconds} / 1000) at time zone 'UTC',
+    'YYYY-MM-DD"T"HH24:MI:SS.') || lpad((${milliseconds} % 1000)::text, 3, '0') || 'Z'`,
+}
+
+const summary = sql.join(
+  summaryNames.map((name) => {
+    const { column, kind } = orderFields[name]
+    return sql`${sent[kind](sql.ref(column))} as ${sql.ref(name)}`
+  }),
+)
+
+/** The orders as a JSON array, made here so that whoever sends it need not look at it. */
+export function items(order: RawBuilder<unknown>): RawBuilder<unknown> {
+  const json = sql`row_to_json((select summary from (select ${summary}) as summary))::text`
+  return sql`'[' || string_agg(${json}, ',' order by ${order}) || ']'`
+}
 
 /** PostgreSQL knows how many rows match, and chooses. */
 export function along(_index: OrderIndex): RawBuilder<unknown> {

@@ -4,8 +4,7 @@ import { prepared } from '../../db/prepared.ts'
 import type { Database } from '../../db/tables.ts'
 import { compileFilter } from '../filter/compile.ts'
 import type { Filter } from '../filter/parser.ts'
-import { type OrderSummary, orderFields, summaryNames } from '../order.ts'
-import { columnsOf } from '../store.ts'
+import { orderFields } from '../order.ts'
 import type { Count, ListRequest, Page, Table, Window } from './plan.ts'
 import * as postgres from './postgres.ts'
 import * as sqlite from './sqlite.ts'
@@ -69,11 +68,11 @@ const keptStatements = 256
 const statementsOf = new Map<string, ReturnType<typeof statementOf>>()
 
 /**
- * The orders of the page, in the order of the list. Pages of one list are one statement, which is compiled once: to
- * compile it costs as much as to run it.
+ * The orders of the page, in the order of the list, as JSON. Pages of one list are one statement, which is compiled
+ * once: to compile it costs as much as to run it.
  */
-export async function findBy(db: Db, request: ListRequest, page: Page): Promise<OrderSummary[]> {
-  if (page.by === 'nothing') return []
+export async function findBy(db: Db, request: ListRequest, page: Page): Promise<string> {
+  if (page.by === 'nothing') return '[]'
   const list = JSON.stringify([
     { ...request, page: null },
     { ...page, skip: 0, take: 0 },
@@ -84,21 +83,19 @@ export async function findBy(db: Db, request: ListRequest, page: Page): Promise<
   const [oldest] = statementsOf.keys()
   if (statementsOf.size > keptStatements && oldest !== undefined) statementsOf.delete(oldest)
   const { rows } = await statement(db, page)
-  return page.isReversed ? rows.reverse() : rows
+  return rows[0]?.items ?? '[]'
 }
-
-const selected = columnsOf(summaryNames)
 
 type FoundPage = Exclude<Page, { by: 'nothing' }>
 
 /** By their ids first: of the orders that are passed over no row is read, where the index has all that is asked. */
 function statementOf(request: ListRequest, page: FoundPage) {
-  return prepared(
-    (db, { take, skip }: Window) =>
-      sql<OrderSummary>`select ${selected} from orders
-        where id in (${idsOf(db, request, page)} ${ofEngine(db, { sqlite, postgres }).limited(take, skip)})
-        order by ${orderOf(request, page)}`,
-  )
+  const ownOrder = orderOf(request, { isReversed: false })
+  return prepared((db, { take, skip }: Window) => {
+    const { items, limited } = ofEngine(db, { sqlite, postgres })
+    return sql<{ items: string }>`select ${items(ownOrder)} as items from orders
+      where id in (${idsOf(db, request, page)} ${limited(take, skip)})`
+  })
 }
 
 /** The ids of all that match, in the order of the page. */
@@ -140,12 +137,16 @@ function sortColumn({ sortKey }: ListRequest): RawBuilder<unknown> {
   return sql.ref(orderFields[sortKey].sort.column)
 }
 
-function wayOf({ direction }: ListRequest, { isReversed }: Window): RawBuilder<unknown> {
+function wayOf({ direction }: ListRequest, { isReversed }: Pick<Window, 'isReversed'>): RawBuilder<unknown> {
   return sql.raw((direction === 'asc') === isReversed ? 'desc' : 'asc')
 }
 
 /** An order that was never changed sorts before all that were. */
-function orderOf(request: ListRequest, window: Window, column = sortColumn(request)): RawBuilder<unknown> {
+function orderOf(
+  request: ListRequest,
+  window: Pick<Window, 'isReversed'>,
+  column = sortColumn(request),
+): RawBuilder<unknown> {
   const way = wayOf(request, window)
   const { sort, nullable } = orderFields[request.sortKey]
   if (sort.column === 'id') return sql`id ${way}`
