@@ -1,14 +1,6 @@
-import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import { DatabaseRefused } from './errors.ts'
-import type { Database } from './tables.ts'
-
-/** What an engine's schema.ts brings. */
-export interface Schema {
-  /** Finds a row if the database has a table `schema_migrations`; needs no right but to read. */
-  findHistory: RawBuilder<unknown>
-  /** By name, in the order in which they are applied. Forward only: names are never changed, nor put between two others. */
-  migrations: Record<string, (trx: Transaction<Database>) => Promise<void>>
-}
+import type { Database, Schema } from './tables.ts'
 
 /**
  * Brings the schema to this version of the service, inside the caller's transaction and under its lock: all or

@@ -1,4 +1,4 @@
-import type { Generated } from 'kysely'
+import type { Generated, RawBuilder, Transaction } from 'kysely'
 
 /**
  * The whole schema as types; each engine's schema.ts creates it. Both engines give the same values for every column:
@@ -189,4 +189,12 @@ export interface IdempotencyKeysTable {
   /** JSON of what the operation answered. */
   result: string
   expires_at: number
+}
+
+/** What an engine's schema.ts brings. */
+export interface Schema {
+  /** Finds a row if the database has a table `schema_migrations`; needs no right but to read. */
+  findHistory: RawBuilder<unknown>
+  /** By name, in the order in which they are applied. Forward only: names are never changed, nor put between two others. */
+  migrations: Record<string, (trx: Transaction<Database>) => Promise<void>>
 }

@@ -63,7 +63,7 @@ describe('copy rejects input', { concurrency: 4 }, () => {
         refusal('--from: must be file:PATH (SQLite) or postgres://... (PostgreSQL)'),
         refusal('--to: the address is not a valid URL'),
         refusal('--to: PostgreSQL cannot be used: the connection failed: connect ECONNREFUSED 127.0.0.1:1'),
-        refusal('--to: the address names a file or a setting that cannot be used'),
+        refusal('--to: the address is not valid, or names a certificate file that cannot be read'),
       ],
     )
   })
@@ -146,15 +146,18 @@ describe('copy refuses a target', { skip, concurrency: 4 }, () => {
     assert.deepEqual(await contentOf(target), await contentOf(cli))
   })
 
-  it('of another program, before anything is migrated', async (t) => {
+  it('of another program, in which nothing stays migrated', async (t) => {
     const [full, empty] = await Promise.all([prepare(t), prepare(t)])
     await full.target.query("create table users (name text); insert into users values ('theirs')")
     await empty.target.query('create table users (name text)')
-    assert.deepEqual(await copy(full.cli, full.target.url), notEmpty('users'))
-    assert.deepEqual(
-      await copy(empty.cli, empty.target.url),
-      refusal('--to: the target holds tables or views of another program with the names of this one (42P07)'),
-    )
+    for (const { cli, target } of [full, empty]) {
+      assert.deepEqual(
+        await copy(cli, target.url),
+        refusal(
+          '--to: the target holds tables or views of another program with the names of this one (42P07)',
+        ),
+      )
+    }
     const tables = "select tablename from pg_tables where schemaname = 'public'"
     assert.deepEqual(await Promise.all([full.target.query(tables), empty.target.query(tables)]), [
       [{ tablename: 'users' }],
@@ -176,7 +179,7 @@ describe('copy refuses a target', { skip, concurrency: 4 }, () => {
 
   it('that does not exist', async (t) => {
     const { cli, target } = await prepare(t)
-    assert.deepEqual(await copy(cli, `${target.url}_not`), refusal('--to: there is no such database (3D000)'))
+    assert.deepEqual(await copy(cli, `${target.url}_not`), refusal('--to: there is no such database'))
   })
 })
 
@@ -228,9 +231,9 @@ describe('copy leaves no trace on failure', { skip, concurrency: 4 }, () => {
     assert.equal(status, 1)
     assert.equal(
       errorOf(stderr).message,
-      '--to: PostgreSQL cannot hold a value of the source, in the table login_failures (22021)',
+      '--to: PostgreSQL cannot hold a value of the source, in the table login_failures (22P05)',
     )
-    await assertFresh(t, target)
+    assert.deepEqual(await target.query("select 1 from pg_tables where schemaname = 'public'"), [])
   })
 
   it('when the connection is lost', async (t) => {

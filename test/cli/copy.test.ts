@@ -181,20 +181,17 @@ describe('copy, while it runs', { concurrency: 4 }, () => {
     write()
   })
 
-  it('reads in batches that are bounded by rows and by length', async (t) => {
+  it('reads in batches that are bounded by their rows', async (t) => {
     const cli = await prepareSource(t)
     fillSource(cli)
-    const long = 'x'.repeat(1_500_000)
-    cli.sql((database) => {
-      const insert = database.prepare('insert into login_failures values (?, 0, 0, 0)')
-      for (const key of ['b', 'a', 'd', 'c']) insert.run(key + long)
-    })
     const source = await CopySource.lock(cli.databaseFile)
     t.after(() => source.close())
-    const batches = (await describeTables())
-      .filter(({ name }) => name === 'orders' || name === 'login_failures')
-      .map((table) => [table.name, [...source.batches(table)].map((rows) => rows.length)])
-    assert.deepEqual(Object.fromEntries(batches), { orders: [2_000, 2_000, 501], login_failures: [3, 2] })
+    const [orders] = (await describeTables()).filter(({ name }) => name === 'orders')
+    assert.ok(orders)
+    assert.deepEqual(
+      [...source.batches(orders)].map((rows) => rows.length),
+      [2_000, 2_000, 501],
+    )
   })
 })
 

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
 import { parseDatabaseUrl } from '../address.ts'
 import { DatabaseRefused } from '../errors.ts'
-import { migratePostgres } from '../postgres/migrate.ts'
 import { CopySource, describeTables } from './source.ts'
 import type { CopiedTable, TextRow } from './table.ts'
-import { CopyTarget } from './target.ts'
+import { type CopyTarget, inTarget } from './target.ts'
 
 export interface CopyProgress {
   phase: 'copying' | 'verifying'
@@ -30,8 +29,8 @@ export interface TableContent {
 
 /**
  * Carries a SQLite database over to an empty PostgreSQL database, whole or not at all. The source cannot be written to
- * meanwhile (`CopySource`); the target is migrated, then filled in one transaction (`CopyTarget`) that commits only
- * when every table, read back from it, has the count and the content of the source's. Derived tables are not copied:
+ * meanwhile (`CopySource`); the target is migrated and filled in one transaction (`CopyTarget`) that commits only when
+ * every table, read back from it, has the count and the content of the source's. Derived tables are not copied:
  * the target makes its own, and they are compared with what they are derived from. Ids are kept, and the target gives
  * none again that the source ever gave. Memory does not grow with the number of rows.
  *
@@ -50,19 +49,13 @@ export async function copyDatabase(options: {
   const tables = await describeTables()
   const source = await about('--from', () => CopySource.lock(from.file))
   try {
-    const target = await about('--to', () => CopyTarget.open(to.url, tables, () => migrateTarget(to.url)))
-    try {
-      return await about('--to', () => copyTables(source, target, tables, options.onProgress))
-    } finally {
-      await target.close()
-    }
+    const { onProgress } = options
+    return await about('--to', () =>
+      inTarget(to.url, (target) => copyTables(source, target, tables, onProgress)),
+    )
   } finally {
     source.close()
   }
-}
-
-function migrateTarget(url: string): Promise<string[]> {
-  return migratePostgres({ url, poolSize: 1, transactionPooler: false }, 0, () => undefined)
 }
 
 async function copyTables(
@@ -72,7 +65,7 @@ async function copyTables(
   onProgress: (progress: CopyProgress) => void,
 ): Promise<CopyReport> {
   const report: CopyReport = { tables: {}, rows: 0, leftBehind: source.unknownParts(tables) }
-  await target.begin(tables)
+  await target.takeOver(tables)
   for (const table of tables) {
     const of = source.count(table)
     const told = (phase: CopyProgress['phase']) => (rows: number) =>
@@ -95,29 +88,21 @@ async function copyTables(
       await target.restartIdentity(table, column, source.greatestId(table, column))
     }
   }
-  await target.commit()
   return report
 }
 
-/** The next batch is read while the server works on the one before. */
 async function copyRows(
   source: CopySource,
   target: CopyTarget,
   table: CopiedTable,
   onRows: (rows: number) => void,
 ): Promise<TableContent> {
-  const insert = await target.prepareInsert(table)
   const content = new ContentHash()
-  let inserting = Promise.resolve()
   for (const batch of source.batches(table)) {
-    await inserting
     onRows(content.rows)
-    inserting = insert(batch)
-    // It is awaited in the next round, unless reading the source fails before.
-    inserting.catch(() => undefined)
+    await target.insert(table, batch)
     content.add(batch)
   }
-  await inserting
   return content.end()
 }
 
@@ -141,7 +126,7 @@ class ContentHash {
 
   add(batch: TextRow[]): void {
     this.rows += batch.length
-    this.#hash.update(`${batch.map((row) => JSON.stringify(row)).join('\n')}\n`)
+    this.#hash.update(`${batch.map((row) => JSON.stringify(Object.values(row))).join('\n')}\n`)
   }
 
   end(): TableContent {

@@ -7,10 +7,7 @@ import { sqliteDialect, translateErrors } from '../sqlite/driver.ts'
 import { openWritable, prepareFile } from '../sqlite/files.ts'
 import { schema } from '../sqlite/schema.ts'
 import { type Database, derivedTables, sqliteOwnTables, sqliteRowNumber } from '../tables.ts'
-import { batchRows, type CopiedTable, quoted, type TextRow } from './table.ts'
-
-/** Of a batch: memory stays bounded, however long the rows are. */
-const batchCharacters = 4_000_000
+import { batchRows, type CopiedTable, quoted, selectInKeyOrder, type TextRow } from './table.ts'
 
 /**
  * Every table of this version's schema but the derived ones, parents before children. Asked of the migrations, so that
@@ -152,27 +149,21 @@ function parentsFirst(connection: Sqlite.Database, names: string[]): string[] {
 }
 
 function* readBatches(connection: Sqlite.Database, table: CopiedTable): Generator<TextRow[], void> {
-  const columns = table.columns.map((column) => `cast(${quoted(column)} as text)`).join(', ')
-  const key = table.key.map(quoted).join(', ')
-  const statement = connection.prepare<[], TextRow>(
-    `select ${columns} from ${quoted(table.name)} order by ${key}`,
-  )
-  const rows = translateErrors(() => statement.raw().iterate() as IterableIterator<TextRow>)
-  let batch: TextRow[] = []
-  let characters = 0
+  const statement = connection.prepare<[], TextRow>(selectInKeyOrder(table))
+  const rows = translateErrors(() => statement.iterate())
   try {
-    for (let next = translateErrors(() => rows.next()); next.done !== true; ) {
-      batch.push(next.value)
-      for (const value of next.value) characters += value?.length ?? 0
-      if (batch.length >= batchRows || characters >= batchCharacters) {
-        yield batch
-        batch = []
-        characters = 0
-      }
-      next = translateErrors(() => rows.next())
-    }
+    for (let batch = nextBatch(rows); batch.length > 0; batch = nextBatch(rows)) yield batch
   } finally {
     rows.return?.()
   }
-  if (batch.length > 0) yield batch
+}
+
+function nextBatch(rows: IterableIterator<TextRow>): TextRow[] {
+  const batch: TextRow[] = []
+  for (let isOver = false; !isOver && batch.length < batchRows; ) {
+    const next = translateErrors(() => rows.next())
+    isOver = next.done === true
+    if (!isOver) batch.push(next.value)
+  }
+  return batch
 }

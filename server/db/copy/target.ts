@@ -1,79 +1,80 @@
 import { isDeepStrictEqual } from 'node:util'
-import { Kysely } from 'kysely'
+import { Kysely, sql, type Transaction } from 'kysely'
 import pg from 'pg'
-import { DatabaseRefused, DatabaseUnavailable } from '../errors.ts'
-import { pendingMigrations } from '../migrate.ts'
+import { DatabaseRefused, DatabaseUnavailable, isConnectionLoss } from '../errors.ts'
+import { onlySource } from '../postgres/connections.ts'
 import { postgresDialect, translatePostgresError } from '../postgres/driver.ts'
-import { schema } from '../postgres/schema.ts'
+import { connect, migrateUnderLock } from '../postgres/migrate.ts'
 import type { Database } from '../tables.ts'
-import { batchRows, type CopiedTable, quoted, type TextRow } from './table.ts'
+import { batchRows, type CopiedTable, quoted, selectInKeyOrder, type TextRow } from './table.ts'
 
-const connectTimeoutMilliseconds = 10_000
 const lockTimeoutMilliseconds = 5_000
 
 /**
- * A PostgreSQL database that is filled in one transaction: until `commit` nobody sees a row, and without it nothing
- * stays. From `begin` on nobody else can write to its tables. Every failure is a `DatabaseRefused` whose message holds
- * neither the address nor a value of a row.
+ * Does the work in one transaction of a PostgreSQL database: until it is committed nobody sees anything of it, and
+ * without that nothing stays. Every failure is a `DatabaseRefused` whose message holds neither the address nor a value
+ * of a row.
  */
-export class CopyTarget {
-  readonly #client: pg.Client
-
-  /** Resolves with a target that is migrated and holds nothing of its own; one that is refused is left as it was. */
-  static async open(
-    url: string,
-    tables: CopiedTable[],
-    migrate: () => Promise<unknown>,
-  ): Promise<CopyTarget> {
-    const client = newClient(url)
-    // The loss of the connection is reported by the query that runs into it.
-    client.on('error', () => undefined)
-    const target = new CopyTarget(client)
+export async function inTarget<Output>(
+  url: string,
+  work: (target: CopyTarget) => Promise<Output>,
+): Promise<Output> {
+  let isCommitting = false
+  try {
+    const client = await connect(url, 'countersign copy')
     try {
-      await client.connect()
-      await target.#refuseBeforeMigration(tables)
-      await migrate()
-      return target
-    } catch (error) {
-      await target.close()
-      throw explain(error)
+      const db = new Kysely<Database>({ dialect: postgresDialect(onlySource(client), { names: undefined }) })
+      const transaction = db.transaction().setIsolationLevel('read committed')
+      return await transaction.execute(async (trx) => {
+        const output = await work(new CopyTarget(trx))
+        isCommitting = true
+        return output
+      })
+    } finally {
+      await client.leave().catch(() => undefined)
     }
-  }
-
-  private constructor(client: pg.Client) {
-    this.#client = client
-  }
-
-  /** Begins the transaction, shuts other writers out, and takes away what the migrations put in. */
-  async begin(tables: CopiedTable[]): Promise<void> {
-    await this.#run('begin isolation level read committed')
-    await this.#run(
-      `select set_config(name, '0', true) from pg_settings where name in
-         ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`,
+  } catch (error) {
+    if (!isCommitting || !isConnectionLoss(error)) throw explain(error)
+    throw new DatabaseRefused(
+      'DATABASE_URL: the connection was lost during the commit; the target now holds everything or nothing:' +
+        ' run the command again, and if it refuses the target as not empty, the copy was made',
+      { cause: error },
     )
+  }
+}
+
+/** From `takeOver` on nobody else can write to its tables. */
+export class CopyTarget {
+  readonly #trx: Transaction<Database>
+
+  constructor(trx: Transaction<Database>) {
+    this.#trx = trx
+  }
+
+  /** Migrates, shuts other writers out, and takes away what the migrations put in. Refuses what holds rows of its own. */
+  async takeOver(tables: CopiedTable[]): Promise<void> {
+    await migrateUnderLock(this.#trx)
     await this.#run(`set local lock_timeout = ${lockTimeoutMilliseconds}`)
     await this.#run(`lock table ${tables.map((table) => quoted(table.name)).join(', ')} in exclusive mode`)
     await this.#run('set local lock_timeout = 0')
-    for (const table of tables) await this.#refuseOwnRows(table)
+    for (const table of tables) {
+      const rows = await this.#run(`${selectInKeyOrder(table)} limit ${table.initialRows.length + 1}`)
+      if (!isDeepStrictEqual(rows, table.initialRows)) throw notEmpty(table)
+    }
     for (const table of tables.toReversed()) {
       if (table.initialRows.length > 0) await this.#run(`delete from ${quoted(table.name)}`)
     }
   }
 
-  /** A function that inserts a batch of the table's rows: one statement, one array for each column. */
-  async prepareInsert(table: CopiedTable): Promise<(rows: TextRow[]) => Promise<void>> {
-    const types = await this.#columnTypes(table)
-    const arrays = types.map((type, index) => `$${index + 1}::${type}[]`).join(', ')
-    const columns = table.columns.map(quoted).join(', ')
-    const text = `insert into ${quoted(table.name)} (${columns}) select * from unnest(${arrays})`
-    return async (rows) => {
-      const values = table.columns.map((_, index) => rows.map((row) => row[index]))
-      try {
-        await this.#client.query(text, values)
-      } catch (error) {
-        throw explain(error, table.name)
-      }
-    }
+  /** In one statement, whose types are those of the table. */
+  async insert(table: CopiedTable, rows: TextRow[]): Promise<void> {
+    const columns = sql.raw(table.columns.map(quoted).join(', '))
+    const name = sql.raw(quoted(table.name))
+    const statement = sql`insert into ${name} (${columns})
+      select ${columns} from json_populate_recordset(null::${name}, ${JSON.stringify(rows)})`
+    await statement.execute(this.#trx).catch((error: unknown) => {
+      throw explain(error, table.name)
+    })
   }
 
   /** Throws unless the tally that the target's triggers have made is that of its orders. */
@@ -87,11 +88,11 @@ export class CopyTarget {
 
   /** The columns to which the server gives ids. */
   async identityColumns(table: CopiedTable): Promise<string[]> {
-    const rows = await this.#run(
-      `select attname from pg_attribute where attrelid = $1::regclass and attidentity <> '' and not attisdropped`,
-      [quoted(table.name)],
+    const { rows } = await sql<{ attname: string }>`select attname from pg_attribute
+      where attrelid = ${quoted(table.name)}::regclass and attidentity <> '' and not attisdropped`.execute(
+      this.#trx,
     )
-    return rows.map(([name]) => name ?? '')
+    return rows.map(({ attname }) => attname)
   }
 
   /** The next id will be the one after `greatest`. Unlike `setval` this is undone with the transaction. */
@@ -105,77 +106,16 @@ export class CopyTarget {
     await this.#run(`analyze ${quoted(table.name)}`)
   }
 
-  /** All rows in key order, read back from the server through a cursor; the next batch is on its way meanwhile. */
+  /** All rows in key order, read back from the server through a cursor. */
   async *batches(table: CopiedTable): AsyncGenerator<TextRow[], void> {
     await this.#run(`declare copied no scroll cursor for ${selectInKeyOrder(table)}`)
     const fetch = () => this.#run(`fetch ${batchRows} from copied`)
-    let next = fetch()
-    for (let rows = await next; rows.length > 0; rows = await next) {
-      next = fetch()
-      // It is awaited in the next round; nobody may be there to hear it when the consumer stops before.
-      next.catch(() => undefined)
-      yield rows
-    }
+    for (let rows = await fetch(); rows.length > 0; rows = await fetch()) yield rows
     await this.#run('close copied')
   }
 
-  async commit(): Promise<void> {
-    try {
-      await this.#client.query('commit')
-    } catch (error) {
-      if (error instanceof pg.DatabaseError) throw explain(error)
-      throw new DatabaseRefused(
-        'DATABASE_URL: the connection was lost during the commit; the target now holds everything or nothing:' +
-          ' run the command again, and if it refuses the target as not empty, the copy was made',
-        { cause: error },
-      )
-    }
-  }
-
-  /** Without a `commit` before it, the server undoes everything. */
-  async close(): Promise<void> {
-    await this.#client.end().catch(() => undefined)
-  }
-
-  /** A database in use must not be migrated by a mistake: nothing has been changed when this throws. */
-  async #refuseBeforeMigration(tables: CopiedTable[]): Promise<void> {
-    const source = { acquire: async () => this.#client, release: () => undefined }
-    const dialect = postgresDialect(source, { names: undefined })
-    await pendingMigrations(new Kysely<Database>({ dialect }), schema)
-    const present = await this.#run('select tablename from pg_tables where schemaname = current_schema()')
-    const names = new Set(present.map(([name]) => name))
-    for (const table of tables.filter(({ name }) => names.has(name))) {
-      const { length } = table.initialRows
-      const surplus = await this.#run(`select 1 from ${quoted(table.name)} offset ${length} limit 1`)
-      if (surplus.length > 0) throw notEmpty(table)
-    }
-  }
-
-  async #refuseOwnRows(table: CopiedTable): Promise<void> {
-    const rows = await this.#run(`${selectInKeyOrder(table)} limit ${table.initialRows.length + 1}`)
-    if (!isDeepStrictEqual(rows, table.initialRows)) throw notEmpty(table)
-  }
-
-  async #columnTypes(table: CopiedTable): Promise<string[]> {
-    const rows = await this.#run(
-      `select attname, format_type(atttypid, null) from pg_attribute
-         where attrelid = $1::regclass and attnum > 0 and not attisdropped`,
-      [quoted(table.name)],
-    )
-    const types = new Map(rows.map(([name, type]) => [name, type]))
-    return table.columns.map((column) => {
-      const type = types.get(column)
-      if (typeof type === 'string') return type
-      throw new DatabaseRefused(`DATABASE_URL: the target's table ${table.name} has no column ${column}`)
-    })
-  }
-
-  async #run(text: string, values: string[] = []): Promise<TextRow[]> {
-    try {
-      return (await this.#client.query<TextRow>({ text, values, rowMode: 'array' })).rows
-    } catch (error) {
-      throw explain(error)
-    }
+  async #run(text: string): Promise<TextRow[]> {
+    return (await sql.raw<TextRow>(text).execute(this.#trx)).rows
   }
 }
 
@@ -200,29 +140,6 @@ const tallyDifferences = `
   )
   (table kept except table counted) union all (table counted except table kept) limit 1`
 
-/** The driver reads the certificates that the address names. */
-function newClient(url: string): pg.Client {
-  try {
-    return new pg.Client({
-      connectionString: url,
-      application_name: 'countersign copy',
-      connectionTimeoutMillis: connectTimeoutMilliseconds,
-      keepAlive: true,
-    })
-  } catch (error) {
-    throw new DatabaseRefused('DATABASE_URL: the address names a file or a setting that cannot be used', {
-      cause: error,
-    })
-  }
-}
-
-function selectInKeyOrder(table: CopiedTable): string {
-  const columns = table.columns.map((column) => `${quoted(column)}::text`).join(', ')
-  // Without the table's name `order by` would mean the output column, which is text also where the key is a number.
-  const key = table.key.map((column) => `${quoted(table.name)}.${quoted(column)}`).join(', ')
-  return `select ${columns} from ${quoted(table.name)} order by ${key}`
-}
-
 function notEmpty(table: CopiedTable): DatabaseRefused {
   return new DatabaseRefused(
     `DATABASE_URL: the target is not empty: its table ${table.name} holds rows of its own; nothing was changed`,
@@ -231,9 +148,6 @@ function notEmpty(table: CopiedTable): DatabaseRefused {
 
 /** Codes, and classes of codes, that the operator can mend. https://www.postgresql.org/docs/18/errcodes-appendix.html */
 const explanations: [code: string, reason: string][] = [
-  ['28P01', 'the password was not accepted'],
-  ['28', 'the role was not accepted'],
-  ['3D000', 'there is no such database'],
   ['42501', 'the role may not create and fill tables there; use the owner of the database'],
   ['42P07', 'the target holds tables or views of another program with the names of this one'],
   ['55P03', 'another program holds a lock on the target’s tables'],

@@ -22,6 +22,11 @@ export interface ConnectionSource {
   release(client: pg.Client, failed: boolean): void
 }
 
+/** For work that has one connection to itself, which stays its own. */
+export function onlySource(client: pg.Client): ConnectionSource {
+  return { acquire: async () => client, release: () => undefined }
+}
+
 /** How long a goodbye may take; a server that is silent does not hear it. */
 const goodbyeMilliseconds = 1_000
 /** Longer than any answer is waited for. */

@@ -1,16 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { Kysely, sql } from 'kysely'
+import { Kysely, sql, type Transaction } from 'kysely'
 import pg from 'pg'
 import { DatabaseRefused, DatabaseUnavailable } from '../errors.ts'
 import { migrate, pendingMigrations } from '../migrate.ts'
 import type { Database } from '../tables.ts'
-import {
-  Connection,
-  type ConnectionSource,
-  connectTimeoutMilliseconds,
-  type PostgresOptions,
-  types,
-} from './connections.ts'
+import { Connection, connectTimeoutMilliseconds, onlySource, types } from './connections.ts'
 import {
   postgresDialect,
   silenceTimeoutMilliseconds,
@@ -31,14 +25,14 @@ const migrationLock = '7165916604736402019'
  * `waitMilliseconds`; then, and at once for what waiting does not mend, throws `DatabaseRefused`.
  */
 export async function migratePostgres(
-  options: PostgresOptions,
+  url: string,
   waitMilliseconds: number,
   onWaiting: (message: string) => void,
 ): Promise<string[]> {
   const giveUpAt = performance.now() + waitMilliseconds
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await migrateOnce(options, onWaiting)
+      return await migrateOnce(url, onWaiting)
     } catch (error) {
       const pause = Math.min(500 * attempt, 5_000)
       if (!(error instanceof DatabaseUnavailable)) throw error
@@ -49,12 +43,11 @@ export async function migratePostgres(
   }
 }
 
-async function migrateOnce(options: PostgresOptions, onNotice: (message: string) => void): Promise<string[]> {
-  const client = await connect(options)
+async function migrateOnce(url: string, onNotice: (message: string) => void): Promise<string[]> {
+  const client = await connect(url, 'countersign migration')
   try {
-    await refuseOldServer(client)
     const db = new Kysely<Database>({
-      dialect: postgresDialect(singleSource(client), { names: undefined }),
+      dialect: postgresDialect(onlySource(client), { names: undefined }),
     })
     const pending = await withinSilence(pendingMigrations(db, schema))
     if (pending.length === 0) {
@@ -62,11 +55,7 @@ async function migrateOnce(options: PostgresOptions, onNotice: (message: string)
       return []
     }
     const transaction = db.transaction().setIsolationLevel('read committed')
-    const applied = await transaction.execute(async (trx) => {
-      await liftLimits.execute(trx)
-      await sql`select pg_advisory_xact_lock(${sql.raw(migrationLock)})`.execute(trx)
-      return migrate(trx, schema)
-    })
+    const applied = await transaction.execute(migrateUnderLock)
     await noticeMissingIndex(db, onNotice)
     return applied
   } catch (error) {
@@ -76,7 +65,14 @@ async function migrateOnce(options: PostgresOptions, onNotice: (message: string)
   }
 }
 
-/** However long it takes, and however long another instance holds the lock: role and database may have set limits. */
+/** However long it takes, and however long another instance holds the lock. The transaction has no limits from then on. */
+export async function migrateUnderLock(trx: Transaction<Database>): Promise<string[]> {
+  await liftLimits.execute(trx)
+  await sql`select pg_advisory_xact_lock(${sql.raw(migrationLock)})`.execute(trx)
+  return migrate(trx, schema)
+}
+
+/** Role and database may have set some. */
 const liftLimits = sql`select set_config(name, '0', true) from pg_settings where name in
   ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`
 
@@ -89,31 +85,35 @@ async function noticeMissingIndex(db: Kysely<Database>, onNotice: (message: stri
   onNotice('there is no index orders_by_trigram: searching text looks at every order (docs/operations.md)')
 }
 
-function singleSource(client: Connection): ConnectionSource {
-  return { acquire: async () => client, release: () => undefined }
-}
-
-async function connect(options: PostgresOptions): Promise<Connection> {
-  const client = createClient(options)
+/** A connection to a server of a version that will do. */
+export async function connect(url: string, applicationName: string): Promise<Connection> {
+  const client = createClient(url, applicationName)
   try {
-    await client.connect()
+    await client.connect().catch((error: unknown) => {
+      throw explainConnect(error)
+    })
+    await refuseOldServer(client)
     return client
   } catch (error) {
     await client.leave().catch(() => undefined)
-    const explained = explain(translatePostgresError(error), connectExplanations)
-    if (explained !== error) throw explained
-    // Waiting mends neither a server without TLS nor an address without a password.
-    const { message } = translateConnectError(error) as DatabaseUnavailable
-    throw new DatabaseRefused(`DATABASE_URL: ${message}`, { cause: error })
+    throw error
   }
 }
 
+function explainConnect(error: unknown): unknown {
+  const explained = explain(translatePostgresError(error), connectExplanations)
+  if (explained !== error) return explained
+  // Waiting mends neither a server without TLS nor an address without a password.
+  const { message } = translateConnectError(error) as DatabaseUnavailable
+  return new DatabaseRefused(`DATABASE_URL: ${message}`, { cause: error })
+}
+
 /** The driver reads the files that the address names. */
-function createClient(options: PostgresOptions): Connection {
+function createClient(url: string, applicationName: string): Connection {
   try {
     return new Connection({
-      connectionString: options.url,
-      application_name: 'countersign migration',
+      connectionString: url,
+      application_name: applicationName,
       types,
       keepAlive: true,
       connectionTimeoutMillis: connectTimeoutMilliseconds,
@@ -129,7 +129,9 @@ function createClient(options: PostgresOptions): Connection {
 async function refuseOldServer(client: Connection): Promise<void> {
   const { rows } = await withinSilence(
     client.query<{ server_version_num: string }>('show server_version_num'),
-  )
+  ).catch((error: unknown) => {
+    throw translatePostgresError(error)
+  })
   const major = Math.floor(Number(rows[0]?.server_version_num) / 10_000)
   if (major >= oldestServerMajor) return
   throw new DatabaseRefused(

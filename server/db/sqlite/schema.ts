@@ -1,6 +1,5 @@
 import { sql, type Transaction } from 'kysely'
-import type { Schema } from '../migrate.ts'
-import type { Database } from '../tables.ts'
+import type { Database, Schema } from '../tables.ts'
 import { tablesOfBoth } from '../tables-of-both.ts'
 
 /** SQLite's schema. A later migration is added here by name, and to postgres/schema.ts under the same name. */
