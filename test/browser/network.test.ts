@@ -63,7 +63,7 @@ const views: View[] = [
     name: 'the list',
     open: openList,
     ask: (page) => page.getByRole('button', { name: 'Next page' }).click(),
-    slow: (page) => page.getByText('Still looking …'),
+    slow: (page) => page.getByText('Still searching …'),
     answer: (page) => rowsShown(page, '26–50'),
   },
   {
@@ -90,7 +90,7 @@ const views: View[] = [
       await page.getByLabel('Total').fill('1250.5')
     },
     ask: (page) => page.getByRole('button', { name: 'Create order' }).click(),
-    slow: (page) => page.getByText('This takes longer than usual'),
+    slow: (page) => page.getByText('This is taking longer than usual'),
     entered: (page) => page.getByLabel('Customer').inputValue(),
     answer: (page) => page.getByRole('heading', { name: 'Alder & Finch' }),
   },
@@ -143,19 +143,19 @@ const troubles: Trouble[] = [
   {
     name: 'stopped',
     state: 'stopped',
-    words: /^The service does not answer/,
+    words: /^The service is not responding/,
     fault: brokenConnection,
   },
   {
     name: 'limiting',
     state: { answers: 'rate-limited', retryAfterSeconds: 2 },
-    words: /^Too many (requests for the moment|tries\.)/,
+    words: /^Too many (requests right now|attempts\.)/,
     fault: / 429 /,
   },
   {
     name: 'without its database',
     state: { answers: 'database-unavailable' },
-    words: /^The service is not available right now/,
+    words: /^The service is unavailable right now/,
     fault: / 503 /,
   },
 ]
@@ -267,7 +267,7 @@ describe('something between the person and the service', { concurrency: true }, 
       await page.route('**/v1/orders?**', (route) => route.fulfill({ ...html, status }))
       faults.forEach(expectFault)
       await page.getByRole('button', { name: 'Next page' }).click()
-      await page.getByText('The service does not answer').waitFor()
+      await page.getByText('The service is not responding').waitFor()
       await page.unroute('**/v1/orders?**')
       await rowsShown(page, '26–50').waitFor()
     })
@@ -303,7 +303,7 @@ describe('a part of the app that was not needed so far', { concurrency: true }, 
     expectFault(/ERR_(FAILED|CONNECTION_REFUSED)/)
     await network('stopped')
     await openNewOrder(page)
-    await page.getByText('The service does not answer').waitFor()
+    await page.getByText('The service is not responding').waitFor()
     await page.unroute(part)
     await network('normal')
     await page.getByLabel('Customer').waitFor()
@@ -332,7 +332,7 @@ describe('a part of the app that was not needed so far', { concurrency: true }, 
     // As an error of the app, which this is.
     expectFault(/^uncaught: /)
     await openNewOrder(page)
-    await page.getByText('This view could not be loaded').waitFor()
+    await page.getByText('This page could not be loaded').waitFor()
     await page.getByRole('button', { name: 'Reload the page' }).waitFor()
     await mark(page)
     // The next look whether the app is there.

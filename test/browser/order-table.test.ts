@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
+import { newOrderId } from '../../server/ids.ts'
 import {
   customersOf,
   eventually,
@@ -31,9 +32,10 @@ before(async () => {
 })
 after(() => service.close())
 
+const createdAt = Date.UTC(2026, 0, 31, 20, 30)
 const tokyo = {
-  zoned: '0190b5a0-0000-7000-8000-000000000001',
-  row: { created_at: Date.UTC(2026, 0, 31, 20, 30), created_at_time_zone: 'America/New_York' },
+  zoned: newOrderId(createdAt),
+  row: { created_at: createdAt, created_at_time_zone: 'America/New_York' },
 } as const
 
 const sparrows = (from: number, to: number) =>
@@ -130,11 +132,11 @@ describe('the pages', sideBySide, () => {
     await isAt(page, '/orders?filter=sparrow&pageNumber=3')
     assert.equal(await table(page).getAttribute('aria-busy'), 'true')
     assert.deepEqual(await customersOf(page), sparrows(1, 25))
-    await page.getByText('Still looking …').waitFor()
+    await page.getByText('Still searching …').waitFor()
     assert.deepEqual(await customersOf(page), sparrows(1, 25))
     await showsCustomers(page, sparrows(51, 75))
     assert.equal(await table(page).getAttribute('aria-busy'), 'false')
-    assert.equal(await page.getByText('Still looking …').count(), 0)
+    assert.equal(await page.getByText('Still searching …').count(), 0)
     assert.equal(await focusedName(page), 'Next page')
   })
 })
@@ -174,7 +176,7 @@ describe('a row', sideBySide, () => {
       .getByText('Pending')
       .click({ force: true })
     await page.getByRole('heading', { name: 'Owl Three' }).waitFor()
-    await focuses(page, 'Order of Owl Three')
+    await focuses(page, 'Order for Owl Three')
     await page.getByRole('link', { name: 'Orders', exact: true }).last().click()
     await isAt(page, '/orders?filter=owl')
     await focuses(page, 'Owl Three')
@@ -215,7 +217,7 @@ describe('the keyboard', sideBySide, () => {
     await showsCustomers(page, ['Kite', 'Owl Four', 'Owl One', 'Owl Three', 'Owl Two'])
     await page.keyboard.press('j')
     await page.keyboard.press('x')
-    await page.getByText('Only orders waiting for approval can be selected.').waitFor()
+    await page.getByText('Only pending orders can be selected.').waitFor()
     await page.keyboard.press('j')
     await page.keyboard.press('x')
     await page.getByText('1 selected', { exact: true }).waitFor()
@@ -256,7 +258,7 @@ describe('the keyboard', sideBySide, () => {
     const page = await visit(person, 'viewer', '/orders?filter=owl')
     const use = async (on: boolean) => {
       await page.getByRole('button', { name: 'Keyboard' }).click()
-      await page.getByRole('checkbox', { name: 'Use these keys' }).setChecked(on)
+      await page.getByRole('checkbox', { name: 'Use these shortcuts' }).setChecked(on)
       await page.getByRole('button', { name: 'Close' }).click()
       await page.getByRole('dialog').waitFor({ state: 'detached' })
     }
@@ -296,7 +298,7 @@ describe('the keyboard', sideBySide, () => {
       'Skip to the content',
       ...['Countersign', 'Overview', 'Orders', 'Keyboard', 'Theme: automatic', 'Sign out'],
       ...['New order', 'Search the orders', 'Clear the search', 'All'],
-      ...['Select all pending orders of this page', 'Customer', 'Total', 'Status', 'Created'],
+      ...['Select all pending orders on this page', 'Customer', 'Total', 'Status', 'Created'],
       ...rows,
       ...['First page', 'Previous page', 'Next page', 'Last page', 'Rows per page'],
     ])

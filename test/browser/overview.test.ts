@@ -62,7 +62,7 @@ describe('the overview', sideBySide, () => {
     assert.deepEqual(await valuesOf(page, 'Share approved'), [orders.length])
     await figure(page, 'Share approved').getByText('56%').waitFor()
     await page
-      .getByText(/^7 orders are waiting for your approval\. The oldest has waited for 400 days\.$/)
+      .getByText(/^7 orders are waiting for your approval\. The oldest has been waiting for 400 days\.$/)
       .waitFor()
     await checkAccessibility(page)
     await screenshot(page, 'overview')
@@ -91,7 +91,7 @@ describe('the overview', sideBySide, () => {
   it('has the numbers of every day in a table', async (t) => {
     const page = await atTheOverview(await browser.person(t, { service }), '/?days=7')
     await page.getByText('Show the numbers').click()
-    const table = page.getByRole('table', { name: 'Orders by the day of their creation and by status' })
+    const table = page.getByRole('table', { name: 'Orders by day of creation and status' })
     await table.waitFor()
     const rows = await table.getByRole('row').allTextContents()
     const { orders } = await storedState(service)
@@ -289,7 +289,7 @@ describe('the overview without orders', sideBySide, () => {
     const person = await browser.person(t, { service })
     await signIn(person, 'viewer')
     await person.page.goto('/')
-    await person.page.getByText('It begins with the first order.').waitFor()
+    await person.page.getByRole('heading', { name: 'No orders yet' }).waitFor()
     assert.equal(await person.page.getByRole('link', { name: 'New order' }).count(), 0)
   })
 
@@ -302,7 +302,7 @@ describe('the overview without orders', sideBySide, () => {
     expectAnonymousLoad(person)
     await page.goto('/')
     await signInByForm(page, user.credentials, nameCard(page, user.userName))
-    await page.getByRole('heading', { name: 'Orders are not shown to you' }).waitFor()
+    await page.getByRole('heading', { name: 'You cannot view orders' }).waitFor()
     await page.getByRole('main').getByRole('link', { name: 'New order' }).waitFor()
     await page.waitForLoadState('networkidle')
     assert.deepEqual(

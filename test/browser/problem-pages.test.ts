@@ -57,7 +57,7 @@ describe('the page of a problem', sideBySide, () => {
       const article = page.getByRole('article')
       await article.getByRole('heading', { level: 1, name: title, exact: true }).waitFor()
       const words = await article.evaluate<string, HTMLElementLike>(({ textContent }) => textContent)
-      const [head = '', example = ''] = words.split('An answer with it')
+      const [head = '', example = ''] = words.split('Example response')
       assert.ok(head.includes(`${title}${code}${status} `), `${code}: ${head}`)
       assert.ok(head.replace(/\s+/g, ' ').includes(remedy), `${code}: ${head}`)
       const answer = JSON.parse(example.slice(example.indexOf('{'), example.lastIndexOf('}') + 1))
@@ -70,7 +70,7 @@ describe('the page of a problem', sideBySide, () => {
     const { page } = await browser.person(t, { service })
     const requests = listRequests(page)
     await page.goto('/problems/order-not-fuond')
-    await heading(page, 'There is no such problem').waitFor()
+    await heading(page, 'No such problem').waitFor()
     await page.getByText('order-not-fuond').waitFor()
     await checkAccessibility(page)
     await page.getByRole('link', { name: 'order-not-found' }).click()
@@ -82,7 +82,7 @@ describe('the page of a problem', sideBySide, () => {
     const { page } = await browser.person(t, { service })
     for (const code of ['__proto__', 'constructor', '<img src=x onerror=alert(1)>', 'x'.repeat(500)]) {
       await page.goto(`/problems/${encodeURIComponent(code)}`)
-      await heading(page, 'There is no such problem').waitFor()
+      await heading(page, 'No such problem').waitFor()
       await page.getByText(code, { exact: true }).waitFor()
     }
   })
@@ -116,7 +116,7 @@ describe('the list of problems', sideBySide, () => {
     const { page } = await browser.person(t, { service })
     await page.goto('/problems')
     await page.getByLabel('Filter by code, status or word').fill('walrus')
-    await page.getByText('No problem has all of these words.').waitFor()
+    await page.getByText('No problem matches all of these words.').waitFor()
     assert.equal(await page.getByRole('main').getByRole('listitem').count(), 0)
   })
 

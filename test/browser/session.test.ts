@@ -20,7 +20,7 @@ const browser = openBrowser()
 const refresh = 'POST /v1/auth/session/refresh'
 const minutes = (count: number) => count * 60_000
 const stillThere = (page: Page) => page.getByText('Still there?')
-const signedOutWords = 'Your session has ended. Sign in to go on where you were.'
+const signedOutWords = 'Your session has ended. Sign in to pick up where you left off.'
 
 let service: Service
 before(async () => {
@@ -161,7 +161,7 @@ describe('a session that the service has ended', sideBySide, () => {
     await page.getByRole('button', { name: 'Customer' }).click()
     await page.getByText(signedOutWords).waitFor()
     person.expectFault(/ 401 .*\/v1\/auth\/session\)/)
-    await signInByForm(page, user.credentials, page.getByText('Email or password is not right.'))
+    await signInByForm(page, user.credentials, page.getByText('Wrong email or password.'))
     assert.equal(await page.getByText('Protected Pencils').count(), 0)
   })
 })
@@ -200,7 +200,7 @@ describe('a session at its end', sideBySide, () => {
     await signInByForm(page, user.credentials, heading(page, 'Orders'))
     const words = page.getByText(/^Your session ends at \d+:\d\d\s[AP]M\.$/)
     await words.waitFor()
-    await page.getByText('Finish what you are doing, then sign out and in again.').waitFor()
+    await page.getByText('Finish what you are doing, then sign out and back in.').waitFor()
     assert.equal(await page.getByRole('button', { name: 'Stay signed in' }).count(), 0)
     await checkAccessibility(page)
     await screenshot(page, 'session-end-notice')

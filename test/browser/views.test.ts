@@ -74,7 +74,7 @@ const anonymousViews: View[] = [
       await page.getByLabel('Email').fill(`${randomUUID()}@example.com`)
       await page.getByLabel('Password').fill('not the right password')
       await page.getByRole('button', { name: 'Sign in' }).click()
-      await page.getByText('Email or password is not right.').waitFor()
+      await page.getByText('Wrong email or password.').waitFor()
     },
   },
   {
@@ -96,7 +96,7 @@ const anonymousViews: View[] = [
     async reach({ page, expectFault }) {
       expectFault(/ 401 .*\/v1\/auth\/me\b/)
       await page.goto('/no/such/page')
-      await heading(page, 'There is no such page').waitFor()
+      await heading(page, 'Page not found').waitFor()
     },
   },
 ]
@@ -151,7 +151,7 @@ const adminViews: View[] = [
     name: 'orders-none-found',
     async reach({ page }) {
       await page.goto('/orders?filter=nobodyhasthisname+status%3DPending')
-      await page.getByRole('heading', { name: 'No order matches' }).waitFor()
+      await page.getByRole('heading', { name: 'No orders match' }).waitFor()
     },
   },
   {
@@ -197,7 +197,7 @@ const adminViews: View[] = [
       await page.getByRole('button', { name: 'Approve' }).click()
       await approve(id)
       await page.getByRole('alertdialog').getByRole('button', { name: 'Approve', exact: true }).click()
-      await page.getByRole('alertdialog', { name: 'This order is approved already' }).waitFor()
+      await page.getByRole('alertdialog', { name: 'This order is already approved' }).waitFor()
     },
   },
   {
@@ -214,7 +214,7 @@ const adminViews: View[] = [
     async reach({ page, expectFault }) {
       expectFault(/ 404 .*\/v1\/orders\//)
       await page.goto(`/orders/${randomUUID()}`)
-      await heading(page, 'There is no such order').waitFor()
+      await heading(page, 'Order not found').waitFor()
     },
   },
   {
@@ -243,7 +243,7 @@ const adminViews: View[] = [
       expectFault(/ 503 .*\/v1\/orders\b/)
       await network({ answers: 'database-unavailable', retryAfterSeconds: 60, paths: '/v1/orders' })
       await page.getByRole('button', { name: 'Next page' }).click()
-      await page.getByText('The service is not available right now').waitFor()
+      await page.getByText('The service is unavailable right now').waitFor()
     },
   },
   {
@@ -288,7 +288,7 @@ const viewerViews: View[] = [
     name: 'viewer-may-not-create',
     async reach({ page }) {
       await page.goto('/orders/new')
-      await heading(page, 'You may not create orders').waitFor()
+      await heading(page, 'You cannot create orders').waitFor()
     },
   },
   {
@@ -299,7 +299,7 @@ const viewerViews: View[] = [
       const part = /\/assets\/order-[\w-]{8}\.js$/
       await page.route(part, (route) => route.fulfill({ contentType: 'text/javascript', body }))
       await page.goto(`/orders/${randomUUID()}`)
-      await heading(page, 'This view could not be shown').waitFor()
+      await heading(page, 'This page could not be shown').waitFor()
     },
   },
 ]

@@ -9,7 +9,7 @@ import { queries } from './api/queries.ts'
 import { listenToOtherTabs } from './auth/other-tabs.ts'
 import { onForget, startSession } from './auth/session.ts'
 import { router } from './routes.tsx'
-import { silence } from './ui/announce.tsx'
+import { silence } from './ui/announce.ts'
 import { applyTheme } from './ui/theme.ts'
 
 applyTheme()

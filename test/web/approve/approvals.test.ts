@@ -122,7 +122,7 @@ describe('prepareApprovals tries again', () => {
     const { approvals, seen, summary } = await run(3, { failures })
     assert.equal(
       summary,
-      '1 is approved now, 1 is not there any more, 1 had no clear answer and may be approved.',
+      '1 is approved now, 1 no longer exists, 1 had no clear answer and may have been approved.',
     )
     await approvals.start()
     assert.equal(
@@ -164,7 +164,7 @@ describe('prepareApprovals never says that nothing happened when that is not kno
   it('but knows it when the service has looked for the order', async () => {
     const failures = [new NoAnswerError('no answer'), refusal('order-not-found', 404)]
     const { summary } = await run(1, { failures: { 'order-0': failures } })
-    assert.equal(summary, '1 is not there any more.')
+    assert.equal(summary, '1 no longer exists.')
   })
 })
 
@@ -177,7 +177,7 @@ describe('prepareApprovals loses against somebody else', () => {
     it(`reads the order as it is now after ${code}`, async () => {
       const { progress, summary } = await run(1, { failures: { 'order-0': [refusal(code, status)] } })
       assert.partialDeepStrictEqual(progress, [{ kind: 'refused', now }])
-      assert.equal(summary, '1 was approved already.')
+      assert.equal(summary, '1 was already approved.')
     })
   }
 
@@ -186,7 +186,7 @@ describe('prepareApprovals loses against somebody else', () => {
       failures: { 'order-0': [refusal('precondition-failed', 412)] },
       read: () => Promise.reject(refusal('order-not-found', 404)),
     })
-    assert.equal(summary, '1 is not there any more.')
+    assert.equal(summary, '1 no longer exists.')
   })
 
   it('tells an order that was changed and is still pending', async () => {
@@ -194,7 +194,7 @@ describe('prepareApprovals loses against somebody else', () => {
       failures: { 'order-0': [refusal('precondition-failed', 412)] },
       read: async () => ({ ...now, order: { ...now.order, status: 0 } }),
     })
-    assert.equal(summary, '1 was changed meanwhile and is not approved.')
+    assert.equal(summary, '1 has changed and was not approved.')
   })
 })
 

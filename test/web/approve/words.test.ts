@@ -48,6 +48,6 @@ describe('what became of an order', () => {
     const steps = [refusedWith(1), refusedWith(1), refusedWith(0)].map((progress) => {
       return { subject: { id: '', customer: '', total: 1 }, progress }
     })
-    assert.equal(summaryOf(steps), '2 were approved already, 1 was changed meanwhile and is not approved.')
+    assert.equal(summaryOf(steps), '2 were already approved, 1 has changed and was not approved.')
   })
 })

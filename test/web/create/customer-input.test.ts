@@ -23,9 +23,9 @@ describe('readCustomer', () => {
 
   it('refuses what is blank, has control characters or is damaged', () => {
     assert.equal(faultOf(' \u3000 '), 'Enter the name of the customer.')
-    assert.equal(faultOf('A\tB'), 'The name holds a tab or another invisible character. Take it out.')
-    assert.equal(faultOf('A\u0085B'), 'The name holds a tab or another invisible character. Take it out.')
-    assert.equal(faultOf('A\ud800'), 'A character of the name is damaged. Type it again.')
+    assert.equal(faultOf('A\tB'), 'The name contains a tab or another invisible character. Remove it.')
+    assert.equal(faultOf('A\u0085B'), 'The name contains a tab or another invisible character. Remove it.')
+    assert.equal(faultOf('A\ud800'), 'A character in the name is damaged. Type it again.')
   })
 
   it('accepts only what the service accepts, and sends what the service keeps', () => {

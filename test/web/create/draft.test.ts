@@ -1,15 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type Problem, ProblemError } from '../../../web/src/api/problem.ts'
+import { answerWith, asPage } from '../../support/page.ts'
 
-// What a page has, and these modules listen to as soon as they are there.
-const silent = { addEventListener() {}, postMessage() {} }
-Object.assign(globalThis, {
-  addEventListener() {},
-  BroadcastChannel: function channel() {
-    return silent
-  },
-})
+asPage(() => answerWith(204))
 const { dropDraft, isStillDraft, keepDraft, prepareSending } = await import(
   '../../../web/src/orders/create/draft.ts'
 )

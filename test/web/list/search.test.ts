@@ -57,7 +57,7 @@ describe('the address of the list', () => {
       const parsed = parseListSearch(inRouter(address))
       assert.deepEqual(stated(parsed), {})
       assert.deepEqual(parametersOf(parsed), { pageSize: 25 })
-      assert.equal(captionOf(parsed, 25, 25, 250), 'Orders: 1–25 of 250, the latest first')
+      assert.equal(captionOf(parsed, 25, 25, 250), 'Orders: 1–25 of 250, newest first')
     })
   }
 

@@ -6,14 +6,15 @@ import { parseOverviewSearch } from '../../../web/src/overview/span.ts'
 // Everything is written in the language of the reader, which here is not that of the machine.
 Object.defineProperty(navigator, 'language', { value: 'en-US' })
 const { changeOf, countOf, readFigures, totalOf } = await import('../../../web/src/overview/figures.ts')
-const { durationWords, formatFigure, formatOrders, formatShare, greetingAt, waitingWords } = await import(
+const { formatOrders } = await import('../../../web/src/ui/format.ts')
+const { durationWords, formatFigure, formatShare, greetingAt, waitingWords } = await import(
   '../../../web/src/overview/words.ts'
 )
 
 const nothing = { count: 0, total: 0 }
 
 /** An answer about days with so many pending orders each, of 10 each, and `older` approved ones before them. */
-function answerOf(counts: number[], older = 0): Overview<never> {
+function answerOf(counts: number[], older = 0): Overview {
   const count = counts.reduce((sum, some) => sum + some, 0)
   return {
     pending: { count, total: 10 * count },
@@ -138,7 +139,10 @@ describe('the words of the overview', () => {
     const say = (count: number, isApprover: boolean) =>
       waitingWords({ count, since: count > 0 ? since : undefined, isApprover, now })
     assert.equal(say(0, true), 'Nothing is waiting for approval.')
-    assert.equal(say(1, false), '1 order is waiting for approval. It has waited for 3 days.')
-    assert.equal(say(38, true), '38 orders are waiting for your approval. The oldest has waited for 3 days.')
+    assert.equal(say(1, false), '1 order is waiting for approval. It has been waiting for 3 days.')
+    assert.equal(
+      say(38, true),
+      '38 orders are waiting for your approval. The oldest has been waiting for 3 days.',
+    )
   })
 })

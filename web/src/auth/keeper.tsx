@@ -38,7 +38,7 @@ function Notice({ life, now }: { life: SessionLife; now: number }) {
   if (life.endsAt - now <= endNotice) {
     const title = `Your session ends at ${formatTime(life.endsAt)}.`
     return (
-      <Note kind="waiting" title={title} lines={['Finish what you are doing, then sign out and in again.']} />
+      <Note kind="waiting" title={title} lines={['Finish what you are doing, then sign out and back in.']} />
     )
   }
   if (life.idleEndsAt - now > idleNotice(life)) return null

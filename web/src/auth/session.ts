@@ -31,8 +31,12 @@ const session = observable<Session>({ kind: 'loading' })
 const life = observable<SessionLife | undefined>(undefined)
 /** Called when the person behind this tab changes or goes: whatever was fetched for them has to be forgotten. */
 const forgetters = new Set<() => void>()
+let hands = 0
+/** Counts those changes: what was begun for one person is not told to the next one, nor on the sign-in page. */
+export const changesOfHands = () => hands
 
 export const useSession = session.use
+export const currentSession = session.get
 export const useSessionLife = life.use
 
 /** The signed-in person. Only for views behind the gate of routes.tsx. */
@@ -60,7 +64,9 @@ function become(next: Session): void {
   session.set(next)
   const isSamePerson =
     previous.kind === 'signed-in' && next.kind === 'signed-in' && next.user.id === previous.user.id
-  if (previous.kind === 'signed-in' && !isSamePerson) for (const forget of forgetters) forget()
+  if (previous.kind !== 'signed-in' || isSamePerson) return
+  hands += 1
+  for (const forget of forgetters) forget()
 }
 
 /** Asks the service who is signed in; again and again while it does not answer. */
@@ -176,9 +182,10 @@ listenToOtherTabs({
   },
 })
 
-// A page out of the back-forward cache shows what it showed when it was left: ask whether that is still allowed.
-addEventListener('pageshow', (event) => {
-  if (!event.persisted || session.get().kind !== 'signed-in') return
-  become({ kind: 'loading' })
-  void loadSession('expired')
+// A page out of the back-forward cache shows what it showed when it was left: so nothing, and then asks who is there.
+addEventListener('pagehide', ({ persisted }) => {
+  if (persisted && session.get().kind === 'signed-in') become({ kind: 'loading' })
+})
+addEventListener('pageshow', ({ persisted }) => {
+  if (persisted && session.get().kind === 'loading') void loadSession('expired')
 })

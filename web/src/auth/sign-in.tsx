@@ -3,14 +3,14 @@ import { useMutation } from '@tanstack/react-query'
 import { Navigate, useSearch } from '@tanstack/react-router'
 import { type ComponentProps, type FormEvent, useEffect, useRef, useState } from 'react'
 import { ProblemError, problemOf } from '../api/problem.ts'
-import { describeFailure } from '../ui/failure.tsx'
+import { describeFailure } from '../ui/describe.ts'
 import mark from '../ui/mark.svg'
 import { Note } from '../ui/note.tsx'
 import { PageTitle } from '../ui/page-title.tsx'
 import { type Ending, NoCookieError, signIn, startSession, useSession } from './session.ts'
 
 const endings: Record<Ending, string> = {
-  expired: 'Your session has ended. Sign in to go on where you were.',
+  expired: 'Your session has ended. Sign in to pick up where you left off.',
   'signed-out': 'You are signed out.',
   'signed-out-elsewhere': 'You were signed out in another tab.',
 }
@@ -102,12 +102,12 @@ function Field({ name, label, ...rest }: FieldProps) {
 }
 
 function wordsFor(failure: unknown): string {
-  if (problemOf(failure, 'invalid-credentials')) return 'Email or password is not right.'
+  if (problemOf(failure, 'invalid-credentials')) return 'Wrong email or password.'
   if (problemOf(failure, 'too-many-attempts', 'rate-limited')) {
-    return 'Too many tries. The button tells when you can try again.'
+    return 'Too many attempts. The button shows when you can try again.'
   }
   if (failure instanceof NoCookieError) {
-    return 'Your browser did not keep the session. Allow cookies for this site, and open it by its https address.'
+    return 'Your browser did not keep you signed in. Allow cookies for this site, and open it at its https address.'
   }
   const invalid = problemOf(failure, 'validation-failed')
   if (invalid) {

@@ -39,7 +39,7 @@ const fields: Record<FieldName, FieldWords> = {
     synonyms: ['date', 'day', 'time', 'when', 'since', 'modified', 'changed'],
   },
   modifiedBy: {
-    about: 'User who changed it last',
+    about: 'User who last changed it',
     synonyms: ['by', 'user', 'updated', 'changed', 'approver', 'who'],
   },
   id: { about: 'Order number', synonyms: ['order', 'number', 'key'] },
@@ -104,25 +104,25 @@ export const columns: Record<SortKey, Column> = {
   customer: {
     heading: 'Customer',
     first: 'Asc',
-    sorted: { Asc: 'by customer', Desc: 'by customer, backwards' },
+    sorted: { Asc: 'by customer, A to Z', Desc: 'by customer, Z to A' },
   },
   total: {
     heading: 'Total',
     first: 'Desc',
-    sorted: { Asc: 'the smallest total first', Desc: 'the largest total first' },
+    sorted: { Asc: 'smallest total first', Desc: 'largest total first' },
   },
   status: {
     heading: 'Status',
     first: 'Asc',
     sorted: {
-      Asc: `${stateNames[0]} ones first`.toLowerCase(),
-      Desc: `${stateNames.at(-1)} ones first`.toLowerCase(),
+      Asc: `${stateNames[0]} first`.toLowerCase(),
+      Desc: `${stateNames.at(-1)} first`.toLowerCase(),
     },
   },
   createdAtUtc: {
     heading: 'Created',
     first: 'Desc',
-    sorted: { Asc: 'the oldest first', Desc: 'the latest first' },
+    sorted: { Asc: 'oldest first', Desc: 'newest first' },
   },
 }
 export const sortKeys = Object.keys(columns) as SortKey[]

@@ -30,6 +30,15 @@ export function nameOf(status: number): StateName | undefined {
   return stateNames.find((name) => orderStates[name] === status)
 }
 
+/** How a status is told wherever it is shown: a word, and the class of its sign (see controls.css). */
+export function shownAs(status: number): { word: string; className: string } {
+  const name = nameOf(status)
+  // A newer service knows states that this app does not: the number is then better than a wrong word.
+  if (name === undefined) return { word: `Status ${status}`, className: 'sign' }
+  const { tone, isFull } = words[name]
+  return { word: name, className: isFull ? `sign is-full tone-${tone}` : `sign tone-${tone}` }
+}
+
 /** By its name in any case or its number, as the filter language takes them. */
 export function stateOf(text: string): StateName | null {
   const wanted = text.toLowerCase()

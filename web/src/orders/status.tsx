@@ -1,10 +1,13 @@
-import { nameOf, words } from './states.ts'
+import { orderStates } from '../api/facts.ts'
+import { type StateName, shownAs } from './states.ts'
 
-/** A status as a word with its sign. */
+/** A status as a word with its sign, on its colour. */
 export function Status({ status }: { status: number }) {
-  const name = nameOf(status)
-  // A newer service knows states that this app does not: the number is then better than a wrong word.
-  if (name === undefined) return <span className="status">Status {status}</span>
-  const { tone, isFull } = words[name]
-  return <span className={`status tone-${tone} ${isFull ? 'is-full' : ''}`}>{name}</span>
+  const { word, className } = shownAs(status)
+  return <span className={`status ${className}`}>{word}</span>
+}
+
+/** The same among the words around it, as in a legend. */
+export function StateLabel({ name }: { name: StateName }) {
+  return <span className={shownAs(orderStates[name]).className}>{name}</span>
 }

@@ -1,8 +1,7 @@
-import { Link } from '@tanstack/react-router'
 import { problemOf } from '../api/problem.ts'
 import { useMay } from '../auth/session.ts'
-import { PlusIcon } from '../ui/icons.tsx'
 import mark from '../ui/mark.svg'
+import { NewOrder } from './new-order.tsx'
 
 /** Whether this person may not read orders; roles may have changed since the permissions were read. */
 export function useIsUnreadable(failure: unknown): boolean {
@@ -12,20 +11,14 @@ export function useIsUnreadable(failure: unknown): boolean {
 
 /** In the place of orders that may not be read. */
 export function WithoutReading() {
-  const mayCreate = useMay('Orders.Create')
   return (
     <section className="card empty">
       <img src={mark} alt="" width="56" height="56" />
-      <h2>Orders are not shown to you</h2>
+      <h2>You cannot view orders</h2>
       <p className="soft">
-        Your account may not look at orders. If you need to, ask your administrator for a role that may.
+        Your role does not include viewing orders. Your administrator can give you one that does.
       </p>
-      {mayCreate && (
-        <Link to="/orders/new" className="button button-primary">
-          <PlusIcon />
-          New order
-        </Link>
-      )}
+      <NewOrder />
     </section>
   )
 }

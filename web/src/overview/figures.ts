@@ -1,37 +1,15 @@
+import type { Sent } from '../api/client.ts'
+import type { components } from '../api/schema.ts'
 import { type StateName, stateNames } from '../orders/states.ts'
 import { formatCount } from '../ui/format.ts'
 import { formatShare } from './words.ts'
 
-export interface Tally {
-  count: number
-  total: number
-}
-
+export type Tally = Sent<components['schemas']['OrderTally']>
 /** As the service names them: by the names of the states, in lower case. */
 export type Tallies = Record<Lowercase<StateName>, Tally>
-
-export interface Day extends Tallies {
-  /** `YYYY-MM-DD`, of UTC. */
-  date: string
-}
-
-/** What the service answers. */
-export interface Overview<Order> extends Tallies {
-  days: Day[]
-  oldestPending: Order[]
-}
-
-export interface Figures<Order = unknown> {
-  /** Of every order there is. */
-  all: Tallies
-  /** The span in sight: oldest first, the last is today. */
-  days: Day[]
-  /** Sums of the span in sight. */
-  span: Tallies
-  /** How many orders the span before had; undefined when it does not compare, because the first order is younger. */
-  countBefore: number | undefined
-  oldestPending: Order[]
-}
+export type Day = Sent<components['schemas']['OrderDay']>
+export type Overview = Sent<components['schemas']['OrdersOverview']>
+export type Figures = ReturnType<typeof readFigures>
 
 export function tallyOf(tallies: Tallies, name: StateName): Tally {
   return tallies[name.toLowerCase() as Lowercase<StateName>]
@@ -42,27 +20,27 @@ const sumOver = (tallies: Tallies, measure: keyof Tally) =>
 export const countOf = (tallies: Tallies) => sumOver(tallies, 'count')
 export const totalOf = (tallies: Tallies) => sumOver(tallies, 'total')
 
-/** Takes an answer about twice the days of the span: the first half is there to compare with. */
-export function readFigures<Order>(answer: Overview<Order>): Figures<Order> {
-  const { oldestPending, days: all, ...tallies } = answer
-  const length = Math.floor(all.length / 2)
-  const days = all.slice(length)
+/**
+ * Takes an answer about twice the days of the span: the first half is there to compare with. `countBefore` is undefined
+ * when that half does not compare, because the first order of all is younger than its beginning.
+ */
+export function readFigures({ oldestPending, days: both, ...all }: Overview) {
+  const days = both.slice(Math.floor(both.length / 2))
   const span = sumOf(days)
-  const countBefore = countOf(sumOf(all.slice(0, length)))
-  const isBeforeWhole = countOf(tallies) > countOf(span) + countBefore
-  return { all: tallies, days, span, countBefore: isBeforeWhole ? countBefore : undefined, oldestPending }
+  const before = countOf(sumOf(both.slice(0, -days.length)))
+  const countBefore = countOf(all) > countOf(span) + before ? before : undefined
+  return { all, days, span, countBefore, oldestPending }
 }
 
 function sumOf(days: readonly Day[]): Tallies {
   const sums = stateNames.map((name) => {
-    const tallies = days.map((day) => tallyOf(day, name))
-    const sum = (measure: keyof Tally) => tallies.reduce((most, tally) => most + tally[measure], 0)
+    const sum = (measure: keyof Tally) => days.reduce((most, day) => most + tallyOf(day, name)[measure], 0)
     return [name.toLowerCase(), { count: sum('count'), total: sum('total') }]
   })
   return Object.fromEntries(sums)
 }
 
-export interface Change {
+interface Change {
   direction: 'up' | 'down' | 'none'
   words: string
 }

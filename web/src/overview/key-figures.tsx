@@ -1,51 +1,39 @@
 import type { ReactNode } from 'react'
-import { approved, nameOf, type StateName, stateNames } from '../orders/states.ts'
+import { approved, nameOf, stateNames } from '../orders/states.ts'
+import { StateLabel } from '../orders/status.tsx'
 import { formatCount, formatShortTotal, formatTotal } from '../ui/format.ts'
 import { ArrowIcon } from '../ui/icons.tsx'
-import { Sign } from './days/chart.tsx'
-import { changeOf, countOf, type Figures, type Tally, tallyOf } from './figures.ts'
+import { changeOf, countOf, type Figures, tallyOf } from './figures.ts'
 import { formatFigure, formatShare } from './words.ts'
 
 /** The numbers to take away at a glance. */
-export function KeyFigures({ figures }: { figures: Figures }) {
-  const { all, days, span, countBefore } = figures
+export function KeyFigures({ figures: { all, days, span, countBefore } }: { figures: Figures }) {
   const orders = countOf(all)
-  const share = tallyOf(all, nameOf(approved) ?? 'Approved').count / orders
+  const approvals = tallyOf(all, nameOf(approved) ?? 'Approved').count
   return (
     <dl className="card key-figures">
       {stateNames.map((name) => (
-        <OfState key={name} name={name} tally={tallyOf(all, name)} />
+        <KeyFigure
+          key={name}
+          label={<StateLabel name={name} />}
+          figure={<Count count={tallyOf(all, name).count} />}
+        >
+          worth <Worth total={tallyOf(all, name).total} />
+        </KeyFigure>
       ))}
       <KeyFigure
         label={`Last ${days.length} days`}
         figure={<Recent count={countOf(span)} before={countBefore} />}
       >
         {countBefore === undefined
-          ? 'nothing before to compare'
+          ? 'nothing earlier to compare with'
           : `${formatFigure(countBefore)} in the ${days.length} days before`}
       </KeyFigure>
-      <KeyFigure label="Share approved" figure={formatShare(share * orders, orders)}>
+      <KeyFigure label="Share approved" figure={formatShare(approvals, orders)}>
         of <Count count={orders} /> {orders === 1 ? 'order' : 'orders'}
-        <progress value={share} aria-hidden="true" />
+        <progress value={approvals} max={orders} aria-hidden="true" />
       </KeyFigure>
     </dl>
-  )
-}
-
-function OfState({ name, tally: { count, total } }: { name: StateName; tally: Tally }) {
-  const label = (
-    <>
-      <Sign name={name} />
-      {name}
-    </>
-  )
-  return (
-    <KeyFigure label={label} figure={<Count count={count} />}>
-      value{' '}
-      <data value={total} title={formatTotal(total)}>
-        {formatShortTotal(total)}
-      </data>
-    </KeyFigure>
   )
 }
 
@@ -58,8 +46,8 @@ interface KeyFigureProps {
 function KeyFigure({ label, figure, children }: KeyFigureProps) {
   return (
     <div className="key-figure">
-      <dt>{label}</dt>
-      <dd className="key-figure-number">{figure}</dd>
+      <dt className="soft small">{label}</dt>
+      <dd className="row key-figure-number">{figure}</dd>
       <dd className="soft small">{children}</dd>
     </div>
   )
@@ -74,16 +62,25 @@ function Count({ count }: { count: number }) {
   )
 }
 
+function Worth({ total }: { total: number }) {
+  return (
+    <data value={total} title={formatTotal(total)}>
+      {formatShortTotal(total)}
+    </data>
+  )
+}
+
 function Recent({ count, before }: { count: number; before: number | undefined }) {
-  if (before === undefined) return <Count count={count} />
-  const { direction, words } = changeOf(count, before)
+  const { direction, words } = changeOf(count, before ?? count)
   return (
     <>
-      <Count count={count} />{' '}
-      <span className="change">
-        {direction !== 'none' && <ArrowIcon to={direction} />}
-        {words}
-      </span>
+      <Count count={count} />
+      {before !== undefined && (
+        <span className="change">
+          {direction !== 'none' && <ArrowIcon to={direction} />}
+          {words}
+        </span>
+      )}
     </>
   )
 }

@@ -1,12 +1,12 @@
 import './overview.css'
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { answerOf, client } from '../api/client.ts'
 import { useMay, useUser } from '../auth/session.ts'
-import type { OrderSummary } from '../orders/order.ts'
+import { NewOrder } from '../orders/new-order.tsx'
 import { useIsUnreadable, WithoutReading } from '../orders/without-reading.tsx'
 import { FailureNote } from '../ui/failure.tsx'
-import { PlusIcon } from '../ui/icons.tsx'
+import { formatOrders } from '../ui/format.ts'
 import mark from '../ui/mark.svg'
 import { PageTitle } from '../ui/page-title.tsx'
 import { Segments } from '../ui/segments.tsx'
@@ -15,52 +15,70 @@ import { DayTable } from './days/table.tsx'
 import { countOf, type Figures, readFigures } from './figures.ts'
 import { KeyFigures } from './key-figures.tsx'
 import { Oldest, pendingOldestFirst } from './oldest.tsx'
-import { overviewQuery } from './queries.ts'
 import { defaultSpan, type Span, spans } from './span.ts'
-import { formatOrders, greetingAt, waitingWords } from './words.ts'
+import { greetingAt, waitingWords } from './words.ts'
+
+const overviewQuery = (days: number) =>
+  queryOptions({
+    // Under the orders: what changes one of them changes this.
+    queryKey: ['orders', 'overview', days],
+    queryFn: ({ signal }) =>
+      answerOf(client.GET('/v1/orders/summary', { params: { query: { days } }, signal })),
+    placeholderData: keepPreviousData,
+    select: readFigures,
+  })
 
 /** What a person sees first: what waits, how it goes, and the way to both. */
 export function OverviewView() {
   const { days: span = defaultSpan } = useSearch({ from: '/signed-in/' })
-  const mayRead = useMay('Orders.Read')
-  const query = useQuery({ ...overviewQuery(span * 2), select: readFigures, enabled: mayRead })
+  const query = useQuery({ ...overviewQuery(span * 2), enabled: useMay('Orders.Read') })
+  const { userName } = useUser()
   const isRefused = useIsUnreadable(query.error)
-  const figures = isRefused ? undefined : query.data
-  const hasOrders = figures === undefined || countOf(figures.all) > 0
-  const failure = isRefused ? null : (query.failureReason ?? query.error)
   const isWaiting = !isRefused && query.isPending
-  const choice = <SpanChoice span={span} />
+  const figures = isRefused ? undefined : query.data
+  const failure = isRefused ? null : (query.failureReason ?? query.error)
+  const hasNoOrders = figures !== undefined && countOf(figures.all) === 0
   return (
     <div className="overview" aria-busy={isWaiting || query.isPlaceholderData}>
-      <Head figures={hasOrders ? figures : undefined} isWaiting={isWaiting} />
+      <div className="row row-between page-head overview-head">
+        <div>
+          <PageTitle title="Overview">
+            {greetingAt(new Date().getHours())}, <bdi>{userName}</bdi>
+          </PageTitle>
+          {isWaiting && <span className="skeleton" style={{ width: 300 }} />}
+          {figures && !hasNoOrders && <WhatWaits figures={figures} />}
+        </div>
+        {!isRefused && !hasNoOrders && <Actions count={figures?.all.pending.count} />}
+      </div>
       {failure && <FailureNote failure={failure} onRetry={() => void query.refetch()} />}
       {isRefused && <WithoutReading />}
       {isWaiting && <Skeleton />}
-      {figures && hasOrders && <Body figures={figures} choice={choice} isOld={query.isPlaceholderData} />}
-      {!hasOrders && <WithoutOrders />}
+      {hasNoOrders && <WithoutOrders />}
+      {figures && !hasNoOrders && <Body figures={figures} span={span} isOld={query.isPlaceholderData} />}
     </div>
   )
 }
 
 interface BodyProps {
-  figures: Figures<OrderSummary>
-  choice: ReactNode
-  /** Of the span that was chosen before, while the next is on its way. */
+  figures: Figures
+  /** The one that was chosen. */
+  span: Span
+  /** The figures are of the span before, while the next is on its way. */
   isOld: boolean
 }
 
-function Body({ figures, choice, isOld }: BodyProps) {
-  const spanWords = `Last ${figures.days.length} days`
+function Body({ figures, span, isOld }: BodyProps) {
+  const spoken = `Last ${figures.days.length} days: ${formatOrders(countOf(figures.span))}`
   return (
     <>
       <KeyFigures figures={figures} />
       <div className="overview-columns">
-        <DayChart days={figures.days} span={figures.span} choice={choice} isOld={isOld} />
+        <DayChart days={figures.days} span={figures.span} choice={<SpanChoice span={span} />} isOld={isOld} />
         <Oldest orders={figures.oldestPending} count={figures.all.pending.count} />
       </div>
       <DayTable figures={figures} />
       <p className="visually-hidden" role="status">
-        {isOld ? '' : `${spanWords}: ${formatOrders(countOf(figures.span))}`}
+        {isOld ? '' : spoken}
       </p>
     </>
   )
@@ -70,10 +88,10 @@ function Body({ figures, choice, isOld }: BodyProps) {
 function Skeleton() {
   return (
     <>
-      <span className="card skeleton skeleton-figures" />
+      <span className="card skeleton" style={{ height: 112 }} />
       <div className="overview-columns">
-        <span className="card skeleton skeleton-chart" />
-        <span className="card skeleton skeleton-chart" />
+        <span className="card skeleton" style={{ height: 460 }} />
+        <span className="card skeleton" style={{ height: 460 }} />
       </div>
     </>
   )
@@ -87,71 +105,39 @@ function SpanChoice({ span }: { span: Span }) {
     void navigate({ to: '/', search, replace: true, resetScroll: false })
   }
   const options = spans.map((days) => ({ label: `${days} days`, value: days }))
-  return <Segments name="days" legend="Days in sight" options={options} value={span} onChoose={choose} />
+  return <Segments name="days" legend="Days shown" options={options} value={span} onChoose={choose} />
 }
 
-interface HeadProps {
-  /** Absent: there is nothing to say of orders. */
-  figures: Figures<OrderSummary> | undefined
-  isWaiting: boolean
-}
-
-function Head({ figures, isWaiting }: HeadProps) {
+function WhatWaits({ figures }: { figures: Figures }) {
   const isApprover = useMay('Orders.Approve')
-  const mayCreate = useMay('Orders.Create')
-  const count = figures?.all.pending.count
-  const since = figures?.oldestPending[0]?.createdAtUtc
+  const { count } = figures.all.pending
+  const since = figures.oldestPending[0]?.createdAtUtc
+  return <p className="soft">{waitingWords({ count, since, isApprover, now: Date.now() })}</p>
+}
+
+function Actions({ count }: { count: number | undefined }) {
+  const isApprover = useMay('Orders.Approve')
   return (
-    <div className="row row-between page-head overview-head">
-      <div>
-        <Greeting />
-        {isWaiting && <span className="skeleton skeleton-sentence" />}
-        {count !== undefined && (
-          <p className="soft">{waitingWords({ count, since, isApprover, now: Date.now() })}</p>
-        )}
-      </div>
-      {(figures !== undefined || isWaiting) && (
-        <div className="row overview-actions">
-          {isApprover && count !== 0 && (
-            <Link to="/orders" search={pendingOldestFirst} className="button">
-              Review the oldest
-            </Link>
-          )}
-          {mayCreate && <NewOrder />}
-        </div>
+    <div className="row overview-actions">
+      {isApprover && count !== 0 && (
+        <Link to="/orders" search={pendingOldestFirst} className="button">
+          Review the oldest
+        </Link>
       )}
+      <NewOrder />
     </div>
   )
 }
 
-function Greeting() {
-  const { userName } = useUser()
-  return (
-    <PageTitle title="Overview">
-      {greetingAt(new Date().getHours())}, <bdi>{userName}</bdi>
-    </PageTitle>
-  )
-}
-
-function NewOrder() {
-  return (
-    <Link to="/orders/new" className="button button-primary">
-      <PlusIcon />
-      New order
-    </Link>
-  )
-}
-
 function WithoutOrders() {
-  const mayCreate = useMay('Orders.Create')
   return (
     <section className="card empty">
       <img src={mark} alt="" width="56" height="56" />
       <h2>No orders yet</h2>
       <p className="soft">
-        Here you will see what is waiting for approval, how many orders come in, and their value.
+        This page will show what is waiting for approval, how many orders come in, and what they are worth.
       </p>
-      {mayCreate ? <NewOrder /> : <p className="soft">It begins with the first order.</p>}
+      <NewOrder />
     </section>
   )
 }

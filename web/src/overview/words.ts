@@ -1,4 +1,4 @@
-import { formatCount, formatShortTotal, units, viewerLocale } from '../ui/format.ts'
+import { formatCount, formatOrders, formatShortTotal, units, viewerLocale } from '../ui/format.ts'
 
 const percentFormat = new Intl.NumberFormat(viewerLocale, { style: 'percent' })
 const weekdayFormat = new Intl.DateTimeFormat(viewerLocale, { timeZone: 'UTC', weekday: 'short' })
@@ -29,11 +29,6 @@ export function formatFigure(value: number): string {
   return Number.isInteger(value) && value < shortFrom ? formatCount(value) : formatShortTotal(value)
 }
 
-/** As "1 order" and "1,204 orders". */
-export function formatOrders(count: number): string {
-  return `${formatCount(count)} ${count === 1 ? 'order' : 'orders'}`
-}
-
 /** By the clock of the person, hours 0 to 23. */
 export function greetingAt(hour: number): string {
   if (hour >= 5 && hour < 12) return 'Good morning'
@@ -57,7 +52,7 @@ export function waitingWords({ count, since, isApprover, now }: Waiting): string
   const sentence = `${formatOrders(count)} ${count === 1 ? 'is' : 'are'} waiting for ${approval}.`
   if (since === undefined) return sentence
   const waited = durationWords(now - new Date(since).getTime())
-  return `${sentence} ${count === 1 ? 'It has' : 'The oldest has'} waited for ${waited}.`
+  return `${sentence} ${count === 1 ? 'It has' : 'The oldest has'} been waiting for ${waited}.`
 }
 
 /** As "3 days": the whole ones of the largest unit that there is one of. */

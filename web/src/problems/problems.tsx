@@ -22,8 +22,8 @@ export function ProblemsView() {
     <Frame>
       <PageTitle title="Problems" />
       <p className="soft problems-lead">
-        Every failure of the service is an answer in <code>application/problem+json</code>. Programs go by its{' '}
-        <code>code</code>; this is what each one means, and what to do.
+        The service reports every failure as <code>application/problem+json</code>. Programs should go by its{' '}
+        <code>code</code>: this is what each code means and what to do about it.
       </p>
       <search className="field problems-search">
         <label htmlFor="problems-search">Filter by code, status or word</label>
@@ -47,7 +47,7 @@ export function ProblemsView() {
 }
 
 function countOf(found: number): string {
-  if (found === 0) return 'No problem has all of these words.'
+  if (found === 0) return 'No problem matches all of these words.'
   if (found === problems.length) return `${found} problems`
   return `${found} of ${problems.length} problems`
 }
@@ -90,7 +90,7 @@ export function ProblemView() {
   return (
     <Frame>
       <p className="small">
-        <Link to="/problems" className="problems-back">
+        <Link to="/problems" className="back">
           <ArrowIcon to="left" />
           All problems
         </Link>
@@ -132,7 +132,7 @@ function Example({ code, entry }: { code: string; entry: Entry }) {
   const { head, body } = exampleOf(code, entry, location.origin)
   return (
     <section aria-labelledby="problem-example">
-      <h2 id="problem-example">An answer with it</h2>
+      <h2 id="problem-example">Example response</h2>
       <pre className="card problem-example">
         <code>
           <span className="soft">{head.join('\n')}</span>
@@ -182,9 +182,9 @@ function UnknownProblem({ code }: { code: string }) {
   return (
     <article className="problem">
       <header>
-        <PageTitle title="There is no such problem" />
+        <PageTitle title="No such problem" />
         <p className="soft problem-unknown">
-          The service answers with no problem of the code <code>{code}</code>. Perhaps it is one of these.
+          The service has no problem with the code <code>{code}</code>. It may be one of these.
         </p>
       </header>
       <CodeList codes={nearestCodes(code, codes)} />
@@ -196,7 +196,7 @@ function Frame({ children }: { children: ReactNode }) {
   return (
     <div className="problems">
       <header className="problems-header">
-        <Link to="/" className="problems-brand">
+        <Link to="/" className="brand">
           <img src={mark} alt="" width="28" height="28" />
           Countersign
         </Link>

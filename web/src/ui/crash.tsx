@@ -5,8 +5,8 @@ import { PageTitle } from './page-title.tsx'
 export function CrashView() {
   return (
     <div className="empty">
-      <PageTitle title="This view could not be shown" />
-      <p className="soft">Reload the page: there may be a newer version of it. Orders are not affected.</p>
+      <PageTitle title="This page could not be shown" />
+      <p className="soft">Reload the page: a newer version may be available. Your orders are not affected.</p>
       <Button className="button button-primary" onPress={() => location.reload()}>
         Reload the page
       </Button>

@@ -19,6 +19,8 @@ export const formatTotal = (total: number | `${number}`) => totalFormat.format(t
 /** As 1.2M: for figures that are looked at rather than read. */
 export const formatShortTotal = (total: number) => shortTotalFormat.format(total)
 export const formatCount = (count: number) => countFormat.format(count)
+/** As "1 order" and "1,204 orders". */
+export const formatOrders = (count: number) => `${formatCount(count)} ${count === 1 ? 'order' : 'orders'}`
 export const formatInstant = (instant: string) => instantFormat.format(new Date(instant))
 /** With seconds and the name of the zone: for the title of a shorter one. */
 export const formatExactInstant = (instant: string) => exactFormat.format(new Date(instant))

@@ -76,8 +76,8 @@ function Waiting({ state }: { state: State }) {
     <div className="lazy" aria-busy={state === 'waiting'}>
       {state === 'unanswered' && <FailureNote failure={noAnswer} />}
       {state === 'broken' && <Broken />}
-      <span className="skeleton lazy-title" />
-      <span className="skeleton lazy-text" />
+      <span className="skeleton" style={{ width: 220, height: 26 }} />
+      <span className="skeleton" style={{ width: 420 }} />
     </div>
   )
 }
@@ -88,8 +88,8 @@ function Broken() {
     <Note
       kind="warning"
       role="status"
-      title="This view could not be loaded"
-      lines={['Reload the page: there may be a newer version of it. Orders are not affected.']}
+      title="This page could not be loaded"
+      lines={['Reload the page: a newer version may be available. Your orders are not affected.']}
       action={{ name: 'Reload the page', act: () => location.reload() }}
     />
   )

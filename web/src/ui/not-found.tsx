@@ -6,8 +6,8 @@ export function NotFoundView() {
   return (
     <main className="empty splash">
       <img src={mark} alt="" width="48" height="48" />
-      <PageTitle title="There is no such page" />
-      <p className="soft">The link may be old, or mistyped.</p>
+      <PageTitle title="Page not found" />
+      <p className="soft">The link may be out of date or mistyped.</p>
       <Link to="/" className="button">
         Go to the overview
       </Link>

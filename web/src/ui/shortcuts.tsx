@@ -13,10 +13,10 @@ const shortcuts = [
   ['n', 'New order'],
   ['o', 'Orders'],
   ['h', 'Overview'],
-  ['j k', 'Next and previous row of the table'],
+  ['j k', 'Next and previous row'],
   ['x', 'Select the row'],
-  ['a', 'Approve the order that is open, or the selected ones'],
-  ['?', 'This list'],
+  ['a', 'Approve the open order, or the selected ones'],
+  ['?', 'Show this list'],
 ] as const
 
 const areOn = observable(readSetting('shortcuts') !== 'off')
@@ -88,7 +88,7 @@ export function Shortcuts() {
             </dl>
             <label className="check">
               <input type="checkbox" checked={isOn} onChange={(event) => turn(event.target.checked)} /> Use
-              these keys
+              these shortcuts
             </label>
             <div className="row dialog-actions">
               <Button className="button" slot="close">

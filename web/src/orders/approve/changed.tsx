@@ -62,11 +62,11 @@ function Who({ order: { modifiedBy, status }, wasSent }: { order: Order; wasSent
   const { userName } = useUser()
   const isApproved = status === approved
   if (modifiedBy === userName) {
-    if (wasSent && isApproved) return 'Your approval has arrived; only its answer was lost.'
+    if (wasSent && isApproved) return 'Your approval went through; only the answer was lost.'
     const deed = isApproved ? 'approved' : 'changed'
     return `You ${deed} it yourself, perhaps in another tab.`
   }
-  const deed = isApproved ? 'was faster and approved it' : 'changed it while you were looking at it'
+  const deed = isApproved ? 'approved it first' : 'changed it while you were looking at it'
   return (
     <>
       {modifiedBy === null ? (

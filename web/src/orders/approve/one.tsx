@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { Heading } from 'react-aria-components/Dialog'
 import { isPassing, NoAnswerError, problemOf } from '../../api/problem.ts'
-import { describeFailure } from '../../ui/failure.tsx'
+import { describeFailure } from '../../ui/describe.ts'
 import { formatTotal } from '../../ui/format.ts'
 import { Note } from '../../ui/note.tsx'
 import type { VersionedOrder } from '../order.ts'
@@ -79,7 +79,7 @@ function Question({ subject, progress }: Step) {
           <bdi>{subject.customer}</bdi>
         </dd>
         <dt className="visually-hidden">Total</dt>
-        <dd className="approve-total">{formatTotal(subject.total)}</dd>
+        <dd className="large-total">{formatTotal(subject.total)}</dd>
       </dl>
       {progress.kind !== 'refused' && <p>It will be approved in your name. This cannot be undone.</p>}
     </>
@@ -88,12 +88,12 @@ function Question({ subject, progress }: Step) {
 
 function titleOf(progress: Progress, now: VersionedOrder | undefined): string {
   if (now && now.order.status !== approved) return 'This order has changed'
-  if (now) return progress.kind === 'unclear' ? 'This order is approved' : 'This order is approved already'
+  if (now) return progress.kind === 'unclear' ? 'This order is approved' : 'This order is already approved'
   if (progress.kind !== 'refused' && progress.kind !== 'unclear') return 'Approve this order?'
   const { failure } = progress
   if (progress.kind === 'unclear') return titleOfDoubt(failure)
-  if (problemOf(failure, 'order-not-found')) return 'There is no such order any more'
-  if (problemOf(failure, 'permission-denied')) return 'You may not approve any more'
+  if (problemOf(failure, 'order-not-found')) return 'This order no longer exists'
+  if (problemOf(failure, 'permission-denied')) return 'You can no longer approve orders'
   return isWorthTrying(progress) ? 'That did not work' : 'The order was not approved'
 }
 
@@ -132,21 +132,21 @@ function wordsFor({ phase, steps }: Run, progress: Progress): Words | undefined 
   return progress.kind === 'refused' && !progress.now ? wordsForRefusal(progress.failure) : undefined
 }
 
-const doubt = 'The order may be approved all the same.'
+const doubt = 'The order may have been approved anyway.'
 
 /** What passes by itself needs no words of its own: the title says that there was no clear answer. */
 function wordsForDoubt(progress: Progress & { kind: 'unclear' }): Words {
-  const safe = isWorthTrying(progress) ? `${doubt} To try again is safe: nothing happens twice.` : doubt
+  const safe = isWorthTrying(progress) ? `${doubt} It is safe to try again: nothing happens twice.` : doubt
   return isPassing(progress.failure) ? { detail: safe } : { ...describeFailure(progress.failure), more: safe }
 }
 
 function wordsForRefusal(failure: unknown): Words {
   if (problemOf(failure, 'order-not-found')) return { detail: 'It was not approved.' }
   if (problemOf(failure, 'permission-denied')) {
-    return { detail: 'The order was not approved. Your administrator can say more.' }
+    return { detail: 'The order was not approved. Your administrator can tell you more.' }
   }
   if (problemOf(failure, 'order-not-pending', 'precondition-failed', 'concurrency-conflict')) {
-    return { detail: 'Somebody else has changed it. How it is now could not be read.' }
+    return { detail: 'Somebody else has changed it. Its current state could not be read.' }
   }
   return describeFailure(failure)
 }

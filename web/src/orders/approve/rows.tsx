@@ -1,5 +1,5 @@
 import { useUser } from '../../auth/session.ts'
-import { describeFailure } from '../../ui/failure.tsx'
+import { describeFailure } from '../../ui/describe.ts'
 import { formatAgo, formatTotal } from '../../ui/format.ts'
 import { CheckIcon } from '../../ui/icons.tsx'
 import { useNow } from '../moment.tsx'
@@ -38,7 +38,7 @@ function Result({ progress, isDone }: { progress: Progress; isDone: boolean }) {
   if (progress.kind === 'sending') return 'Approving …'
   if (progress.kind === 'retrying') return 'Trying again …'
   if (progress.kind === 'waiting') return isDone ? 'Left as it was' : 'Not sent yet'
-  if (progress.kind === 'unclear') return 'No clear answer, may be approved'
+  if (progress.kind === 'unclear') return 'No clear answer, may have been approved'
   if (progress.kind === 'approved') {
     return (
       <>
@@ -53,9 +53,9 @@ function Result({ progress, isDone }: { progress: Progress; isDone: boolean }) {
 function Refusal({ failure, now }: Extract<Progress, { kind: 'refused' }>) {
   const ending = endingOf({ kind: 'refused', failure, ...(now && { now }) })
   if (ending === 'already') return now ? <Already order={now.order} /> : 'Already approved'
-  if (ending === 'changed') return 'Changed meanwhile, not approved'
+  if (ending === 'changed') return 'Changed, not approved'
   if (ending === 'gone') return 'Not found'
-  if (ending === 'denied') return 'You may not approve any more'
+  if (ending === 'denied') return 'You can no longer approve orders'
   return describeFailure(failure).title
 }
 

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'react'
 import { problemOf } from '../../api/problem.ts'
 import { queries } from '../../api/queries.ts'
-import { onForget, refreshSession, useUser } from '../../auth/session.ts'
-import { announce } from '../../ui/announce.tsx'
+import { changesOfHands, refreshSession, useUser } from '../../auth/session.ts'
+import { announce } from '../../ui/announce.ts'
 import { shortName } from '../../ui/format.ts'
 import { pause } from '../../ui/pause.ts'
 import type { VersionedOrder } from '../order.ts'
@@ -49,12 +49,7 @@ export function useRun(subjects: readonly Subject[], onClose: (result: { approve
     onClose({ approved: ids })
   }
   async function run(next: Approvals) {
-    const hands = changesOfHands
-    await next.start()
-    if (hands !== changesOfHands) return
-    deselect(settledOf(next))
-    void ordersChanged()
-    if (mayNoMore(next)) void refreshSession().catch(() => undefined)
+    if (!(await settle(next))) return
     // The one order is approved: the dialog has nothing more to say. Several end with a summary.
     const isSaid = next.snapshot.get().steps.length === 1 && approvedOf(next).length === 1
     if (isOpen.current && !isSaid) return
@@ -90,18 +85,24 @@ export function backOf(run: Run): Back {
   return { name: 'Close', go: run.close }
 }
 
-/** A result is for the person who asked: it is not told on the sign-in page, nor to the next one. */
-let changesOfHands = 0
-onForget(() => {
-  changesOfHands += 1
-})
+/** Approves, and tells the rest of the app. False: the person who asked is gone, and nothing is told to the next one. */
+export async function settle(approvals: Approvals): Promise<boolean> {
+  const hands = changesOfHands()
+  await approvals.start()
+  if (hands !== changesOfHands()) return false
+  deselect(settledOf(approvals))
+  void ordersChanged()
+  if (mayNoMore(approvals)) void refreshSession().catch(() => undefined)
+  return true
+}
 
-function serviceFor(userName: string): Service {
+export function serviceFor(userName: string): Service {
+  const hands = changesOfHands()
   return {
     newKey: newIdempotencyKey,
     async approve(approval) {
       await approveOrder(approval)
-      showApproved(approval.id, userName)
+      if (hands === changesOfHands()) showApproved(approval.id, userName)
     },
     async read(id) {
       // One that is under way may have been asked before the other person's change.
@@ -148,9 +149,9 @@ function wordsFor({ steps }: Snapshot): string {
   const count = steps.filter(isApproved).length
   const [first, ...others] = steps
   if (first === undefined || others.length > 0) return `${count} of ${steps.length} orders approved`
-  const order = `Order of ${shortName(first.subject.customer)}`
+  const order = `Order for ${shortName(first.subject.customer)}`
   if (count === 1) return `${order} approved`
   return first.progress.kind === 'unclear'
-    ? `${order}: no clear answer, it may be approved`
+    ? `${order}: no clear answer, it may have been approved`
     : `${order} not approved`
 }

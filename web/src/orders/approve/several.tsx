@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { Heading } from 'react-aria-components/Dialog'
-import { describeFailure } from '../../ui/failure.tsx'
+import { describeFailure } from '../../ui/describe.ts'
 import { formatCount, formatTotal } from '../../ui/format.ts'
 import { isWorthTrying, type Step } from './approvals.ts'
 import { ApproveRows } from './rows.tsx'
@@ -26,8 +26,8 @@ export function ApproveSeveral({ run, back }: { run: Run; back: Back }) {
       </Heading>
       <div id="approve-description" className="approve-description">
         <dl className="approve-order">
-          <dt className="soft small">{isDone ? 'Value of what is approved' : 'Value'}</dt>
-          <dd className="approve-total">
+          <dt className="soft small">{isDone ? 'Approved value' : 'Value'}</dt>
+          <dd className="large-total">
             {formatTotal(sumOfTotals(counted.map(({ subject }) => subject.total)))}
           </dd>
         </dl>
@@ -67,7 +67,7 @@ function HowFar({ run: { phase, steps } }: { run: Run }) {
     <div className="approve-how-far">
       {!isDone && (
         <>
-          <progress value={settled} max={all} aria-label="Orders with a result" />
+          <progress value={settled} max={all} aria-label="Orders done" />
           <p aria-hidden="true" className="small soft">
             {formatCount(settled)} of {formatCount(all)}
           </p>
@@ -83,7 +83,7 @@ function HowFar({ run: { phase, steps } }: { run: Run }) {
 
 /** Changes four times at most: each order would be a flood of words for who listens. */
 function toldOf(settled: number, all: number): string {
-  return `${formatCount(settled - (settled % Math.ceil(all / 4)))} of ${formatCount(all)} have a result.`
+  return `${formatCount(settled - (settled % Math.ceil(all / 4)))} of ${formatCount(all)} done.`
 }
 
 function troubleOf(phase: Run['phase'], steps: readonly Step[]): string | undefined {

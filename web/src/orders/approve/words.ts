@@ -30,19 +30,19 @@ export function endingOf(progress: Progress): Ending | undefined {
 
 const sentences: Record<Ending, [one: string, several: string]> = {
   approved: ['is approved now', 'are approved now'],
-  already: ['was approved already', 'were approved already'],
-  changed: ['was changed meanwhile and is not approved', 'were changed meanwhile and are not approved'],
-  gone: ['is not there any more', 'are not there any more'],
-  denied: [
-    'was not approved, because you may not any more',
-    'were not approved, because you may not any more',
-  ],
+  already: ['was already approved', 'were already approved'],
+  changed: ['has changed and was not approved', 'have changed and were not approved'],
+  gone: ['no longer exists', 'no longer exist'],
+  denied: ['was not approved because you no longer may', 'were not approved because you no longer may'],
   failed: ['failed', 'failed'],
-  unclear: ['had no clear answer and may be approved', 'had no clear answer and may be approved'],
+  unclear: [
+    'had no clear answer and may have been approved',
+    'had no clear answer and may have been approved',
+  ],
   untouched: ['was left as it was', 'were left as they were'],
 }
 
-/** As "10 are approved now, 1 was approved already." */
+/** As "10 are approved now, 1 was already approved." */
 export function summaryOf(steps: readonly Step[]): string {
   const endings = steps.map(({ progress }) => endingOf(progress))
   const parts = (Object.keys(sentences) as Ending[]).flatMap((ending) => {
@@ -55,5 +55,5 @@ export function summaryOf(steps: readonly Step[]): string {
 /** While nothing more is sent: what was sent cannot be taken back. */
 export function stoppingWords(steps: readonly Step[]): string {
   const count = steps.filter(({ progress }) => progress.kind === 'sending').length
-  return `Stopped. The last ${count > 1 ? 'answers are' : 'answer is'} still waited for.`
+  return `Stopped. Waiting for the last ${count > 1 ? 'answers' : 'answer'}.`
 }

@@ -1,10 +1,11 @@
 import { useEffect, useRef, useState } from 'react'
 import { isPassing, mayHaveHappened, retryDelayMilliseconds } from '../../api/problem.ts'
-import { announce } from '../../ui/announce.tsx'
+import { changesOfHands } from '../../auth/session.ts'
+import { announce } from '../../ui/announce.ts'
 import { shortName } from '../../ui/format.ts'
 import { pause } from '../../ui/pause.ts'
 import { createOrder } from '../queries.ts'
-import { dropDraft, isOfThisSession, isStillDraft, type Sending } from './draft.ts'
+import { dropDraft, isStillDraft, type Sending } from './draft.ts'
 
 /** How the creation stands. */
 export type Attempt =
@@ -27,7 +28,7 @@ const told = new Set<string>()
 
 /** Called for each answer, also when it comes after `stop` or after its view went: the person hears of every order. */
 function arrive(order: Sending, id: string): void {
-  if (!isOfThisSession(order)) return
+  if (order.hands !== changesOfHands()) return
   if (!told.has(order.idempotencyKey)) announce(`Order for ${shortName(order.customer)} created`)
   told.add(order.idempotencyKey)
   if (!isStillDraft(order)) return

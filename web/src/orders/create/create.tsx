@@ -27,13 +27,13 @@ function NotAllowed() {
   const { roles } = useUser()
   return (
     <div className="empty">
-      <PageTitle title="You may not create orders" />
+      <PageTitle title="You cannot create orders" />
       <p className="soft">
         {roles.length === 0 ? 'You have no role yet.' : `Your role is ${roles.join(', ')}.`} Your
-        administrator can give you one that creates orders.
+        administrator can give you one that can create orders.
       </p>
       <Link to="/orders" className="button">
-        Go to the orders
+        Go to orders
       </Link>
     </div>
   )

@@ -10,9 +10,9 @@ export function readCustomer(text: string): CustomerReading {
   const customer = text.trim().normalize('NFC')
   if (customer === '') return { ok: false, fault: 'Enter the name of the customer.' }
   if (!customer.isWellFormed())
-    return { ok: false, fault: 'A character of the name is damaged. Type it again.' }
+    return { ok: false, fault: 'A character in the name is damaged. Type it again.' }
   if (/\p{Cc}/u.test(customer)) {
-    return { ok: false, fault: 'The name holds a tab or another invisible character. Take it out.' }
+    return { ok: false, fault: 'The name contains a tab or another invisible character. Remove it.' }
   }
   if (lengthOf(customer) > customerLimit) {
     return { ok: false, fault: `The name can have at most ${customerLimit} characters.` }

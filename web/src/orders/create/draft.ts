@@ -1,4 +1,4 @@
-import { onForget } from '../../auth/session.ts'
+import { changesOfHands } from '../../auth/session.ts'
 import { holdPage } from '../../ui/reload.ts'
 import { type NewOrder, newIdempotencyKey } from '../queries.ts'
 
@@ -28,11 +28,6 @@ interface Kept {
  * left on the computer. One person's at a time: it is gone as soon as somebody else opens the form.
  */
 let kept: Kept | undefined
-/** Counts the endings of sessions in this tab. */
-let endings = 0
-onForget(() => {
-  endings += 1
-})
 
 export const blankDraft: Draft = { customer: '', total: '' }
 
@@ -55,10 +50,10 @@ export function dropDraft(): void {
   holdPage(false)
 }
 
-/** An order to be sent, what it was made of, and which session it belongs to. */
+/** An order to be sent, what it was made of, and whose it is. */
 export interface Sending extends NewOrder {
   draft: Draft
-  ofSession: number
+  hands: number
   past: Past
 }
 
@@ -71,12 +66,7 @@ export function prepareSending(userId: UserId, values: { customer: string; total
   const content = JSON.stringify([values.customer, values.total])
   const past = pasts.get(content) ?? { idempotencyKey: newIdempotencyKey(), mayHaveHappened: false }
   pasts.set(content, past)
-  return { ...values, idempotencyKey: past.idempotencyKey, draft, ofSession: endings, past }
-}
-
-/** Whether this browser still shows what the person of that time may see. */
-export function isOfThisSession({ ofSession }: Sending): boolean {
-  return ofSession === endings
+  return { ...values, idempotencyKey: past.idempotencyKey, draft, hands: changesOfHands(), past }
 }
 
 /** Whether the draft still is what the order was made of: not changed, started over or finished since. */

@@ -28,7 +28,7 @@ export function CustomerField({ reading, ...props }: FieldProps & { reading: Cus
         left !== undefined && <span className={left < 0 ? 'field-error' : 'field-hint'}>{count(left)}</span>
       }
     >
-      <span className="field-hint">A person or a company, in up to 200 characters.</span>
+      <span className="field-hint">A person or a company, up to 200 characters.</span>
     </Field>
   )
 }

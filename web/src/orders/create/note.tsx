@@ -1,5 +1,5 @@
 import { problemOf } from '../../api/problem.ts'
-import { describeFailure } from '../../ui/failure.tsx'
+import { describeFailure } from '../../ui/describe.ts'
 import { Note } from '../../ui/note.tsx'
 import type { Attempt } from './attempt.ts'
 
@@ -27,10 +27,10 @@ export function AttemptNote({ attempt, hasFieldFaults, onStop }: AttemptNoteProp
   )
 }
 
-const waiting = 'Your order is on its way. It is created only once.'
-const once = 'Your order is created once, however often it is tried.'
+const waiting = 'Your order is on its way. It will be created only once.'
+const once = 'Your order will be created only once, however many tries it takes.'
 const unclear =
-  'It may have been created all the same. If you create it again as it is, there is still only one.'
+  'It may have been created anyway. If you send it again unchanged, there will still be only one.'
 
 interface Words {
   title: string
@@ -50,14 +50,14 @@ function wordsFor(attempt: Attempt): Words | undefined {
   if (attempt.failure !== undefined) {
     return { ...describeFailure(attempt.failure), more: once }
   }
-  return attempt.isSlow ? { title: 'This takes longer than usual', detail: waiting } : undefined
+  return attempt.isSlow ? { title: 'This is taking longer than usual', detail: waiting } : undefined
 }
 
 function describeRefusal(failure: unknown): Words {
   if (problemOf(failure, 'permission-denied')) {
     return {
-      title: 'You may not create orders any more',
-      detail: 'Your administrator can give you a role that does. What you entered is still here.',
+      title: 'You can no longer create orders',
+      detail: 'Your administrator can give you a role that can. What you entered is still here.',
     }
   }
   return describeFailure(failure)

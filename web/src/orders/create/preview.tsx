@@ -16,12 +16,10 @@ export function OrderPreview({ customer, total, userName }: OrderPreviewProps) {
         <span className="small soft">As it will appear</span>
         <Status status={pending} />
       </div>
-      <p className="create-slip-customer" dir="auto">
+      <p className="clamped create-slip-customer" dir="auto">
         {customer || <span className="create-blank">Customer</span>}
       </p>
-      <p className="create-slip-total">
-        {total.ok ? total.meaning : <span className="create-blank">Total</span>}
-      </p>
+      <p className="large-total">{total.ok ? total.meaning : <span className="create-blank">Total</span>}</p>
       <dl className="create-slip-facts">
         <dt className="soft">Created by</dt>
         <dd>{userName}</dd>

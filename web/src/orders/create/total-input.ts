@@ -161,7 +161,7 @@ function areGroups(groups: string[], { groupSizes: [lastSize, otherSize] }: Nota
 function judge({ whole, fraction, otherwise }: Shape, notation: Notation): TotalReading {
   const wire = canonical(whole, fraction)
   const [wholeDigits = '', places = ''] = wire.split('.')
-  if (wire === '0') return { ok: false, fault: 'The total has to be greater than 0.' }
+  if (wire === '0') return { ok: false, fault: 'The total must be greater than 0.' }
   if (wholeDigits.length > wholeDigitsLimit) {
     return { ok: false, fault: `The total can be at most ${notation.write(largest)}.` }
   }
@@ -186,6 +186,6 @@ function canonical(whole: string, fraction: string): string {
 const unclear = (notation: Notation) => `Write the total like ${notation.write(example)}.`
 
 function strangerFault(text: string): string {
-  if (/^\s*[-−–(]/.test(text)) return 'The total has to be greater than 0.'
+  if (/^\s*[-−–(]/.test(text)) return 'The total must be greater than 0.'
   return 'Enter only the number, without a currency or other words.'
 }

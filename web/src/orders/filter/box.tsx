@@ -27,7 +27,7 @@ const fixed = {
   'aria-controls': completionsId,
   'aria-autocomplete': 'list',
   'aria-keyshortcuts': '/',
-  placeholder: 'Search customers, or say what you look for: total>1000',
+  placeholder: 'Search customers, or use a filter: total>1000',
   autoComplete: 'off',
   autoCapitalize: 'none',
   spellCheck: false,
@@ -119,7 +119,7 @@ function End({ isEmpty, onClear }: { isEmpty: boolean; onClear(): void }) {
   return (
     <button
       type="button"
-      className="search-clear"
+      className="button button-quiet button-icon search-clear"
       aria-label="Clear the search"
       title="Clear (Esc)"
       onClick={onClear}

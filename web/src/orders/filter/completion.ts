@@ -64,7 +64,7 @@ function closingOf(text: string, caret: number, { closing }: Token): Completion[
   return [
     {
       label: closing.slice(-1),
-      hint: 'ends the quotation',
+      hint: 'closes the quotes',
       kind: 'value',
       from: caret,
       to: text.length,

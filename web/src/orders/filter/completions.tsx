@@ -43,7 +43,7 @@ export function Completions({
           <kbd className="key">↑</kbd> <kbd className="key">↓</kbd> choose
         </span>
         <span>
-          <kbd className="key">Tab</kbd> take
+          <kbd className="key">Tab</kbd> insert
         </span>
         <span>
           <kbd className="key">Enter</kbd> search

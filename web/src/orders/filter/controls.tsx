@@ -1,5 +1,5 @@
 import { type ReactNode, type RefObject, useCallback, useRef, useState } from 'react'
-import { announce } from '../../ui/announce.tsx'
+import { announce } from '../../ui/announce.ts'
 import { Segments } from '../../ui/segments.tsx'
 import { useShortcut } from '../../ui/shortcuts.tsx'
 import { WithCode } from '../../ui/with-code.tsx'
@@ -109,7 +109,7 @@ function Message({ detail, fault, isSoft, onShow }: Trouble & { onShow(fault: Fa
       {fault && fault.expected.length > 0 && (
         <span className="search-expected">
           {' '}
-          Here could stand: <WithCode text={fault.expected.map((word) => `\`${word}\``).join(', ')} />
+          Expected: <WithCode text={fault.expected.map((word) => `\`${word}\``).join(', ')} />
         </span>
       )}
     </>
@@ -119,7 +119,7 @@ function Message({ detail, fault, isSoft, onShow }: Trouble & { onShow(fault: Fa
     <button
       type="button"
       className={className}
-      title="Go to that part of the search"
+      title="Go to this part of the search"
       onClick={() => onShow(fault)}
     >
       {words}
@@ -144,7 +144,7 @@ function StatusFilter({
   function choose(status: StateName | null) {
     const next = withStatus(text, status)
     if (next !== null) return onDecide(next)
-    announce('The search says something else about the status. Change it there.')
+    announce('Your search already limits the status. Change it there.')
     selectAll(input.current)
   }
   // Half a search says nothing of the status yet: what is on the screen still does.

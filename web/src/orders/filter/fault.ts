@@ -23,16 +23,18 @@ export function refusalOf(failure: unknown): Refusal | undefined {
   const invalid = problemOf(failure, 'invalid-filter')
   if (invalid) return faultOf(invalid)
   if (problemOf(failure, 'filter-too-expensive')) {
-    return { detail: 'This search takes too long. Narrow it: a status, a range of dates or a longer word.' }
+    return {
+      detail: 'This search takes too long. Narrow it with a status, a range of dates or a longer word.',
+    }
   }
   if (problemOf(failure, 'uri-too-long', 'headers-too-large')) {
-    return { detail: 'This search is too long to be sent. Shorten it.' }
+    return { detail: 'This search is too long to send. Shorten it.' }
   }
   if (!(failure instanceof ProblemError) || failure.problem.code !== 'validation-failed') return undefined
   const details = (failure.problem.errors ?? []).map(({ parameter, detail }) =>
     `${parameter ?? ''} ${detail}`.trim(),
   )
-  return { detail: `The address asks for something that is not there. ${details.join(' ')}`.trim() }
+  return { detail: `The address is not valid. ${details.join(' ')}`.trim() }
 }
 
 function faultOf(problem: NonNullable<ReturnType<typeof problemOf<'invalid-filter'>>>): Refusal {
@@ -49,7 +51,7 @@ export function lengthFault(text: string): Fault | undefined {
   const points = [...text]
   if (points.length <= maximumLength) return undefined
   const position = points.slice(0, maximumLength).join('').length
-  const detail = `A search has at most 1,000 characters; this one has ${points.length - maximumLength} too many.`
+  const detail = `A search can have at most 1,000 characters. This one has ${points.length - maximumLength} too many.`
   return { position, length: text.length - position, detail, expected: [] }
 }
 

@@ -1,8 +1,7 @@
-import { Link } from '@tanstack/react-router'
 import { useMay } from '../../auth/session.ts'
 import { formatCount } from '../../ui/format.ts'
-import { PlusIcon } from '../../ui/icons.tsx'
 import { withStatus } from '../filter/text.ts'
+import { NewOrder } from '../new-order.tsx'
 
 /** There are no orders at all. */
 export function NoOrders() {
@@ -10,14 +9,8 @@ export function NoOrders() {
   return (
     <div className="empty">
       <h2>No orders yet</h2>
-      <p className="soft">
-        {mayCreate ? 'The first one is yours to make.' : 'They appear here as soon as there are some.'}
-      </p>
-      {mayCreate && (
-        <Link to="/orders/new" className="button button-primary">
-          <PlusIcon /> New order
-        </Link>
-      )}
+      <p className="soft">{mayCreate ? 'Create the first one.' : 'They will appear here.'}</p>
+      <NewOrder />
     </div>
   )
 }
@@ -28,14 +21,14 @@ export function NothingFound({ filter, onSearch }: { filter: string; onSearch(fi
   const isWider = ofAnyStatus !== null && ofAnyStatus !== '' && ofAnyStatus !== filter
   return (
     <div className="empty">
-      <h2>No order matches</h2>
+      <h2>No orders match</h2>
       <p className="empty-search">
         <code>{filter}</code>
       </p>
       <div className="row empty-actions">
         {isWider && (
           <button type="button" className="button" onClick={() => onSearch(ofAnyStatus)}>
-            Search every status
+            Search all statuses
           </button>
         )}
         <button type="button" className="button" onClick={() => onSearch('')}>
@@ -60,7 +53,7 @@ export function PastTheEnd({
     <div className="empty">
       <h2>There is no page {formatCount(pageNumber)}</h2>
       <p className="soft">
-        {totalPages === 1 ? 'There is only one.' : `The last one is page ${formatCount(totalPages)}.`}
+        {totalPages === 1 ? 'There is only one.' : `The last page is ${formatCount(totalPages)}.`}
       </p>
       <button type="button" className="button button-primary" onClick={() => onPage(totalPages)}>
         Go to the last page
@@ -73,7 +66,7 @@ export function PastTheEnd({
 export function NotSearched({ onSearch }: { onSearch(filter: string): void }) {
   return (
     <div className="empty">
-      <h2>Nothing was searched</h2>
+      <h2>This search could not be run</h2>
       <p className="soft">The line above says why.</p>
       <button type="button" className="button" onClick={() => onSearch('')}>
         Show all orders

@@ -1,16 +1,15 @@
 import './list.css'
-import { Link } from '@tanstack/react-router'
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useMay } from '../../auth/session.ts'
 import { withoutBackticks } from '../../ui/backticks.ts'
 import { FailureNote } from '../../ui/failure.tsx'
-import { PlusIcon } from '../../ui/icons.tsx'
 import { PageTitle } from '../../ui/page-title.tsx'
 import type { Chosen } from '../approve/chosen.ts'
 import { useSelection } from '../approve/selection.ts'
 import type { SortKey } from '../fields.ts'
 import { ListControls } from '../filter/controls.tsx'
 import { refusalOf } from '../filter/fault.ts'
+import { NewOrder } from '../new-order.tsx'
 import type { OrderSummary } from '../order.ts'
 import { Spoken } from '../spoken.tsx'
 import { useIsUnreadable, WithoutReading } from '../without-reading.tsx'
@@ -30,17 +29,12 @@ export function OrderListView() {
   const { search, change } = useListSearch()
   const orders = useShownOrders(search)
   const isUnreadable = useIsUnreadable(orders.failure)
-  const mayCreate = useMay('Orders.Create')
   const approving = useApproving()
   return (
     <div className="list">
       <header className="row row-between page-head">
         <PageTitle title="Orders" />
-        {mayCreate && !isUnreadable && (
-          <Link to="/orders/new" className="button button-primary" aria-keyshortcuts="n">
-            <PlusIcon /> New order
-          </Link>
-        )}
+        {!isUnreadable && <NewOrder />}
       </header>
       {isUnreadable ? <WithoutReading /> : <Listing {...{ search, orders, change, approving }} />}
       {approving.dialog}
@@ -61,7 +55,7 @@ function Listing({ search, orders, change, approving }: ListingProps) {
   const count = shown && countWords(shown.totalCount, shown.search.filter)
   const isSlow = useIsLong(isStale && !failure)
   const isFromBefore = isStale && failure != null && shown !== undefined
-  const line = isFromBefore ? 'These are from before.' : count
+  const line = isFromBefore ? 'These are earlier results.' : count
   const reason = refusal && withoutBackticks(refusal.detail)
   return (
     <>
@@ -73,9 +67,9 @@ function Listing({ search, orders, change, approving }: ListingProps) {
           change((before) => filteredBy(before, filter), { replace: isSameGo, resetScroll: false })
         }
       >
-        <p className="list-count">{isSlow ? 'Still looking …' : line}</p>
+        <p className="list-count">{isSlow ? 'Still searching …' : line}</p>
       </ListControls>
-      <Spoken text={isSlow ? 'Still looking' : (reason ?? (isStale ? undefined : count))} />
+      <Spoken text={isSlow ? 'Still searching' : (reason ?? (isStale ? undefined : count))} />
       {failure != null && !refusal && <FailureNote failure={failure} onRetry={retry} />}
       <Result {...{ search, shown, isStale, failure, change, approving }} />
     </>

@@ -44,6 +44,7 @@ export function Pager(props: PagerProps) {
         <span>Rows per page</span>
         <select
           className="input"
+          aria-label="Rows per page"
           value={pageSize}
           onChange={({ target }) => onPageSize(Number(target.value))}
         >

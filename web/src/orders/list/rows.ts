@@ -1,5 +1,5 @@
 import { type RefObject, useCallback } from 'react'
-import { announce } from '../../ui/announce.tsx'
+import { announce } from '../../ui/announce.ts'
 import { useShortcut } from '../../ui/shortcuts.tsx'
 
 const links = 'tbody tr[data-id] a'
@@ -44,7 +44,7 @@ export function useRowKeys(table: RefObject<HTMLTableElement | null>, onToggle: 
   useShortcut('x', () => {
     const row = document.activeElement?.closest<HTMLElement>('tr[data-id]')
     if (!row?.dataset.id || !table.current?.querySelector('thead input')) return
-    if (row.querySelector('input') === null) announce('Only orders waiting for approval can be selected.')
+    if (row.querySelector('input') === null) announce('Only pending orders can be selected.')
     else onToggle(row.dataset.id)
   })
 }

@@ -93,7 +93,7 @@ function Bar({
       <CheckIcon />
       <p>
         <strong>{formatCount(count)} selected</strong>
-        {countElsewhere > 0 && <span>, {formatCount(countElsewhere)} of them on other pages</span>}
+        {countElsewhere > 0 && <span>, {formatCount(countElsewhere)} on other pages</span>}
       </p>
       <button
         ref={approveButton}

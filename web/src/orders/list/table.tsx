@@ -111,11 +111,11 @@ function SelectAll({
   })
   return (
     <th scope="col" className="orders-select">
-      <label title="All pending orders of this page">
+      <label title="All pending orders on this page">
         <input
           ref={box}
           type="checkbox"
-          aria-label="Select all pending orders of this page"
+          aria-label="Select all pending orders on this page"
           checked={isAll}
           disabled={selectable.length === 0}
           onChange={() => onChoose(selectable, !isAll)}
@@ -198,7 +198,10 @@ interface RowProps {
 const Row = memo(function Row({ order, decimals, maySelect, isChosen }: RowProps) {
   const { id, customer, status } = order
   return (
-    <tr data-id={id} className={isChosen ? 'orders-row orders-row-chosen' : 'orders-row'}>
+    <tr
+      data-id={id}
+      className={isChosen ? 'orders-row linked-row orders-row-chosen' : 'orders-row linked-row'}
+    >
       {maySelect && (
         <td className="orders-select">
           {status === pending && <SelectOne customer={customer} isChosen={isChosen} />}
@@ -213,7 +216,7 @@ const cells: Record<SortKey, (order: OrderSummary, decimals: number) => ReactNod
   customer: ({ id, customer }) => (
     <td key="customer" className="orders-customer">
       <a href={`/orders/${id}`}>
-        <bdi>{customer}</bdi>
+        <bdi className="clamped">{customer}</bdi>
       </a>
     </td>
   ),

@@ -1,12 +1,11 @@
-import { formatCount } from '../../ui/format.ts'
+import { formatCount, formatOrders } from '../../ui/format.ts'
 import { columns } from '../fields.ts'
 import { type ListSearch, rowsOf, sortOf } from './search.ts'
 
 export function countWords(count: number, filter: string | undefined): string {
-  const orders = count === 1 ? '1 order' : `${formatCount(count)} orders`
-  if (!filter) return count === 0 ? 'No orders' : orders
-  if (count === 0) return 'No order matches'
-  return `${orders} ${count === 1 ? 'matches' : 'match'}`
+  if (count === 0) return filter ? 'No orders match' : 'No orders'
+  if (!filter) return formatOrders(count)
+  return `${formatOrders(count)} ${count === 1 ? 'matches' : 'match'}`
 }
 
 /** What a table shows, for those who see nothing around it: on paper, or by a screen reader. */
@@ -22,5 +21,5 @@ export function captionOf(
     ? `${formatCount(rows.first)}–${formatCount(rows.last)} of ${formatCount(totalCount)}`
     : 'none'
   const { orderBy, order } = sortOf(search)
-  return `Orders${filter ? ` that match ${filter}` : ''}: ${range}, ${columns[orderBy].sorted[order]}`
+  return `Orders${filter ? ` matching ${filter}` : ''}: ${range}, ${columns[orderBy].sorted[order]}`
 }

@@ -17,8 +17,8 @@ export function BackToList() {
     history.back()
   }
   return (
-    <nav aria-label="Breadcrumb" className="order-back">
-      <Link to="/orders" search={search} onClick={goBack} activeOptions={{ exact: true }}>
+    <nav aria-label="Breadcrumb">
+      <Link className="back" to="/orders" search={search} onClick={goBack} activeOptions={{ exact: true }}>
         <ArrowIcon to="left" />
         Orders
       </Link>

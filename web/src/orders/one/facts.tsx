@@ -1,5 +1,5 @@
 import { Button } from 'react-aria-components/Button'
-import { announce } from '../../ui/announce.tsx'
+import { announce } from '../../ui/announce.ts'
 import { formatTotal } from '../../ui/format.ts'
 import { CopyIcon } from '../../ui/icons.tsx'
 import type { OrderSummary } from '../order.ts'
@@ -9,9 +9,11 @@ export function OrderFacts({ order, id }: { order: OrderSummary | undefined; id:
   return (
     <section className="order-facts" aria-label="Order">
       <dl>
-        <div className="order-total">
+        <div>
           <dt className="soft">Total</dt>
-          <dd>{order ? formatTotal(order.total) : <span className="skeleton order-skeleton-short" />}</dd>
+          <dd className="large-total">
+            {order ? formatTotal(order.total) : <span className="skeleton" style={{ width: '9ch' }} />}
+          </dd>
         </div>
         <div>
           <dt className="soft">Order number</dt>
@@ -37,6 +39,6 @@ async function copy(text: string): Promise<void> {
     await navigator.clipboard.writeText(text)
     announce('Order number copied')
   } catch {
-    announce('The browser does not allow copying here. Select the number and copy it by hand.')
+    announce('Your browser does not allow copying here. Select the number and copy it yourself.')
   }
 }

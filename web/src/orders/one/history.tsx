@@ -55,7 +55,7 @@ function Event({ what, tone, who, instant, timeZone }: EventProps) {
   return (
     <li className={tone ? `order-event tone-${tone}` : 'order-event'}>
       <div>
-        <strong>{what}</strong> by {who === null ? 'unknown' : <bdi>{who}</bdi>}
+        <strong>{what}</strong> by {who === null ? 'an unknown user' : <bdi>{who}</bdi>}
       </div>
       <div>{instant === null ? 'Just now' : <Moment instant={instant} timeZone={timeZone} />}</div>
     </li>
@@ -66,10 +66,10 @@ function EventsToCome() {
   return ['first', 'second'].map((key) => (
     <li key={key} className="order-event">
       <div>
-        <span className="skeleton order-skeleton-short" />
+        <span className="skeleton" style={{ width: '9ch' }} />
       </div>
       <div>
-        <span className="skeleton order-skeleton-long" />
+        <span className="skeleton" style={{ width: '22ch' }} />
       </div>
     </li>
   ))

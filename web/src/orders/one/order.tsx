@@ -75,10 +75,14 @@ function OrderSheet({ id, order, onApprove }: SheetProps) {
       <header className="row row-between page-head order-head">
         <div className="order-title">
           <PageTitle title={known?.customer ?? 'Order'}>
-            <span className="visually-hidden">Order of </span>
-            {known ? <bdi>{known.customer}</bdi> : <span className="skeleton order-skeleton-long" />}
+            <span className="visually-hidden">Order for </span>
+            {known ? <bdi>{known.customer}</bdi> : <span className="skeleton" style={{ width: '14ch' }} />}
           </PageTitle>
-          {known ? <Status status={known.status} /> : <span className="skeleton order-skeleton-status" />}
+          {known ? (
+            <Status status={known.status} />
+          ) : (
+            <span className="skeleton" style={{ width: 84, height: 22 }} />
+          )}
         </div>
         {onApprove && (
           <Button className="button button-primary order-approve" onPress={onApprove}>
@@ -113,10 +117,10 @@ function UnreadableOrder() {
 function NoSuchOrder() {
   return (
     <div className="empty">
-      <PageTitle title="There is no such order" />
-      <p className="soft">The link may be old, or mistyped.</p>
+      <PageTitle title="Order not found" />
+      <p className="soft">The link may be out of date or mistyped.</p>
       <Link to="/orders" className="button">
-        Go to the orders
+        Go to orders
       </Link>
     </div>
   )
@@ -128,7 +132,7 @@ function PrintFoot() {
   return (
     <p className="order-print-foot small soft">
       Countersign · {location.href} · printed by {userName}, {formatExactInstant(new Date(now).toISOString())}{' '}
-      · times of {viewerTimeZone.replaceAll('_', ' ')}
+      · times in {viewerTimeZone.replaceAll('_', ' ')}
     </p>
   )
 }

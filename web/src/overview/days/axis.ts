@@ -36,7 +36,7 @@ export function dayNames(dates: readonly string[]): DayName[] {
   const last = dates.length - 1
   const weeks = Math.ceil(dates.length / 45)
   const mondays = dates.flatMap((date, index) => (weekdayOf(date) === 1 ? [index] : []))
-  const far = mondays.filter((index) => last - index >= dates.length / 5).reverse()
+  const far = mondays.filter((index) => last - index >= dates.length / 4.5).reverse()
   const named = far.filter((_, at) => at % weeks === 0)
   const days: DayName[] =
     dates.length <= 7

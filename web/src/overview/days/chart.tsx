@@ -1,6 +1,7 @@
 import './chart.css'
 import { type PointerEvent, type ReactNode, useRef, useState } from 'react'
-import { type StateName, stateNames, words } from '../../orders/states.ts'
+import { stateNames } from '../../orders/states.ts'
+import { StateLabel } from '../../orders/status.tsx'
 import { formatCount, formatDay, formatLongDay, formatTotal } from '../../ui/format.ts'
 import { countOf, type Day, type Tallies, tallyOf, totalOf } from '../figures.ts'
 import { formatFigure } from '../words.ts'
@@ -24,7 +25,7 @@ export function DayChart({ days, span, choice, isOld }: DayChartProps) {
   const cursor = chosen === null ? null : Math.min(chosen, days.length - 1)
   const day = cursor === null ? undefined : days[cursor]
   return (
-    <figure className="card day-chart" data-old={isOld || undefined} aria-labelledby="day-chart-title">
+    <figure className="card panel day-chart" data-old={isOld || undefined} aria-labelledby="day-chart-title">
       <div className="row row-between">
         <h2 id="day-chart-title">Orders per day</h2>
         {choice}
@@ -36,7 +37,7 @@ export function DayChart({ days, span, choice, isOld }: DayChartProps) {
       )}
       <Stage days={days} cursor={cursor} onCursor={setChosen} />
       <figcaption className="soft small">
-        By the day of creation and the status they have now. Days are those of UTC; today is not over.
+        By day of creation and current status. Days are in UTC; today is not over yet.
       </figcaption>
     </figure>
   )
@@ -50,32 +51,23 @@ function spanWords(days: readonly Day[]): string {
 function Readout({ title, tallies, value }: { title: string; tallies: Tallies; value: string }) {
   return (
     <div className="row row-between readout">
-      <p className="readout-title">{title}</p>
+      <p>{title}</p>
       <dl>
         {stateNames.map((name) => (
-          <Reading key={name} name={name} sign={name} value={formatFigure(tallyOf(tallies, name).count)} />
+          <div key={name}>
+            <dt className="soft small">
+              <StateLabel name={name} />
+            </dt>
+            <dd>{formatFigure(tallyOf(tallies, name).count)}</dd>
+          </div>
         ))}
-        <Reading name="Value" value={value} />
+        <div>
+          <dt className="soft small">Value</dt>
+          <dd>{value}</dd>
+        </div>
       </dl>
     </div>
   )
-}
-
-function Reading({ name, sign, value }: { name: string; sign?: StateName; value: string }) {
-  return (
-    <div>
-      <dt className="soft small">
-        {sign && <Sign name={sign} />}
-        {name}
-      </dt>
-      <dd className="number">{value}</dd>
-    </div>
-  )
-}
-
-export function Sign({ name }: { name: StateName }) {
-  const { tone, isFull } = words[name]
-  return <span className={`sign tone-${tone} ${isFull ? 'is-full' : ''}`} />
 }
 
 interface StageProps {

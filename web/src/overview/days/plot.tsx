@@ -13,7 +13,7 @@ export const DayPlot = memo(function DayPlot({ days }: { days: readonly Day[] })
   return (
     <>
       <Panel days={days} measure="count" marks={counts} />
-      {isEmpty && <p className="plot-empty">No orders in these days</p>}
+      {isEmpty && <p className="plot-empty">No orders on these days</p>}
       <p className="plot-name">Value per day</p>
       <Panel days={days} measure="total" marks={marksTo(largest(totalOf), 2, false)} />
       <div className="plot-days">

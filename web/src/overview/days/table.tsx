@@ -10,7 +10,7 @@ export function DayTable({ figures: { days, span, all } }: { figures: Figures })
       <summary>Show the numbers</summary>
       <div className="card">
         <table>
-          <caption className="visually-hidden">Orders by the day of their creation and by status</caption>
+          <caption className="visually-hidden">Orders by day of creation and status</caption>
           <thead>
             <tr>
               <th scope="col">Day</th>

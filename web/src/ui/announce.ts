@@ -6,7 +6,7 @@ interface Toast {
 }
 
 const shownMilliseconds = 6_000
-const toasts = observable<readonly Toast[]>([])
+export const toasts = observable<readonly Toast[]>([])
 let lastId = 0
 
 /** Says something that happened: seen for a few seconds, and read out by screen readers. */
@@ -20,18 +20,4 @@ export function announce(text: string): void {
 /** Takes back what is shown: it was for somebody who is gone. */
 export function silence(): void {
   toasts.set([])
-}
-
-/** The place where announcements appear. It is always there: screen readers watch it for changes. */
-export function Announcements() {
-  const shown = toasts.use()
-  return (
-    <div className="toasts" role="status" aria-live="polite">
-      {shown.map(({ id, text }) => (
-        <div key={id} className="toast">
-          {text}
-        </div>
-      ))}
-    </div>
-  )
 }

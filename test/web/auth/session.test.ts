@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { beforeEach, describe, it } from 'node:test'
+import { answerWith, asPage, problemWith } from '../../support/page.ts'
+
+let user = { id: 1, userName: 'mara', roles: ['Admin'] }
+let logout = () => answerWith(204)
+const page = asPage((path) => {
+  if (path === '/v1/auth/me') return user.id === 0 ? anonymous() : answerWith(200, user)
+  if (path === '/v1/auth/me/permissions') return answerWith(200, { permissions: ['Orders.Read'] })
+  if (path === '/v1/auth/csrf') return answerWith(200, { token: 'token' })
+  if (path === '/v1/auth/session/logout') return logout()
+  throw new Error(`nothing answers ${path}`)
+})
+const anonymous = () => problemWith(401, 'authentication-required')
+const { currentSession, endSession, loadSession, onForget, signOut } = await import(
+  '../../../web/src/auth/session.ts'
+)
+
+let forgotten = 0
+onForget(() => {
+  forgotten += 1
+})
+
+async function signedIn(id = 1): Promise<void> {
+  user = { id, userName: `user ${id}`, roles: [] }
+  await loadSession()
+  assert.equal(currentSession().kind, 'signed-in')
+}
+
+beforeEach(async () => {
+  await signedIn()
+  page.told.length = 0
+  forgotten = 0
+})
+
+describe('signing out', () => {
+  for (const [name, answer] of [
+    ['of a session', () => answerWith(204)],
+    ['of a session that is over already', anonymous],
+  ] as const) {
+    it(`${name} ends it here and in the other tabs`, async () => {
+      logout = answer
+      await signOut()
+      assert.deepEqual(currentSession(), { kind: 'anonymous', ending: 'signed-out' })
+      assert.deepEqual(page.told.at(-1), { kind: 'signed-out' })
+      assert.equal(forgotten, 1)
+    })
+  }
+
+  it('that is refused for another reason ends nothing', async () => {
+    logout = () => problemWith(503, 'database-unavailable')
+    await assert.rejects(signOut)
+    assert.equal(currentSession().kind, 'signed-in')
+    assert.deepEqual(page.told, [])
+  })
+})
+
+describe('what was fetched for a person', () => {
+  it('is forgotten when another one is there', async () => {
+    await signedIn(2)
+    assert.equal(forgotten, 1)
+  })
+
+  it('stays when they are asked for again', async () => {
+    await signedIn()
+    assert.equal(forgotten, 0)
+  })
+
+  it('is forgotten when the session ends', () => {
+    endSession('expired')
+    assert.equal(forgotten, 1)
+  })
+})
+
+describe('a page for the back-forward cache', () => {
+  it('shows nothing of a session, and asks who is there when it comes back', async () => {
+    page.happen('pagehide', true)
+    assert.deepEqual(currentSession(), { kind: 'loading' })
+    assert.equal(forgotten, 1)
+    user = { ...user, id: 0 }
+    page.happen('pageshow', true)
+    await new Promise(setImmediate)
+    assert.deepEqual(currentSession(), { kind: 'anonymous', ending: 'expired' })
+  })
+
+  it('that is left for good, or shown for the first time, changes nothing', () => {
+    page.happen('pagehide', false)
+    page.happen('pageshow', false)
+    assert.equal(currentSession().kind, 'signed-in')
+  })
+})

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { answerWith, asPage } from '../../support/page.ts'
+
+let tag: string
+const sent: Request[] = []
+asPage((path, request) => {
+  if (path === '/v1/auth/csrf') return answerWith(200, { token: 'token' })
+  sent.push(request)
+  return request.method === 'GET' ? answerWith(200, { id: '1' }, tag ? { etag: tag } : {}) : answerWith(204)
+})
+const { queries } = await import('../../../web/src/api/queries.ts')
+const { approveOrder, orderQuery } = await import('../../../web/src/orders/queries.ts')
+
+describe('the version of an order that was read', () => {
+  for (const [name, given, etag] of [
+    ['as the service tells it', '"7"', '"7"'],
+    ['weakened by a proxy', 'W/"7"', '"7"'],
+    ['taken off by a proxy', '', undefined],
+  ] as const) {
+    it(`${name} is the one that an approval is of`, async () => {
+      tag = given
+      const read = await queries.fetchQuery({ ...orderQuery('1'), staleTime: 0 })
+      assert.equal(read.etag, etag)
+      await approveOrder({ id: '1', etag: read.etag, idempotencyKey: 'key' })
+      assert.equal(sent.at(-1)?.headers.get('if-match') ?? undefined, etag)
+    })
+  }
+})

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { NoAnswerError, type ProblemCode, readFailure } from '../../../web/src/api/problem.ts'
+import { describeFailure } from '../../../web/src/ui/describe.ts'
+
+function titleAndDetail(failure: unknown, isOnLine = true): string {
+  Object.defineProperty(navigator, 'onLine', { value: isOnLine, configurable: true })
+  const { title, detail } = describeFailure(failure)
+  return `${title}. ${detail}`
+}
+
+function refusal(status: number, code: ProblemCode) {
+  const problem = { type: '', title: 'Its title', detail: 'Its detail.', instance: '', requestId: 'r-7' }
+  return readFailure(new Response('', { status }), { ...problem, status, code })
+}
+
+describe('a person is told', () => {
+  it('that what passes by itself is tried again, and why', () => {
+    const none = new NoAnswerError('none')
+    assert.deepEqual(
+      [titleAndDetail(none), titleAndDetail(none, false), titleAndDetail(refusal(503, 'overloaded'))],
+      [
+        'The service is not responding. Trying again automatically.',
+        'You are offline. This continues as soon as you are back online.',
+        'The service is unavailable right now. Trying again automatically.',
+      ],
+    )
+    assert.equal(
+      titleAndDetail(refusal(429, 'rate-limited')),
+      'Too many requests right now. This continues automatically in a few seconds.',
+    )
+  })
+
+  it('whom to ask about a failure of the service, and by which number', () => {
+    assert.equal(
+      titleAndDetail(refusal(500, 'internal-error')),
+      'Its title. Give your administrator this request ID: r-7',
+    )
+  })
+
+  it('what the service says of any other refusal', () => {
+    assert.equal(titleAndDetail(refusal(409, 'order-not-pending')), 'Its title. Its detail.')
+  })
+
+  it('to load the page again after a fault of the app itself', () => {
+    assert.match(titleAndDetail(new TypeError('x')), /^Something went wrong\. Reload the page\./)
+  })
+})

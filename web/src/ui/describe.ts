@@ -1,0 +1,30 @@
+import { NoAnswerError, problemOf } from '../api/problem.ts'
+
+/** What a person is told of a failure, in two short lines. */
+export function describeFailure(failure: unknown): { title: string; detail: string } {
+  if (failure instanceof NoAnswerError) {
+    return navigator.onLine
+      ? { title: 'The service is not responding', detail: 'Trying again automatically.' }
+      : { title: 'You are offline', detail: 'This continues as soon as you are back online.' }
+  }
+  const problem = problemOf(failure)
+  if (problem === undefined) {
+    return {
+      title: 'Something went wrong',
+      detail: 'Reload the page. If it happens again, tell your administrator.',
+    }
+  }
+  if (problem.code === 'rate-limited') {
+    return { title: 'Too many requests right now', detail: 'This continues automatically in a few seconds.' }
+  }
+  if (problem.status === 503) {
+    return { title: 'The service is unavailable right now', detail: 'Trying again automatically.' }
+  }
+  if (problem.status >= 500) {
+    return {
+      title: problem.title,
+      detail: `Give your administrator this request ID: ${problem.requestId}`,
+    }
+  }
+  return { title: problem.title, detail: problem.detail }
+}
