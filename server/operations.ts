@@ -28,6 +28,7 @@ import { seedDemo } from './demo/demo.ts'
 import { removeExpiredKeys } from './http/idempotency.ts'
 import { problemCodec } from './http/problems.ts'
 import { findOrders } from './orders/list/find.ts'
+import { findOrdersAtOnce } from './orders/list/postgres.ts'
 import { approveOrder, createOrder, createOrders } from './orders/orders.ts'
 import { mergeTallyChanges } from './orders/postgres.ts'
 import { addOrders } from './orders/store.ts'
@@ -71,6 +72,9 @@ export const groupedOperations: GroupedOperations = { createOrder: createOrders 
 /** Every read that may take long by name: `db.query` takes its types from here. */
 export const reads = { findOrders }
 
+/** Those that one statement may answer (PostgreSQL). */
+const singleReads = { findOrders: findOrdersAtOnce }
+
 export type AppDatabase = DatabasePort<typeof operations, typeof reads>
 
 /** The service's database: the port of db/ with what this service writes and reads. */
@@ -80,6 +84,7 @@ export function openAppDatabase(options: ConnectOptions): Promise<AppDatabase> {
     operations,
     groupedOperations,
     reads,
+    singleReads,
     writerEntry: new URL('./writer.ts', import.meta.url),
     readerEntry: new URL('./reader.ts', import.meta.url),
     refusals: problemCodec,

@@ -63,7 +63,7 @@ function layerOf(path: string): Layer | undefined {
   const [, slice, file = ''] = /^server\/(\w+)\/(.+)\.ts$/.exec(path) ?? []
   if (slice === undefined) return undefined
   if (/(?:^|\/)routes$/.test(file)) return 'routes'
-  if (/(?:^|\/)(?:store|sqlite|postgres|query)$/.test(file)) return 'store'
+  if (/(?:^|\/)(?:store|sqlite|postgres|query|statement|tally)$/.test(file)) return 'store'
   return 'rules'
 }
 

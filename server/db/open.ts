@@ -1,6 +1,6 @@
 import { parseDatabaseUrl } from './address.ts'
 import type { RefusalCodec } from './errors.ts'
-import type { DatabasePort, GroupedOperations, ReadOperations, WriteOperations } from './port.ts'
+import type { DatabasePort, GroupedOperations, ReadOperations, SingleReads, WriteOperations } from './port.ts'
 import type { PostgresOptions } from './postgres/connections.ts'
 import { migrateSqlite, openSqlite } from './sqlite/open.ts'
 
@@ -23,6 +23,8 @@ export interface OpenOptions<Operations extends WriteOperations, Reads extends R
   /** PostgreSQL: of operations that many callers want at once. */
   groupedOperations?: GroupedOperations
   reads: Reads
+  /** PostgreSQL: of reads that many callers want at once. */
+  singleReads?: SingleReads
   /** SQLite: entry module of the writer thread, which brings the same operations. */
   writerEntry: URL
   /** SQLite: entry module of a reader thread, which brings the same reads. */
@@ -41,8 +43,7 @@ export async function openDatabase<Operations extends WriteOperations, Reads ext
     return openSqlite<Operations, Reads>({ file: address.file, writerEntry, readerEntry, refusals })
   }
   const { openPostgres } = await import('./postgres/open.ts')
-  const { operations, groupedOperations, reads } = options
-  return openPostgres(postgresOptions(address.url, options), operations, reads, groupedOperations)
+  return openPostgres(postgresOptions(address.url, options), options)
 }
 
 /** Brings the schema up to date without opening the service; returns the names of what was applied. */

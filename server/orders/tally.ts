@@ -84,7 +84,7 @@ function toSummary(row: OverviewRow, id: string): OrderSummary {
   return { id, customer, total, status: row.status as OrderStatus, createdAtUtc }
 }
 
-const countsByStatus = sql<{ status: number; orders: number }>`
+export const countsByStatus = sql<{ status: number; orders: number }>`
     select status, cast(sum(orders) as bigint) as orders
     from (
       select status, orders from order_tally where day = ${sql.lit(allDays)}

@@ -13,9 +13,10 @@ import {
   planCount,
   planPage,
 } from '../../server/orders/list/plan.ts'
+import { findOrdersAtOnce } from '../../server/orders/list/postgres.ts'
 import { type SortKey, sortKeys } from '../../server/orders/order.ts'
 import { testEngine, withRawDatabase } from '../support/database.ts'
-import { insertOrders, orderRow } from '../support/orders.ts'
+import { compareOrders, insertOrders, type OrderRow, orderRow } from '../support/orders.ts'
 import { type Service, startService } from '../support/service.ts'
 
 const isSqlite = testEngine === 'sqlite'
@@ -289,5 +290,50 @@ describe('the statements of a list', () => {
   it('are seen to walk all orders where they do', async () => {
     const accesses = await accessesOf(await statementsOf(request('modifiedBy=nobody')))
     assert.match(accesses.join(), /^(?:SCAN orders|Seq Scan)/)
+  })
+})
+
+describe('a list in one statement', { skip: isSqlite }, () => {
+  let service: Service
+  let rows: OrderRow[]
+  before(async () => {
+    service = await startService()
+    rows = Array.from({ length: 3_000 }, (_, index) =>
+      orderRow({ created_at: dayMilliseconds + index * 60_000, total_e4: 10_000 + index, status: index % 2 }),
+    )
+    await insertOrders(service, rows)
+  })
+  after(() => service.close())
+
+  for (const [filter, sortKey, offset, isOnce] of [
+    ['', 'createdAtUtc', 0, true],
+    ['', 'total', 2_980, true],
+    ['status=Pending', 'createdAtUtc', 20, true],
+    ['', 'total', 1_500, false],
+    ['', 'total', null, false],
+    ['total>0.5', 'total', 0, false],
+    ['customer:acme', 'createdAtUtc', 0, false],
+  ] as const) {
+    it(`${isOnce ? 'is' : 'is not'} '${filter}' by ${sortKey} from ${offset ?? 'the start, all'}`, async () => {
+      const asked = request(filter, sortKey, offset)
+      const once = await findOrdersAtOnce(service.db.read, asked)
+      assert.equal(once !== undefined, isOnce)
+      if (once === undefined) return
+      const matching = rows.filter(({ status }) => filter === '' || status === 0)
+      const wanted = matching.toSorted(compareOrders(sortKey, 'Desc')).slice(offset ?? 0, (offset ?? 0) + 20)
+      assert.deepEqual(
+        [once.totalCount, JSON.parse(once.items).map(({ id }: { id: string }) => id)],
+        [matching.length, wanted.map(({ id }) => id)],
+      )
+    })
+  }
+
+  it('is right when the counts have changed since the list before', async () => {
+    const viewer = await service.bearer('viewer')
+    const last = async () => (await viewer.get('/v1/orders?orderBy=total&pageSize=7&pageNumber=429')).body
+    assert.deepEqual((await last()).items.length, 4)
+    await insertOrders(service, [orderRow({ total_e4: 90_000_000 })])
+    const after = await last()
+    assert.deepEqual([after.totalCount, after.items.length, after.items.at(-1).total], [3_001, 5, 9_000])
   })
 })

@@ -2,7 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Kysely, sql } from 'kysely'
 import type pg from 'pg'
 import { DatabaseRefused, DatabaseUnavailable } from '../errors.ts'
-import type { DatabasePort, GroupedOperations, ReadOperations, WriteOperations } from '../port.ts'
+import type {
+  DatabasePort,
+  GroupedOperations,
+  ReadOperations,
+  SingleReads,
+  WriteOperations,
+} from '../port.ts'
 import type { Database } from '../tables.ts'
 import {
   ConnectionLosses,
@@ -28,12 +34,22 @@ const transactionLimitMilliseconds = 4_000
 /** A server that needs longer for nothing is not one to send callers to. */
 const pingLimitMilliseconds = 1_500
 
+interface Registry<Operations, NamedReads> {
+  operations: Operations
+  groupedOperations?: GroupedOperations
+  reads: NamedReads
+  singleReads?: SingleReads
+}
+
 /** Opens a migrated database: one connection for single reads, a pool for writes and for reads of several statements. */
 export function openPostgres<Operations extends WriteOperations, NamedReads extends ReadOperations>(
   options: PostgresOptions,
-  operations: Operations,
-  namedReads: NamedReads,
-  groupedOperations: GroupedOperations = {},
+  {
+    operations,
+    groupedOperations = {},
+    reads: namedReads,
+    singleReads = {},
+  }: Registry<Operations, NamedReads>,
 ): DatabasePort<Operations, NamedReads> {
   const losses = new ConnectionLosses()
   const pool = new PooledConnections(
@@ -64,7 +80,8 @@ export function openPostgres<Operations extends WriteOperations, NamedReads exte
     defersTally: true,
     read,
     // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
-    query: (name, input, options): Promise<any> => reads.query(name, input, options),
+    query: async (name, input, options): Promise<any> =>
+      (await singleReads[name]?.(read, input)) ?? reads.query(name, input, options),
     // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
     write: (name, input): Promise<any> => writes.write(name, input),
     ping: () => pingWithin(read, pingLimitMilliseconds),

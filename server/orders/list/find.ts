@@ -2,14 +2,8 @@ import type { Kysely } from 'kysely'
 import type { Database } from '../../db/tables.ts'
 import { Problem } from '../../http/problems.ts'
 import { countByStatus } from '../tally.ts'
-import { type ListRequest, planCount, planPage, tuning } from './plan.ts'
+import { type FoundOrders, type ListRequest, planCount, planPage, tuning } from './plan.ts'
 import { countBy, findBy } from './query.ts'
-
-export interface FoundOrders {
-  /** JSON of an array of summaries: whoever sends it need not look at it. */
-  items: string
-  totalCount: number
-}
 
 /** A page of the orders that match, and how many match, of one snapshot. Throws `result-too-large`. */
 export async function findOrders(snapshot: Kysely<Database>, request: ListRequest): Promise<FoundOrders> {

@@ -12,6 +12,13 @@ export interface ListRequest {
   page: { offset: number; limit: number } | null
 }
 
+/** What a list is answered with. */
+export interface FoundOrders {
+  /** JSON of an array of summaries: whoever sends it need not look at it. */
+  items: string
+  totalCount: number
+}
+
 /** What is known of the table when the page is planned, all of one snapshot. */
 export interface Table {
   /** How many orders have each status; a later version may know other statuses. */

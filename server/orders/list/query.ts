@@ -4,10 +4,10 @@ import { prepared } from '../../db/prepared.ts'
 import type { Database } from '../../db/tables.ts'
 import { compileFilter } from '../filter/compile.ts'
 import type { Filter } from '../filter/parser.ts'
-import { orderFields } from '../order.ts'
 import type { Count, ListRequest, Page, Table, Window } from './plan.ts'
 import * as postgres from './postgres.ts'
 import * as sqlite from './sqlite.ts'
+import { oncePerList, orderOf, sortColumn, wayOf } from './statement.ts'
 
 type Db = Kysely<Database>
 
@@ -63,40 +63,24 @@ function sumOf(numbers: number[]): number {
   return numbers.reduce((sum, number) => sum + number, 0)
 }
 
-/** Statements of pages that are kept. */
-const keptStatements = 256
-const statementsOf = new Map<string, ReturnType<typeof statementOf>>()
-
-/**
- * The orders of the page, in the order of the list, as JSON. Pages of one list are one statement, which is compiled
- * once: to compile it costs as much as to run it.
- */
+/** The orders of the page, in the order of the list, as JSON. */
 export async function findBy(db: Db, request: ListRequest, page: Page): Promise<string> {
   if (page.by === 'nothing') return '[]'
-  const list = JSON.stringify([
-    { ...request, page: null },
-    { ...page, skip: 0, take: 0 },
-  ])
-  const statement = statementsOf.get(list) ?? statementOf(request, page)
-  statementsOf.delete(list)
-  statementsOf.set(list, statement)
-  const [oldest] = statementsOf.keys()
-  if (statementsOf.size > keptStatements && oldest !== undefined) statementsOf.delete(oldest)
-  const { rows } = await statement(db, page)
+  const { rows } = await statementOf(request, page)(db, page)
   return rows[0]?.items ?? '[]'
 }
 
 type FoundPage = Exclude<Page, { by: 'nothing' }>
 
 /** By their ids first: of the orders that are passed over no row is read, where the index has all that is asked. */
-function statementOf(request: ListRequest, page: FoundPage) {
+const statementOf = oncePerList((request, page: FoundPage) => {
   const ownOrder = orderOf(request, { isReversed: false })
   return prepared((db, { take, skip }: Window) => {
     const { items, limited } = ofEngine(db, { sqlite, postgres })
     return sql<{ items: string }>`select ${items(ownOrder)} as items from orders
       where id in (${idsOf(db, request, page)} ${limited(take, skip)})`
   })
-}
+})
 
 /** The ids of all that match, in the order of the page. */
 function idsOf(db: Db, request: ListRequest, page: FoundPage): RawBuilder<unknown> {
@@ -131,26 +115,4 @@ function conditionOf(db: Db, filter: Filter | null, texts: 'finding' | 'looking'
   const eb = expressionBuilder<Database, 'orders'>()
   const isFinding = texts === 'finding'
   return sql`${withinTime} and (${compileFilter(filter, eb, { ...engine, isFinding })})`
-}
-
-function sortColumn({ sortKey }: ListRequest): RawBuilder<unknown> {
-  return sql.ref(orderFields[sortKey].sort.column)
-}
-
-function wayOf({ direction }: ListRequest, { isReversed }: Pick<Window, 'isReversed'>): RawBuilder<unknown> {
-  return sql.raw((direction === 'asc') === isReversed ? 'desc' : 'asc')
-}
-
-/** An order that was never changed sorts before all that were. */
-function orderOf(
-  request: ListRequest,
-  window: Pick<Window, 'isReversed'>,
-  column = sortColumn(request),
-): RawBuilder<unknown> {
-  const way = wayOf(request, window)
-  const { sort, nullable } = orderFields[request.sortKey]
-  if (sort.column === 'id') return sql`id ${way}`
-  const isAscending = (request.direction === 'asc') !== window.isReversed
-  const nulls = nullable ? sql.raw(isAscending ? 'nulls first' : 'nulls last') : sql``
-  return sql`${column} ${way} ${nulls}, id ${way}`
 }

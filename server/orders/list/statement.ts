@@ -1,0 +1,54 @@
+import { type RawBuilder, sql } from 'kysely'
+import { orderFields } from '../order.ts'
+import type { ListRequest, Page, Window } from './plan.ts'
+
+export function sortColumn({ sortKey }: ListRequest): RawBuilder<unknown> {
+  return sql.ref(orderFields[sortKey].sort.column)
+}
+
+/** Of the list itself, or of the list seen from its other end. */
+export function wayOf(
+  { direction }: ListRequest,
+  { isReversed }: Pick<Window, 'isReversed'>,
+): RawBuilder<unknown> {
+  return sql.raw((direction === 'asc') === isReversed ? 'desc' : 'asc')
+}
+
+/** An order that was never changed sorts before all that were. */
+export function orderOf(
+  request: ListRequest,
+  window: Pick<Window, 'isReversed'>,
+  column = sortColumn(request),
+): RawBuilder<unknown> {
+  const way = wayOf(request, window)
+  const { sort, nullable } = orderFields[request.sortKey]
+  if (sort.column === 'id') return sql`id ${way}`
+  const isAscending = (request.direction === 'asc') !== window.isReversed
+  const nulls = nullable ? sql.raw(isAscending ? 'nulls first' : 'nulls last') : sql``
+  return sql`${column} ${way} ${nulls}, id ${way}`
+}
+
+/** Statements that are kept. */
+const keptStatements = 256
+
+/**
+ * Pages of one list are one statement, made once and kept while it is among the latest: to compile it costs as much as to
+ * run it.
+ */
+export function oncePerList<Found extends Page, Statement>(
+  make: (request: ListRequest, page: Found) => Statement,
+): (request: ListRequest, page: Found) => Statement {
+  const statements = new Map<string, Statement>()
+  return (request, page) => {
+    const list = JSON.stringify([
+      { ...request, page: null },
+      { ...page, skip: 0, take: 0 },
+    ])
+    const statement = statements.get(list) ?? make(request, page)
+    statements.delete(list)
+    statements.set(list, statement)
+    const [oldest] = statements.keys()
+    if (statements.size > keptStatements && oldest !== undefined) statements.delete(oldest)
+    return statement
+  }
+}
