@@ -107,9 +107,9 @@ function createServer({ config, log }: AppParts, publicUrl: () => string): App {
     requestIdHeader: false,
     bodyLimit: bodyLimitBytes,
     trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
-    // The whole request within 30 s, its headers within 10 s; an idle connection is kept for 65 s.
+    // A request has 30 s to arrive, its headers 10 s. An idle connection is kept for 65 s.
     requestTimeout: 30_000,
-    // A caller that reads nothing of its answer for so long is let go, and the answer with it.
+    // A caller that reads nothing of its answer for so long is dropped.
     connectionTimeout: 30_000,
     keepAliveTimeout: 65_000,
     http: {

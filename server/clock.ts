@@ -4,7 +4,7 @@ export type Clock = () => number
 /** The only reader of the system's time of day. */
 export const systemClock: Clock = () => Date.now()
 
-/** So much may the clocks of two instances differ. What lies further ahead than it could was dated before a clock was set back. */
+/** The clocks of two instances may differ by so much. What lies further ahead was dated before a clock was set back. */
 export const clockDifferenceMilliseconds = 60_000
 
 /** RFC 3339 in UTC with `Z` and milliseconds, the form of every instant on the wire. */
@@ -26,7 +26,7 @@ export function parseTimeZone(name: string): string | undefined {
   return zone
 }
 
-/** Temporal mends the case of a name and keeps an alias, where Intl answers another zone's name for it. */
+/** Temporal corrects the case of a name and keeps an alias; Intl would give another zone's name for it. */
 function lookUpTimeZone(name: string): string | undefined {
   try {
     return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId

@@ -5,7 +5,7 @@ import type { Config } from './config.ts'
 let formattedAt = 0
 let formatted = ''
 
-/** The member of a line that says when, as pino takes it: RFC 3339; the text of a millisecond serves all lines of it. */
+/** The member that dates a line (RFC 3339), as pino takes it. All lines of one millisecond share its text. */
 function timestampMember(): string {
   const now = systemClock()
   if (now !== formattedAt) {
@@ -29,12 +29,12 @@ export function makeLog(options: pino.LoggerOptions, stream: pino.DestinationStr
 
 const bufferBytes = 8 * 1024
 const flushIntervalMilliseconds = 200
-/** What may wait for a reader of the log that has stalled; further lines are lost, and counted. */
+/** What may wait while nobody reads the log; further lines are lost, and counted. */
 const unreadLimitBytes = 4 * 1024 * 1024
 
 /**
- * JSON lines on standard output, or readable ones on a terminal. JSON lines are collected and written together, at
- * least five times a second and at the end of the process: one system call a line would cost more than the line.
+ * JSON lines on standard output, or readable ones on a terminal. JSON lines are written together, at least five times a
+ * second and at the end of the process: a system call for each would cost more than the line.
  */
 export async function createLog(config: Config): Promise<Log> {
   const options = { level: config.logLevel }

@@ -31,14 +31,14 @@ interface InstanceKeys {
 }
 
 const gracePeriodMilliseconds = 10_000
-/** How long connections in use are told to go elsewhere before the rest is closed: no request meets a closed one. */
+/** How long connections in use are sent elsewhere before they are closed, so that no request meets a closed one. */
 const drainMilliseconds = 500
-/** The release that this version was tested on; older ones of its line lack security fixes. */
+/** The release this version was tested on; older ones lack security fixes. */
 const testedNode = [26, 10, 0] as const
 
 /**
  * Runs the service until a signal ends it: resolves once it listens. Throws `ConfigurationError` or
- * `DatabaseRefused`, having let go of everything, when it cannot start.
+ * `DatabaseRefused` when it cannot start, and has then closed everything.
  */
 export async function serve(options: ServeOptions): Promise<void> {
   const config = readConfig(process.env, options)
@@ -73,8 +73,8 @@ async function loadKeys(config: Config): Promise<InstanceKeys> {
 }
 
 /**
- * Listens, and from then on ends gracefully on a signal: answers what is under way, then lets go of the database. Has
- * let go of everything when it throws.
+ * Listens, and from then on ends gracefully on a signal: answers what is under way, then closes the database. When it
+ * throws, everything has been closed.
  */
 async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: AppDatabase): Promise<string> {
   const readiness = { draining: false }
@@ -157,7 +157,7 @@ function warnOfOpenFiles({ signingKeyFiles, antiforgeryKeyFile, database }: Conf
 
 const othersMayUse = 0o006
 
-/** What cannot be looked at is refused later, with the reason. */
+/** A file that cannot be looked at is refused later, with the reason. */
 function isOpen(file: string): boolean {
   try {
     return (statSync(file).mode & othersMayUse) !== 0

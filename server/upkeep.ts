@@ -12,7 +12,7 @@ const removals = [
 
 /**
  * Has every slice delete what nothing can use any more, at most `limit` rows of each kind. Returns the greatest number
- * that one of them deleted.
+ * of rows that one kind lost.
  */
 export async function removeExpired(
   db: AppDatabase,
@@ -34,8 +34,8 @@ interface Job {
 }
 
 /**
- * What is done by the clock as long as the service runs: expired rows are removed once a minute and, where the database
- * leaves that to be done, changes are merged into the tally of orders every two seconds. Returns the way to stop.
+ * What is done by the clock while the service runs: expired rows are removed once a minute and, on PostgreSQL, changes
+ * are merged into the tally of orders every two seconds. Returns the way to stop.
  */
 export function startUpkeep(
   db: AppDatabase,
@@ -50,7 +50,7 @@ export function startUpkeep(
     run: (limit) => removeExpired(db, { nowMilliseconds: clock(), sessionIdleTtlMilliseconds, limit }),
     failure: 'expired rows could not be removed; trying again in a minute',
   }
-  // A reader adds up the changes that are not merged yet: at 2,000 writes a second these are some 4,000 rows, about a millisecond.
+  // Every list adds up the changes not merged yet: at 2,000 writes a second some 4,000 rows, about a millisecond.
   const merging: Job = {
     everyMilliseconds: 2_000,
     batchRows: 2_000,
@@ -65,7 +65,7 @@ export function startUpkeep(
 
 const batchesAtOnce = 100
 
-/** Never runs twice at the same time. Of failures that follow each other only the first is told. */
+/** Never runs twice at the same time. Of failures in a row only the first is logged. */
 function startJob({ everyMilliseconds, batchRows, run, failure }: Job, log: FastifyBaseLogger): () => void {
   let isRunning = false
   let hasFailed = false

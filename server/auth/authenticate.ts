@@ -17,15 +17,15 @@ import { findSession } from './session/store.ts'
 import type { AccessTokens, VerifiedToken } from './tokens/tokens.ts'
 
 /**
- * What the credentials of a request amount to. With both kinds in one request the bearer decides and the cookie is
- * not looked at; an invalid bearer never falls back to it (section 4 of the contract).
+ * What the credentials of a request are worth. With both kinds in one request the bearer decides: the cookie is not
+ * looked at, even if the bearer is invalid (section 4 of the contract).
  */
 export type Credential =
   | { outcome: 'valid'; principal: Principal }
   | { outcome: 'none' }
   | { outcome: 'invalid'; via: 'session' | 'bearer' }
 
-/** The only reader of cookies and of Authorization: the one place that knows that there are three flows. */
+/** The only file that reads cookies and Authorization: nothing else knows that there are several credentials. */
 export class Authenticator {
   readonly #config: Config
   readonly #db: AppDatabase
@@ -45,7 +45,7 @@ export class Authenticator {
     const fields = authorizationFields(request)
     const authorization = fields.find(isBearer)
     if (authorization === undefined) return this.session(request)
-    // Node keeps the first of several fields silently; a Bearer beside another one is refused.
+    // Of several fields Node silently keeps the first. A Bearer beside another field is refused.
     return this.#bearer(fields.length > 1 ? '' : bearerToken(authorization))
   }
 
@@ -114,7 +114,7 @@ export class Authenticator {
     return { outcome: 'valid', principal }
   }
 
-  /** The account, if it is accepted. What was remembered may be too old to refuse by. */
+  /** The account, if it is accepted. A memory may be too old to refuse by, so before a refusal it is read again. */
   async #findAccount(
     subject: string,
     accepts: (state: PrincipalState | undefined) => boolean,
@@ -126,7 +126,7 @@ export class Authenticator {
   }
 }
 
-/** An end that is further off than the whole grace period was there before the clock was set back. */
+/** An end further off than the whole grace period was written before the clock was set back. */
 function isRetired(retiredAt: number | null, now: number): boolean {
   if (retiredAt === null) return false
   return retiredAt <= now || retiredAt > now + retiredIdGraceMilliseconds + clockDifferenceMilliseconds
@@ -159,18 +159,18 @@ export function presentedAntiforgeryCookie(request: FastifyRequest): string | un
   return values.length === 1 && value !== undefined && secretPattern.test(value) ? value : undefined
 }
 
-/** Several cookies of one name are never a browser's own doing here: then none of them counts. */
+/** A browser never sends two cookies of this name by itself: of several none counts. */
 function presentedSessionId(request: FastifyRequest): string | undefined {
   const values = cookieValues(request.raw.headers.cookie, sessionCookieName)
   return values.length > 1 ? '' : values[0]
 }
 
-/** A Bearer counts wherever it stands; other schemes count as absent. */
+/** Schemes other than Bearer count as absent. */
 function isBearer(field: string): boolean {
   return /^bearer(?: |$)/i.test(field)
 }
 
-/** What follows the scheme; whether it is a token is for its verification to say. */
+/** What follows the scheme, not yet verified. */
 function bearerToken(field: string): string {
   return field.slice('bearer'.length).replace(/^ +/, '')
 }

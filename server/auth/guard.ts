@@ -58,7 +58,7 @@ function admitPublic(
 ): void {
   if (limit === 'exempt' || limit === 'own') return
   limits.consume(limit as LimitName, request.clientAddress, reply)
-  // A login makes a cookie: a foreign page must not be able to sign its visitor in (login CSRF).
+  // A login sets a cookie: a foreign page must not be able to sign its visitor in (login CSRF).
   if (request.routeOptions.config.sameSiteOnly) assertSameSite(request, config, publicUrl())
 }
 
@@ -92,7 +92,7 @@ function acceptedPrincipal(credential: Credential, access: Access): Principal | 
   return access === 'session' && credential.principal.via !== 'session' ? undefined : credential.principal
 }
 
-/** RFC 6750 §3: a credential that was not sent gets no error code, a bearer that was not valid does. */
+/** RFC 6750 §3: an invalid bearer gets an error code, a missing credential does not. */
 const invalidTokenChallenge = { 'www-authenticate': `${bearerChallenge}, error="invalid_token"` }
 
 function unauthenticated(credential: Credential): Problem {
@@ -128,7 +128,7 @@ function isUnsafe(method: string): boolean {
   return method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS'
 }
 
-/** Cookie writes only (OWASP CSRF Prevention): same site by the browser's own word, and a token of this session. */
+/** For writes by cookie (OWASP CSRF Prevention): the browser says same site, and the token is of this session. */
 function assertNotForged(request: FastifyRequest, parts: GuardParts, principal: Principal): void {
   assertSameSite(request, parts.config, parts.publicUrl())
   const token = request.headers['x-xsrf-token']
@@ -149,11 +149,11 @@ function isCrossSite(request: FastifyRequest, config: Config, publicUrl: string)
   if (site !== undefined) return site !== 'same-origin' && site !== 'none'
   const { origin, host } = request.headers
   if (origin === undefined || origin === publicUrl) return false
-  // In development the same machine has several names; the Host header was checked to be one of them.
+  // In development the machine has several names; the Host header has been checked to be one of them.
   return !(config.development && origin === `http://${host}`)
 }
 
-/** A cookie that no longer serves is taken away, unless a foreign page sent the request. */
+/** Takes away a cookie that no longer serves, unless a foreign page sent the request. */
 function clearStaleCookie(request: FastifyRequest, reply: FastifyReply, parts: GuardParts): void {
   if (!carriesSessionCookie(request) || isCrossSite(request, parts.config, parts.publicUrl())) return
   reply.header('set-cookie', clearCookie(sessionCookieName))

@@ -33,10 +33,10 @@ export interface AuthParts {
 }
 
 /**
- * Signs in the user whose email and password these are: `issue` makes the credential, if the account is still as it was
- * checked. Throws `invalid-credentials` with one text and after the same work whatever the cause (ASVS 5.0 6.3.8),
- * `too-many-attempts` during a wait. The log says who has got a credential or was refused one (ASVS 5.0 16.3.1); it
- * names an account that exists by its id, and never the email, for people type passwords into that field.
+ * Signs in the user with this email and password. `issue` makes the credential, if the account has not changed since
+ * the password was checked. Throws `invalid-credentials`, with one text and after the same work whatever the cause
+ * (ASVS 5.0 6.3.8), or `too-many-attempts` during a wait. The log says who got a credential or was refused one (ASVS
+ * 5.0 16.3.1). It names an account by its id, never by the email: people type passwords into that field.
  */
 export async function signIn<T>(
   { db, clock, passwords, throttle }: AuthParts,
@@ -66,7 +66,7 @@ export async function signIn<T>(
   }
 }
 
-/** Says who has got a credential, by which flow and from where. */
+/** Logs who got a credential, by which flow and from where. */
 export function logSignIn(
   request: FastifyRequest,
   principalId: number,

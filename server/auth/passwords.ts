@@ -9,8 +9,8 @@ const parameters = { algorithm: 2, memoryCost: 19 * 1024, timeCost: 2, paralleli
 const queueLimit = 128
 
 /**
- * A hash of the same cost that no password matches: checked for unknown users, so that they take the same work.
- * Its salt and tag are zeros.
+ * A hash that no password matches; its salt and tag are zeros. Checking it for unknown users costs the same as checking
+ * the hash of a known one.
  */
 export const nobodysHash = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`
 
@@ -48,7 +48,7 @@ export class Passwords {
     try {
       return await work()
     } finally {
-      // The place goes straight to the next in the queue, if there is one.
+      // The next in the queue takes this place.
       const next = this.#queue.shift()
       if (next) next()
       else this.#running -= 1

@@ -34,8 +34,8 @@ const systemErrors: Record<string, string> = {
 }
 
 /**
- * What an error means to the person at the terminal. Errors are told apart by name, so that this costs no import of
- * the modules that throw them. Anything unknown is a fault of this program and keeps its stack.
+ * What an error means to the person at the terminal. Errors are told apart by name: importing the modules that throw
+ * them would slow every command down. An unknown error is a fault of this program and keeps its stack.
  */
 export function describeFailure(error: unknown): Failure {
   if (error instanceof UsageError) return { code: 'usage', message: error.message, exitStatus: 2 }

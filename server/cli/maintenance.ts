@@ -20,7 +20,7 @@ export async function runBackup(invocation: Invocation): Promise<Outcome> {
   if (existsSync(file)) throw new Refused('file-exists', `${file} exists already; it is left as it is`)
   const folder = dirname(file)
   if (!existsSync(folder)) throw new Refused('no-such-folder', `there is no folder ${folder}`)
-  // The copy holds password hashes: nobody but its owner may read it, from its first byte on.
+  // The copy holds password hashes: from its first byte on only its owner may read it.
   process.umask(0o077)
   await withDatabase(invocation, (db) => db.backup(file))
   const { size } = statSync(file)

@@ -8,7 +8,7 @@ import { sha256 } from '../ids.ts'
 import { addOrders, hasOrders } from '../orders/store.ts'
 import { makeOrders } from './orders.ts'
 
-/** Published on purpose: these exist in development only, and production does not start beside them. */
+/** Published on purpose. They exist in development only, and production does not start with them. */
 export const demoAccounts = [
   { userName: 'admin', email: 'admin@example.com', password: 'countersign-demo-admin', role: 'Admin' },
   {
@@ -66,8 +66,8 @@ export async function prepareDemo(options: {
 }
 
 /**
- * Fills an empty database for development, all accounts marked `demo`; does nothing to any other. Of two instances
- * that start at once the second finds the first account taken and seeds nothing.
+ * Fills an empty database for development, with accounts marked `demo`; leaves any other alone. Of two instances that
+ * start at once, the second finds the first account taken and seeds nothing.
  */
 export async function seedDemo(
   trx: Transaction<Database>,

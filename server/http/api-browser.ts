@@ -59,8 +59,8 @@ export function registerApiBrowser(app: App, routes: readonly RouteOptions[], pu
 }
 
 /**
- * The browser's script, from inside its package. The package offers it only through a route of its plugin, whose page
- * redirects (the contract has no redirects) and holds an inline script, so the plugin runs on an instance of its own.
+ * The script of the API browser. Its package offers it only by a route of its plugin. The plugin's page redirects,
+ * which the contract forbids, and has an inline script; so the plugin runs on an instance of its own.
  */
 async function readScalarScript(): Promise<string> {
   const { default: scalar } = await import('@scalar/fastify-api-reference')

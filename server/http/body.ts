@@ -3,12 +3,12 @@ import { Problem } from './problems.ts'
 import type { App } from './route.ts'
 
 const jsonType = /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json$/i
-/** A byte order mark is kept, and then refused, as by JSON.parse (RFC 8259 §8.1). */
+/** A byte order mark is kept, so that JSON.parse refuses it (RFC 8259 §8.1). */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * JSON in UTF-8 and nothing else (section 1 of the contract). The media type is judged before the body is read, so
- * that 415 comes before 413.
+ * JSON in UTF-8 and nothing else (section 1 of the contract). The media type is judged before the body is read:
+ * 415 comes before 413.
  */
 export function registerBodies(app: App): void {
   app.removeAllContentTypeParsers()
@@ -65,7 +65,7 @@ export function parseJson(body: Buffer): unknown {
   return value
 }
 
-/** Walks without recursion: 64 KiB hold brackets nested deeper than the stack. */
+/** Without recursion: brackets in 64 KiB can nest deeper than the stack. */
 function hasForbiddenKey(root: unknown): boolean {
   const open: unknown[] = [root]
   while (open.length > 0) {

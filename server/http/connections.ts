@@ -6,14 +6,14 @@ import { Problem, retryAfter } from './problems.ts'
 import type { App } from './route.ts'
 
 /**
- * Requests that may be sent ahead on a connection: one more ends it. Nothing smaller would do, for each of the thousands
- * that one packet holds is kept for as long as its connection, answered or not.
+ * Requests that may be sent ahead on a connection; one more ends it. Refusing them would not help: one packet holds
+ * thousands, and Node keeps each for as long as the connection, answered or not.
  */
 const waitingLimit = 32
-/** From the headers of a request to the last byte of its answer: what takes longer is not being read. */
+/** From the headers of a request to the last byte of its answer. An answer that takes longer is not being read. */
 export const exchangeLimitMilliseconds = 120_000
 const lookIntervalMilliseconds = 2_000
-/** Answers of this size count, each until it has been read; those that a caller has not read may have so many bytes. */
+/** Answers of this size count until they have been read. What one caller has not read may be so many bytes. */
 const largeBytes = 64 * 1024
 export const unreadLimitBytes = 32 * 1024 * 1024
 
@@ -37,9 +37,9 @@ export interface ConnectionSettings {
 }
 
 /**
- * What a caller who reads nothing can have made for him has a bound. Requests of one connection are answered one after
- * the other, so that each connection holds one answer, with its file or its bytes, and no more; an answer that is not
- * read in time ends with its connection; and large answers that nobody reads are not added to (ADR 17).
+ * Bounds what the service holds for a caller who does not read. Requests of one connection are answered one after the
+ * other, so a connection holds one answer. An answer that is not read in time ends with its connection. Nobody with
+ * large unread answers gets another large one (ADR 17).
  */
 export function registerConnections(
   app: App,
@@ -56,7 +56,6 @@ export function registerConnections(
     const made: Connection = { current: undefined, startedAt: 0, waiting: [] }
     connections.set(socket, made)
     bySocket.set(socket, made)
-    // What still waits then was never begun.
     socket.once('close', () => connections.delete(socket))
     return made
   }
@@ -75,7 +74,7 @@ export function registerConnections(
     } else if (connection.waiting.length < waitingLimit) {
       connection.waiting.push({ answer: reply.raw, begin: done })
     } else {
-      // What has arrived with it is not begun either: nobody would get the answer.
+      // Nothing that arrived with it is begun: nobody would get the answer.
       request.raw.socket.destroy()
     }
   })
@@ -84,7 +83,7 @@ export function registerConnections(
     if (connection !== undefined && connection.current === reply.raw) {
       const next = connection.waiting.shift()
       connection.current = undefined
-      // A connection that ends with this answer answers no other, so nothing more is done for it.
+      // A connection that ends with this answer sends no other.
       if (next !== undefined && request.raw.socket.writable) {
         begin(connection, next.answer)
         next.begin()
@@ -111,7 +110,7 @@ function limitUnread(app: App): void {
 
   app.addHook('onSend', (request, reply, payload, done) => {
     const bytes = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.length : 0
-    // An answer whose caller has gone is thrown away, and closes no more.
+    // An answer whose caller has gone is thrown away and never closes.
     if (bytes < largeBytes || reply.raw.destroyed) return done(null, payload)
     const caller = callerOf(request)
     const before = unread.get(caller) ?? 0

@@ -10,7 +10,7 @@ import type { RefusalLog } from './refusal-log.ts'
 import { urlLimitBytes } from './request-context.ts'
 import type { App } from './route.ts'
 
-/** A path longer than this is cut where it is repeated: in `instance`, and in the log, which anybody can write to. */
+/** A longer path is cut in `instance` and in the log, to which anybody can write. */
 export const repeatedPathLimit = 1_024
 
 const frameworkCodes: Record<string, ProblemCode> = {
@@ -21,7 +21,7 @@ const frameworkCodes: Record<string, ProblemCode> = {
   ECONNRESET: 'bad-request',
 }
 
-/** Every failure, whoever threw it, leaves as one problem (RFC 9457); what is not known is a fixed 500. */
+/** Every failure, whoever threw it, is answered as one problem (RFC 9457); an unknown error is a fixed 500. */
 export function registerErrors(app: App, publicUrl: () => string): void {
   app.decorateRequest('problem', null)
   app.setErrorHandler((error: FastifyError | Error, request, reply) => {
@@ -87,7 +87,7 @@ function problemBody(problem: Problem, publicUrl: string, instance: string, requ
   }
 }
 
-/** The path alone: a query may hold what does not belong into an error report or a log. The router ends it at `#` too. */
+/** The path alone: a query may hold what does not belong in a log. The router, too, ends a path at `#`. */
 export function pathOf(url = '/'): string {
   const end = url.search(/[?#]/)
   return end < 0 ? url : url.slice(0, end)
@@ -99,21 +99,21 @@ const parserCodes: Record<string, ProblemCode> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request-timeout',
 }
 
-/** What an answer that is written by hand needs. */
+/** What is needed to write an answer by hand. */
 export interface BareAnswers {
   publicUrl: () => string
   apiHeaders: Record<string, string>
   refusals: RefusalLog
 }
 
-/** What the HTTP parser refuses never becomes a request: the answer is written to the socket by hand. */
+/** What the HTTP parser refuses never becomes a request, so the answer is written to the socket by hand. */
 export function answerParserError(error: NodeJS.ErrnoException, socket: Socket, parts: BareAnswers): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
   const refusal = { reason: error.code, address: limitKey(socket.remoteAddress ?? '') }
-  // A fault in what follows a whole request is not its answer: that one leaves first, and the connection ends.
+  // The request before it was whole: its answer leaves first, then the connection ends.
   const running = answerOn(socket)
   if (running?.req.complete) {
     running.once('close', () => socket.destroy())
@@ -154,7 +154,7 @@ function bareAnswer(code: ProblemCode, { publicUrl, apiHeaders }: BareAnswers) {
   return { requestId, status: problem.status, headers, body }
 }
 
-/** True when the parser gave up inside the request line, as far as the last packet shows it. */
+/** True when the parser gave up inside the request line, as far as the last packet shows. */
 function startsWithLongUrl(error: NodeJS.ErrnoException & { rawPacket?: Buffer }): boolean {
   if (error.code !== 'HPE_HEADER_OVERFLOW' || error.rawPacket === undefined) return false
   const start = error.rawPacket.subarray(0, urlLimitBytes).toString('latin1')

@@ -146,10 +146,10 @@ export function parseQuery(text: string): RawQuery {
   return query
 }
 
-/** What a repeated parameter holds does not matter: none of it is taken. */
+/** Of a repeated parameter no value is used, so none is kept. */
 const repeated: string[] = []
 
-/** Without an error that is thrown and caught: a URL has room for thousands, and nobody has been asked for a credential yet. */
+/** Throws nothing: a URL has room for thousands of faults, and no credential has been asked for yet. */
 function decode(text: string): string | typeof undecodable {
   const spaced = text.replaceAll('+', ' ')
   if (!spaced.includes('%')) return spaced

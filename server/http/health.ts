@@ -49,8 +49,8 @@ export function registerHealth(app: App, db: AppDatabase, readiness: Readiness):
 }
 
 /**
- * While the instance drains, requests that still arrive are sent elsewhere; the probes say so themselves. Every answer
- * ends its connection, those of requests that were under way too: an idle one would hold the shutdown up.
+ * While the instance drains, new requests are sent elsewhere; the probes say so themselves. Every answer ends its
+ * connection, also of a request that was under way: an idle connection would delay the shutdown.
  */
 export function registerDraining(app: App, readiness: Readiness): void {
   app.addHook('onSend', async (_request, reply) => {

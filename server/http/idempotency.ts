@@ -111,7 +111,7 @@ async function claim(trx: Transaction<Database>, input: IdempotencyInput): Promi
   }
 }
 
-/** The row of a key with its result, for who stores both together with the effect. */
+/** The row of a key with its result, to be stored together with the effect. */
 export function rowOfKey(input: IdempotencyInput, result: unknown): Insertable<IdempotencyKeysTable> {
   const { principalId, operation, key, fingerprint, expiresAt } = input
   return {
@@ -124,7 +124,7 @@ export function rowOfKey(input: IdempotencyInput, result: unknown): Insertable<I
   }
 }
 
-/** Without a result until the effect has one; nobody else ever sees that. */
+/** Without a result until the effect has one. Nobody else sees the row before. */
 const insertClaim = prepared((trx, claimed: IdempotencyInput) =>
   trx
     .insertInto('idempotency_keys')
@@ -162,14 +162,13 @@ async function replay<Result>(trx: Transaction<Database>, input: IdempotencyInpu
   return { result: JSON.parse(result), replayed: true }
 }
 
-/** Says so in the answer; a replayed one differs by nothing else. */
+/** Marks an answer as replayed, which differs in nothing else. */
 export function announceReplay(reply: FastifyReply, { replayed }: Once<unknown>): void {
   if (replayed) reply.header('idempotency-replayed', 'true')
 }
 
 /**
- * Deletes some `limit` keys that have expired, and returns how many. One key at a time would be a statement each; a
- * range of expiry times covers a batch of them.
+ * Deletes about `limit` expired keys, and returns how many: all up to one time of expiry, which is one statement.
  */
 export async function removeExpiredKeys(
   trx: Transaction<Database>,

@@ -4,7 +4,7 @@ import { Problem } from './problems.ts'
 import type { RequestLimits } from './rate-limit.ts'
 import type { App } from './route.ts'
 
-/** Under these, an unknown route is a problem and never a page (errors rule of section 7 of the contract). */
+/** Under these, an unknown route is a problem and never a page (section 7 of the contract). */
 const apiPrefixes = ['/v1', '/health', '/.well-known', '/openapi', '/scalar']
 
 export interface FallThrough {

@@ -8,8 +8,8 @@ import type { App, HeaderDescription } from './route.ts'
 type Json = Record<string, unknown>
 
 /**
- * The OpenAPI 3.1 description, put together from what the routes declare anyway: schema, access, limit, problems.
- * `collectRoutes` has to be called before the first route is registered.
+ * The OpenAPI 3.1 description, made from what the routes declare: schema, access, limit, problems. Call `collectRoutes`
+ * before the first route is registered.
  */
 export function collectRoutes(app: App): RouteOptions[] {
   const routes: RouteOptions[] = []

@@ -7,13 +7,13 @@ import type { RefusalCodec } from '../db/errors.ts'
 export const catalogue = {
   'malformed-json': {
     status: 400,
-    title: 'The body is not acceptable JSON',
+    title: 'The body is not valid JSON',
     remedy: 'Send one JSON value in UTF-8, without `__proto__` or `constructor` as a key.',
   },
   'validation-failed': {
     status: 400,
-    title: 'Some fields are not acceptable',
-    remedy: 'Mend every field that `errors` names; each entry says where it is and which rule it broke.',
+    title: 'Some fields are invalid',
+    remedy: 'Correct every field that `errors` lists; each entry says where it is and which rule it broke.',
   },
   'invalid-filter': {
     status: 400,
@@ -32,7 +32,7 @@ export const catalogue = {
   },
   'invalid-time-zone': {
     status: 400,
-    title: 'The Time-Zone header names no known time zone',
+    title: 'The Time-Zone header is not a known time zone',
     remedy: 'Send an IANA name such as `Europe/Berlin`, or leave the header out.',
   },
   'invalid-idempotency-key': {
@@ -42,7 +42,7 @@ export const catalogue = {
   },
   'bad-request': {
     status: 400,
-    title: 'The request is not acceptable HTTP',
+    title: 'The request is not valid HTTP',
     remedy: 'Check the request line, the headers and the escapes in the URL.',
   },
   'authentication-required': {
@@ -53,7 +53,7 @@ export const catalogue = {
   'invalid-credentials': {
     status: 401,
     title: 'Email or password is not right',
-    remedy: 'Check both and try again. After several failures a waiting time applies.',
+    remedy: 'Check both and try again. After several failures you have to wait.',
   },
   'invalid-client': {
     status: 401,
@@ -63,7 +63,7 @@ export const catalogue = {
   'invalid-refresh-token': {
     status: 401,
     title: 'The refresh token is not valid',
-    remedy: 'Sign in again. A refresh token works once; using it twice ends its whole family.',
+    remedy: 'Sign in again. A refresh token works once; using one twice ends its whole family.',
   },
   'permission-denied': {
     status: 403,
@@ -93,13 +93,13 @@ export const catalogue = {
   'order-not-found': { status: 404, title: 'No such order', remedy: 'Check the id.' },
   'method-not-allowed': {
     status: 405,
-    title: 'The method is not offered here',
+    title: 'The path does not offer this method',
     remedy: 'Use one of the methods in the `Allow` header.',
   },
   'request-timeout': {
     status: 408,
     title: 'The request did not arrive in time',
-    remedy: 'Send it again, faster.',
+    remedy: 'Send it again; the whole request has to arrive within 30 seconds.',
   },
   'order-not-pending': {
     status: 409,
@@ -130,7 +130,7 @@ export const catalogue = {
   },
   'expectation-failed': {
     status: 417,
-    title: 'The expectation is not met',
+    title: 'The Expect header cannot be met',
     remedy: 'Leave the Expect header out, or send `Expect: 100-continue`.',
   },
   'misdirected-request': {
@@ -151,7 +151,7 @@ export const catalogue = {
   'too-many-attempts': {
     status: 429,
     title: 'Too many failed sign-ins',
-    remedy: 'Wait `Retry-After` seconds; no password is checked before.',
+    remedy: 'Wait `Retry-After` seconds; until then no password is checked.',
   },
   'headers-too-large': {
     status: 431,
@@ -160,7 +160,7 @@ export const catalogue = {
   },
   'internal-error': {
     status: 500,
-    title: 'Something failed on our side',
+    title: 'Something went wrong on our side',
     remedy: 'Report the `requestId`; the log has the cause.',
   },
   'database-unavailable': {

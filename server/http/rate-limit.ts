@@ -28,7 +28,8 @@ interface Period {
 
 /**
  * Request limits, in the memory of each instance, in fixed periods of a minute, the first of which begins with the
- * first request of a key. Every limited answer states the policy and what is left of it (draft-ietf-httpapi-ratelimit-headers-10).
+ * first request of a key. Every limited answer states the policy and what is left of it
+ * (draft-ietf-httpapi-ratelimit-headers-10).
  */
 export class RequestLimits {
   readonly #limits = new Map<LimitName, Limit>()
@@ -76,7 +77,9 @@ class Limit {
   readonly #quota: number
   readonly #policy: string
   readonly #monotonic: Clock
-  /** Periods that began since `#rotatedAt`, and those that began in the minute or more before it: all others are over. */
+  /**
+   * Periods that began since `#rotatedAt`, and those that began in the minute or more before it: all others are over.
+   */
   #recent = new Map<string, Period>()
   #older = new Map<string, Period>()
   #rotatedAt: number
@@ -128,8 +131,8 @@ class Limit {
 }
 
 /**
- * The address that a proxy reported, without the port that some add to it; the peer's own when it is no address at
- * all, so that nobody makes a new name for himself with every request.
+ * The address that a proxy reported, without the port that some proxies add. If it is no address, the peer's own:
+ * nobody can make up a new name for each request.
  */
 export function reportedAddress(reported: string, peer: string): string {
   const bare = /^\[(.+)\](?::\d+)?$/.exec(reported)?.[1] ?? /^([\d.]+):\d+$/.exec(reported)?.[1] ?? reported

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 
-/** A request that was refused before it was one: no line of requests tells of it. */
+/** Bytes that were refused before they became a request: the log of requests has no line for them. */
 export interface EarlyRefusal {
   /** As in the answer, where there was one. */
   requestId?: string
@@ -13,8 +13,8 @@ export interface EarlyRefusal {
 const pauseMilliseconds = 1_000
 
 /**
- * The log of what was refused before it was a request (ASVS 5.0 16.3.3): the first at once, then at most one line a
- * second, which tells how many it stands for, so that a flood cannot fill the log.
+ * Logs what was refused before it became a request (ASVS 5.0 16.3.3): the first at once, then at most one line a
+ * second, with the number of those left out. A flood cannot fill the log.
  */
 export class RefusalLog {
   readonly #log: Logger
@@ -37,7 +37,7 @@ export class RefusalLog {
     const leftOut = this.#leftOut === 0 ? undefined : this.#leftOut
     this.#latest = undefined
     this.#leftOut = 0
-    this.#log.info({ event: 'request-unreadable', ...refusal, leftOut }, 'what came was no request')
+    this.#log.info({ event: 'request-unreadable', ...refusal, leftOut }, 'not a readable request')
     this.#pausing = true
     setTimeout(() => {
       this.#pausing = false

@@ -13,8 +13,8 @@ const traceparentPattern = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
 export const urlLimitBytes = 8 * 1024
 export const headerBlockLimitBytes = 16 * 1024
 /**
- * The parser's own limit lies above ours, so that ours can tell a long URL (414) from long headers (431), and below
- * the size of a first packet, so that what it refuses can still be told apart there.
+ * The parser's own limit. It lies above ours, which tell a long URL (414) from long headers (431), and below the size
+ * of a first packet, in which the two can still be told apart when the parser refuses.
  */
 export const parserHeaderLimitBytes = 32 * 1024
 
@@ -81,8 +81,8 @@ export function assertWellFormed(raw: IncomingMessage): void {
 }
 
 /**
- * What the router sees of a request target. A path with a broken escape is taken literally: it then matches what any
- * other unknown id or path does, with the same checks and headers, instead of failing before them.
+ * What the router sees of a request target. A path with a broken escape is taken literally: it then meets the checks
+ * and headers of any other unknown id or path, instead of failing before them.
  */
 export function routableUrl(raw: IncomingMessage): string {
   const url = originForm(raw)
@@ -101,7 +101,7 @@ function isDecodable(path: string): boolean {
   }
 }
 
-/** The absolute form of a request target means its path (RFC 9112 §3.2.2). */
+/** Reduces the absolute form of a request target to its path (RFC 9112 §3.2.2). */
 function originForm(raw: IncomingMessage): string {
   const url = raw.url ?? '/'
   if (url.startsWith('/')) return url

@@ -8,7 +8,7 @@ import type { App } from './route.ts'
 import { webAppPolicy } from './security-headers.ts'
 
 const built = fileURLToPath(new URL('../../web/dist', import.meta.url))
-/** One page that says what to do, where nobody has run `npm run build` yet. */
+/** A page that says what to do before anybody has run `npm run build`. */
 const unbuilt = fileURLToPath(new URL('../../web/unbuilt', import.meta.url))
 const compressed = /\.(?:br|gz)$/
 /** Every asset has a hash of its content in its name, and so never changes. */
@@ -37,14 +37,14 @@ export async function registerWebApp(app: App): Promise<SendPage> {
 function sendWebApp(request: FastifyRequest, reply: FastifyReply, path: string, root: string): FastifyReply {
   const isAsset = path === '/assets' || path.startsWith('/assets/')
   if (isAsset && !isFile(path, root)) throw new Problem('route-not-found')
-  // Files are small and sent whole; these would only make the file server fail.
+  // Files are small and sent whole. With these headers the file server would fail.
   for (const name of ['range', 'if-match', 'if-unmodified-since']) delete request.raw.headers[name]
   reply.header('content-security-policy', webAppPolicy)
   reply.header('cache-control', isAsset ? 'public, max-age=31536000, immutable' : 'no-cache')
   return reply.sendFile(isAsset ? path.slice(1) : 'index.html')
 }
 
-/** Asks the disk each time: a new build may have taken the place of the one at the start. */
+/** Asks the disk each time: a new build may have replaced the one that was there at the start. */
 function isFile(path: string, root: string): boolean {
   return assetName.test(path) && !compressed.test(path) && existsSync(join(root, path))
 }

@@ -29,9 +29,9 @@ import {
 } from './store.ts'
 
 /**
- * What the administration command may do to accounts. Every write operation answers `{refused, ...}` when a rule stands
- * against it, and has then changed nothing. Uniqueness is decided by the inserts themselves and state by conditional
- * updates, so that simultaneous commands cannot both win.
+ * What the administration command may do to accounts. A write operation returns `{refused, ...}` when a rule forbids
+ * it, and has then changed nothing. The inserts decide what is unique and conditional updates decide about states, so
+ * two simultaneous commands cannot both win.
  */
 export type Refusal =
   | { refused: 'name-taken' | 'email-taken' | 'no-such-user' | 'no-such-client' }
@@ -228,7 +228,7 @@ export async function denyPermissions(
   return unknown ?? { changed: await deletePermissions(trx, role, permissions) }
 }
 
-/** The account that is meant, or that there is none. */
+/** The account, or the refusal that says there is none. */
 export async function accountOf(
   db: Kysely<Database>,
   reference: AccountReference,
@@ -238,8 +238,8 @@ export async function accountOf(
 }
 
 /**
- * Ends sessions and refresh families at once; access tokens end when instances next look at the account. The update of
- * the principal comes first: its lock orders this against logins that are under way (`confirmCredentials`).
+ * Ends sessions and refresh families at once; access tokens end when instances next look at the account. The principal
+ * is updated first: its lock keeps this apart from logins under way (`confirmCredentials`).
  */
 async function revokeCredentials(trx: Trx, principalIds: number[], now: number): Promise<void> {
   await updateCredentialsDate(trx, principalIds, now)
@@ -247,7 +247,7 @@ async function revokeCredentials(trx: Trx, principalIds: number[], now: number):
   await revokeFamiliesOf(trx, principalIds, now)
 }
 
-/** Roles come from migrations only, so that reading them first decides nothing that could change. */
+/** Roles come from migrations only, so what is read here cannot change before it is used. */
 async function refuseUnknownRoles(trx: Trx, roles: string[]): Promise<Refusal | undefined> {
   const known = await roleNames(trx)
   const unknown = roles.filter((role) => !known.includes(role))

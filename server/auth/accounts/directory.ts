@@ -22,7 +22,7 @@ class Memory<T> {
   get(key: string): Promise<T> {
     const known = this.#known.get(key)
     if (known === undefined) return this.renew(key)
-    // Below zero when the clock was set back: that must not keep a memory alive.
+    // A clock that was set back makes the age negative, and must not keep a memory alive.
     const age = this.#clock() - known.readAt
     return age >= 0 && age < this.#ttlMilliseconds ? known.value : this.renew(key)
   }

@@ -1,4 +1,6 @@
-/** Section 6: user names and clientIds have one form and share one name space; no name can pass for a number. */
+/**
+ * User names and clientIds share one form and one name space (section 6 of the contract). No name looks like a number.
+ */
 export function isAccountName(text: string): boolean {
   return /^[A-Za-z][A-Za-z0-9._-]{0,63}$/.test(text)
 }

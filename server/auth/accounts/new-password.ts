@@ -3,7 +3,7 @@ const maximumLength = 256
 /** Of 0 to 4: ten thousand million guesses and more. */
 const minimumScore = 4
 
-/** What is common here, and nowhere else: our own name, what the demo accounts have, and a famous example. */
+/** Words that are common here: our own name, those of the demo accounts, and a famous example. */
 const ownWords = [
   'countersign',
   'countersigndemoservicesecret',
@@ -12,10 +12,10 @@ const ownWords = [
 ]
 
 /**
- * The rule that a new password breaks, as the end of a sentence that begins with "the password", or undefined. Length
- * and how soon it would be guessed, no rules of composition (NIST SP 800-63B §3.1.1.2); `names` are what belongs to the
- * account, such as user name and email. Nothing is looked up outside the process, and the text never contains the
- * password.
+ * The rule that a new password breaks, as the end of a sentence that begins with "the password", or undefined. A
+ * password is judged by its length and by how soon it would be guessed, not by its composition (NIST SP 800-63B
+ * §3.1.1.2). `names` belong to the account: user name and email. Nothing is looked up outside the process, and the text
+ * never contains the password.
  */
 export async function newPasswordFault(
   password: string,
@@ -29,7 +29,7 @@ export async function newPasswordFault(
   judging ??= loadJudge()
   const judge = await judging
   const known = [...ownWords, ...names, ...names.flatMap(nameParts)]
-  // Once more without what separates words: a list has them joined.
+  // Once more with its words joined, as lists of passwords have them.
   const scores = [password, joined(password)].map((form) => judge.check(form, known).score)
   return Math.min(...scores) < minimumScore
     ? 'is common, or little more than common words, names, dates and sequences'

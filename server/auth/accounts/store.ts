@@ -187,7 +187,7 @@ export async function insertUser(
   return numInsertedOrUpdatedRows === 1n
 }
 
-/** Only of one that nobody else has seen yet, and that nothing refers to. */
+/** For a principal that nobody else has seen yet, and that nothing refers to. */
 export async function deletePrincipal(trx: Transaction<Database>, principalId: number): Promise<void> {
   await trx.deleteFrom('principals').where('id', '=', principalId).execute()
 }
@@ -220,8 +220,8 @@ export async function updatePassword(
 }
 
 /**
- * Clears the mark of the demo accounts; true if it was there. Locks the principal in any case, so that simultaneous
- * changes of its secrets wait for each other.
+ * Clears the mark of the demo accounts; true if it was there. Always locks the principal: simultaneous changes of its
+ * secrets wait for each other.
  */
 export async function clearDemoMark(trx: Transaction<Database>, principalId: number): Promise<boolean> {
   const marked = await trx
@@ -235,9 +235,9 @@ export async function clearDemoMark(trx: Transaction<Database>, principalId: num
 }
 
 /**
- * Dates the credentials of the accounts anew. The new instant differs from the old one, so that a login which read that
- * makes nothing (`confirmCredentials`), and it is later than the `iat` of every token so far: those are whole seconds,
- * at least the old instant rounded up.
+ * Dates the credentials of the accounts anew. The new instant differs from the old one: a login that has read the old
+ * one makes nothing (`confirmCredentials`). It is also later than the `iat` of every token so far, which is in whole
+ * seconds and at most the old instant rounded up, or now.
  */
 export async function updateCredentialsDate(
   trx: Transaction<Database>,
@@ -257,9 +257,9 @@ export async function updateCredentialsDate(
 }
 
 /**
- * Throws `invalid-credentials` unless the user is still enabled and its credentials are still those that were checked.
- * Takes a lock on the principal by a write that changes nothing, so that a disable or a new password either comes first
- * (and is seen) or waits for this transaction (and then ends what it made).
+ * Throws `invalid-credentials` unless the user is still enabled and has the credentials that were checked. A write that
+ * changes nothing locks the principal: a disable or a new password comes either first, and is seen, or after this
+ * transaction, and ends what it made.
  */
 export async function confirmCredentials(
   trx: Transaction<Database>,

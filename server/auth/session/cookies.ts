@@ -22,9 +22,9 @@ export function clearCookie(name: string): string {
 }
 
 /**
- * The values of one name in a Cookie header (RFC 6265 §5.4). More than one is answered with all of them: which one
- * the browser meant cannot be known, and the caller takes none. Only spaces and tabs surround a pair: a name behind
- * any other character that looks like a space has no `__Host-` prefix for a browser, and is another name here too.
+ * The values of one name in a Cookie header (RFC 6265 §5.4): all of them, for nobody knows which one the browser meant.
+ * Only spaces and tabs surround a pair. Behind any other character that looks like a space, a name has no `__Host-`
+ * prefix for a browser; here too it is another name.
  */
 export function cookieValues(header: string | undefined, name: string): string[] {
   if (header === undefined || !header.includes(name)) return []
@@ -35,7 +35,7 @@ export function cookieValues(header: string | undefined, name: string): string[]
     .map((pair) => pair.slice(name.length + 1))
 }
 
-/** Each character is looked at once: an expression would begin anew at every space of thousands. */
+/** Looks at each character once. A regular expression would begin anew at each of thousands of spaces. */
 function trimmed(pair: string): string {
   let start = 0
   let end = pair.length

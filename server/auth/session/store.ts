@@ -88,7 +88,7 @@ export async function createSession(
 
 /** Sessions that a user can have at a time; a new one ends the one that was not used for longest. */
 export const sessionsLimit = 100
-/** Ended at one login. Only a database that had more before holds so many. */
+/** Ended at one login; more than one only where the limit was higher before. */
 const surplusAtOnce = 50
 
 async function endSurplusSessions(trx: Transaction<Database>, principalId: number): Promise<void> {
@@ -120,7 +120,7 @@ export interface RefreshSessionInput {
   presentedIdHash: string
   newIdHash: string
   nowMilliseconds: number
-  /** When the presented id stops to serve; an earlier end that it already has is kept. */
+  /** When the presented id stops serving. An earlier end is kept. */
   retireAt: number
 }
 
@@ -164,7 +164,7 @@ export async function refreshSession(
   return { email, roles, absoluteExpiresAt: session.absolute_expires_at }
 }
 
-/** Ends the session to which the presented id belongs, with all its ids. Ending what is gone changes nothing. */
+/** Ends the session of the presented id, with all its ids. Ending what is gone changes nothing. */
 export async function endSession(trx: Transaction<Database>, input: { idHash: string }): Promise<void> {
   await trx
     .deleteFrom('sessions')

@@ -37,7 +37,7 @@ async function reserve(
   freeTries: number,
   waitLimitMilliseconds: number,
 ): Promise<void> {
-  // No wait is that long: the clock was set back since.
+  // No wait is that long: it was written before the clock was set back.
   const endlessAfter = now + waitLimitMilliseconds + clockDifferenceMilliseconds
   const forgottenBefore = now - forgottenAfterMilliseconds
   const reserved = (await countTry(trx, { keyHash, now, forgottenBefore, endlessAfter })).rows[0]
@@ -95,14 +95,14 @@ async function tooManyAttempts(trx: Transaction<Database>, keyHash: string, now:
 }
 
 /**
- * Gives a reserved try back: after a success the pair starts afresh; a try in which no password was checked (the
- * queue was full, say) is only taken off. The try could be reserved because no wait was running, so none is left.
+ * Gives a reserved try back. After a success the pair starts afresh; a try in which no password was checked (the queue
+ * was full, say) is only taken off. No wait was running when the try was reserved, so none is left.
  */
 export async function returnLoginTry(
   trx: Transaction<Database>,
   input: LoginTry & { succeeded: boolean },
 ): Promise<void> {
-  // The account first, as when reserving: two transactions must not take the rows in opposite orders.
+  // The account first, as when reserving: opposite orders of rows would be a deadlock.
   await takeOff(trx, { keyHash: input.accountKey })
   if (input.succeeded) {
     await forget(trx, { keyHash: input.pairKey })

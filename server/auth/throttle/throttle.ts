@@ -11,7 +11,7 @@ const waitingTriesLimit = 128
 /**
  * The waits after failed sign-ins (section 8 of the contract; ASVS 5.0 6.3.1). The counters are in the database,
  * shared by all instances. Within an instance the tries of one account take turns, from whatever address: each is
- * reserved only when the one before has ended, so successes are never counted against one another.
+ * reserved when the one before has ended, so that successes never count against each other.
  */
 export class LoginThrottle {
   readonly #db: AppDatabase
@@ -49,7 +49,7 @@ export class LoginThrottle {
     this.#turns.set(key, turn)
     const mine = turn.last.then(work)
     turn.last = mine.catch((error: unknown) => {
-      // Those that wait do not each wait for a database that is gone all over again.
+      // When the database is gone, those that wait need not each find out anew.
       if (error instanceof DatabaseUnavailable) throw error
     })
     turn.last.catch(() => undefined)

@@ -46,7 +46,7 @@ const insertFamily = prepared((trx, family: CreateRefreshFamilyInput) =>
 
 /** Families that a user can have at a time; a new one ends the oldest. */
 export const familiesLimit = 100
-/** Ended at one login. Only a database that had more before holds so many. */
+/** Ended at one login; more than one only where the limit was higher before. */
 const surplusAtOnce = 10
 
 const endSurplusFamilies = prepared((trx, user: { principalId: number }) =>
@@ -119,9 +119,8 @@ const markUsed = prepared((trx, { tokenHash, nowMilliseconds }: RotateRefreshTok
 )
 
 /**
- * The family and its account in one statement, and so in one snapshot: a change of credentials that was committed
- * since the UPDATE has also revoked the family, and the grant never carries the date of a change that it must not
- * survive.
+ * The family and its account, in one statement and so of one snapshot. A change of credentials since the UPDATE has
+ * also revoked the family, so no grant carries the date of a change that it must not survive.
  */
 const selectLiveFamily = prepared((trx, { familyId }: { familyId: string }) =>
   trx
@@ -190,8 +189,8 @@ const insertToken = prepared((trx, token: { tokenHash: string; familyId: string;
 )
 
 /**
- * Deletes at most `limit` tokens of ended families, and as many ended families without tokens: a family has as many
- * tokens as it was refreshed in a month, which with it would be a batch without bound. Returns the number of rows.
+ * Deletes at most `limit` tokens of ended families, then as many ended families without tokens, and returns the number
+ * of rows. Together with its family, the tokens of a month of refreshes would be a batch without bound.
  */
 export async function removeEndedFamilies(
   trx: Transaction<Database>,

@@ -52,9 +52,9 @@ export class AccessTokens {
   }
 
   /**
-   * Signs an access token (RFC 9068 §2.2), dated `nowMilliseconds`: a moment before the roles were read, so that a
-   * change that came between revokes the token. `iat` is whole seconds: when the credentials changed within the
-   * running second, the token is dated at the next one and so counts as younger; verifiers allow for it.
+   * Signs an access token (RFC 9068 §2.2), dated `nowMilliseconds`. That is a moment before the roles were read, so a
+   * change in between revokes the token. `iat` is in whole seconds: if the credentials changed within the running
+   * second, the token is dated at the next one, to count as younger; verifiers allow for it.
    */
   async issue(subject: TokenSubject, ttlSeconds: number, nowMilliseconds: number): Promise<IssuedToken> {
     const issuedAtSeconds = Math.max(
@@ -78,7 +78,7 @@ export class AccessTokens {
     return { token, expiresAt: expiresAtSeconds * 1000 }
   }
 
-  /** Undefined for anything but a token of ours that is valid now. Revocation is not looked at here. */
+  /** Undefined unless the token is ours and valid now. Revocation is checked elsewhere (authenticate.ts). */
   async verify(token: string): Promise<VerifiedToken | undefined> {
     const nowSeconds = this.#clock() / 1000
     const known = this.#verified.get(token)

@@ -766,7 +766,7 @@ export interface operations {
                     "application/json": components["schemas"]["HealthResponse"];
                 };
             };
-            /** @description `bad-request`: The request is not acceptable HTTP. */
+            /** @description `bad-request`: The request is not valid HTTP. */
             400: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -777,7 +777,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/bad-request",
-                     *       "title": "The request is not acceptable HTTP",
+                     *       "title": "The request is not valid HTTP",
                      *       "status": 400,
                      *       "detail": "Check the request line, the headers and the escapes in the URL.",
                      *       "instance": "/v1/orders",
@@ -801,7 +801,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/request-timeout",
                      *       "title": "The request did not arrive in time",
                      *       "status": 408,
-                     *       "detail": "Send it again, faster.",
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
                      *       "instance": "/v1/orders",
                      *       "code": "request-timeout",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -832,7 +832,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `expectation-failed`: The expectation is not met. */
+            /** @description `expectation-failed`: The Expect header cannot be met. */
             417: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -843,7 +843,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/expectation-failed",
-                     *       "title": "The expectation is not met",
+                     *       "title": "The Expect header cannot be met",
                      *       "status": 417,
                      *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
                      *       "instance": "/v1/orders",
@@ -898,7 +898,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal-error`: Something failed on our side. */
+            /** @description `internal-error`: Something went wrong on our side. */
             500: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -909,7 +909,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/internal-error",
-                     *       "title": "Something failed on our side",
+                     *       "title": "Something went wrong on our side",
                      *       "status": 500,
                      *       "detail": "Report the `requestId`; the log has the cause.",
                      *       "instance": "/v1/orders",
@@ -947,7 +947,7 @@ export interface operations {
                     "application/json": components["schemas"]["HealthResponse"];
                 };
             };
-            /** @description `bad-request`: The request is not acceptable HTTP. */
+            /** @description `bad-request`: The request is not valid HTTP. */
             400: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -958,7 +958,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/bad-request",
-                     *       "title": "The request is not acceptable HTTP",
+                     *       "title": "The request is not valid HTTP",
                      *       "status": 400,
                      *       "detail": "Check the request line, the headers and the escapes in the URL.",
                      *       "instance": "/v1/orders",
@@ -982,7 +982,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/request-timeout",
                      *       "title": "The request did not arrive in time",
                      *       "status": 408,
-                     *       "detail": "Send it again, faster.",
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
                      *       "instance": "/v1/orders",
                      *       "code": "request-timeout",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -1013,7 +1013,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `expectation-failed`: The expectation is not met. */
+            /** @description `expectation-failed`: The Expect header cannot be met. */
             417: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -1024,7 +1024,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/expectation-failed",
-                     *       "title": "The expectation is not met",
+                     *       "title": "The Expect header cannot be met",
                      *       "status": 417,
                      *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
                      *       "instance": "/v1/orders",
@@ -1079,7 +1079,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal-error`: Something failed on our side. */
+            /** @description `internal-error`: Something went wrong on our side. */
             500: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -1090,7 +1090,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/internal-error",
-                     *       "title": "Something failed on our side",
+                     *       "title": "Something went wrong on our side",
                      *       "status": 500,
                      *       "detail": "Report the `requestId`; the log has the cause.",
                      *       "instance": "/v1/orders",
@@ -1182,7 +1182,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `bad-request`: The request is not acceptable HTTP. */
+            /** @description `bad-request`: The request is not valid HTTP. */
             400: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -1193,7 +1193,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/bad-request",
-                     *       "title": "The request is not acceptable HTTP",
+                     *       "title": "The request is not valid HTTP",
                      *       "status": 400,
                      *       "detail": "Check the request line, the headers and the escapes in the URL.",
                      *       "instance": "/v1/orders",
@@ -1217,7 +1217,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/request-timeout",
                      *       "title": "The request did not arrive in time",
                      *       "status": 408,
-                     *       "detail": "Send it again, faster.",
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
                      *       "instance": "/v1/orders",
                      *       "code": "request-timeout",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -1248,7 +1248,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `expectation-failed`: The expectation is not met. */
+            /** @description `expectation-failed`: The Expect header cannot be met. */
             417: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -1259,7 +1259,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/expectation-failed",
-                     *       "title": "The expectation is not met",
+                     *       "title": "The Expect header cannot be met",
                      *       "status": 417,
                      *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
                      *       "instance": "/v1/orders",
@@ -1338,7 +1338,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal-error`: Something failed on our side. */
+            /** @description `internal-error`: Something went wrong on our side. */
             500: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -1349,7 +1349,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/internal-error",
-                     *       "title": "Something failed on our side",
+                     *       "title": "Something went wrong on our side",
                      *       "status": 500,
                      *       "detail": "Report the `requestId`; the log has the cause.",
                      *       "instance": "/v1/orders",
@@ -1452,7 +1452,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `bad-request`: The request is not acceptable HTTP. `validation-failed`: Some fields are not acceptable. `malformed-json`: The body is not acceptable JSON. */
+            /** @description `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
             400: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -1463,7 +1463,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/bad-request",
-                     *       "title": "The request is not acceptable HTTP",
+                     *       "title": "The request is not valid HTTP",
                      *       "status": 400,
                      *       "detail": "Check the request line, the headers and the escapes in the URL.",
                      *       "instance": "/v1/orders",
@@ -1489,7 +1489,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/invalid-credentials",
                      *       "title": "Email or password is not right",
                      *       "status": 401,
-                     *       "detail": "Check both and try again. After several failures a waiting time applies.",
+                     *       "detail": "Check both and try again. After several failures you have to wait.",
                      *       "instance": "/v1/orders",
                      *       "code": "invalid-credentials",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -1533,7 +1533,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/request-timeout",
                      *       "title": "The request did not arrive in time",
                      *       "status": 408,
-                     *       "detail": "Send it again, faster.",
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
                      *       "instance": "/v1/orders",
                      *       "code": "request-timeout",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -1608,7 +1608,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `expectation-failed`: The expectation is not met. */
+            /** @description `expectation-failed`: The Expect header cannot be met. */
             417: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -1619,7 +1619,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/expectation-failed",
-                     *       "title": "The expectation is not met",
+                     *       "title": "The Expect header cannot be met",
                      *       "status": 417,
                      *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
                      *       "instance": "/v1/orders",
@@ -1667,7 +1667,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/too-many-attempts",
                      *       "title": "Too many failed sign-ins",
                      *       "status": 429,
-                     *       "detail": "Wait `Retry-After` seconds; no password is checked before.",
+                     *       "detail": "Wait `Retry-After` seconds; until then no password is checked.",
                      *       "instance": "/v1/orders",
                      *       "code": "too-many-attempts",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -1698,7 +1698,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal-error`: Something failed on our side. */
+            /** @description `internal-error`: Something went wrong on our side. */
             500: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -1709,7 +1709,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/internal-error",
-                     *       "title": "Something failed on our side",
+                     *       "title": "Something went wrong on our side",
                      *       "status": 500,
                      *       "detail": "Report the `requestId`; the log has the cause.",
                      *       "instance": "/v1/orders",
@@ -1802,7 +1802,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `bad-request`: The request is not acceptable HTTP. `malformed-json`: The body is not acceptable JSON. */
+            /** @description `bad-request`: The request is not valid HTTP. `malformed-json`: The body is not valid JSON. */
             400: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -1813,7 +1813,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/bad-request",
-                     *       "title": "The request is not acceptable HTTP",
+                     *       "title": "The request is not valid HTTP",
                      *       "status": 400,
                      *       "detail": "Check the request line, the headers and the escapes in the URL.",
                      *       "instance": "/v1/orders",
@@ -1883,7 +1883,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/request-timeout",
                      *       "title": "The request did not arrive in time",
                      *       "status": 408,
-                     *       "detail": "Send it again, faster.",
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
                      *       "instance": "/v1/orders",
                      *       "code": "request-timeout",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -1958,7 +1958,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `expectation-failed`: The expectation is not met. */
+            /** @description `expectation-failed`: The Expect header cannot be met. */
             417: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -1969,7 +1969,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/expectation-failed",
-                     *       "title": "The expectation is not met",
+                     *       "title": "The Expect header cannot be met",
                      *       "status": 417,
                      *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
                      *       "instance": "/v1/orders",
@@ -2048,7 +2048,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal-error`: Something failed on our side. */
+            /** @description `internal-error`: Something went wrong on our side. */
             500: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -2059,7 +2059,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/internal-error",
-                     *       "title": "Something failed on our side",
+                     *       "title": "Something went wrong on our side",
                      *       "status": 500,
                      *       "detail": "Report the `requestId`; the log has the cause.",
                      *       "instance": "/v1/orders",
@@ -2120,7 +2120,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `bad-request`: The request is not acceptable HTTP. `malformed-json`: The body is not acceptable JSON. */
+            /** @description `bad-request`: The request is not valid HTTP. `malformed-json`: The body is not valid JSON. */
             400: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -2131,7 +2131,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/bad-request",
-                     *       "title": "The request is not acceptable HTTP",
+                     *       "title": "The request is not valid HTTP",
                      *       "status": 400,
                      *       "detail": "Check the request line, the headers and the escapes in the URL.",
                      *       "instance": "/v1/orders",
@@ -2203,7 +2203,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/request-timeout",
                      *       "title": "The request did not arrive in time",
                      *       "status": 408,
-                     *       "detail": "Send it again, faster.",
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
                      *       "instance": "/v1/orders",
                      *       "code": "request-timeout",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -2278,7 +2278,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `expectation-failed`: The expectation is not met. */
+            /** @description `expectation-failed`: The Expect header cannot be met. */
             417: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -2289,7 +2289,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/expectation-failed",
-                     *       "title": "The expectation is not met",
+                     *       "title": "The Expect header cannot be met",
                      *       "status": 417,
                      *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
                      *       "instance": "/v1/orders",
@@ -2368,7 +2368,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal-error`: Something failed on our side. */
+            /** @description `internal-error`: Something went wrong on our side. */
             500: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -2379,7 +2379,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/internal-error",
-                     *       "title": "Something failed on our side",
+                     *       "title": "Something went wrong on our side",
                      *       "status": 500,
                      *       "detail": "Report the `requestId`; the log has the cause.",
                      *       "instance": "/v1/orders",
@@ -2449,7 +2449,7 @@ export interface operations {
                     "application/json": components["schemas"]["CurrentUserResponse"];
                 };
             };
-            /** @description `bad-request`: The request is not acceptable HTTP. */
+            /** @description `bad-request`: The request is not valid HTTP. */
             400: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -2460,7 +2460,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/bad-request",
-                     *       "title": "The request is not acceptable HTTP",
+                     *       "title": "The request is not valid HTTP",
                      *       "status": 400,
                      *       "detail": "Check the request line, the headers and the escapes in the URL.",
                      *       "instance": "/v1/orders",
@@ -2508,7 +2508,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/request-timeout",
                      *       "title": "The request did not arrive in time",
                      *       "status": 408,
-                     *       "detail": "Send it again, faster.",
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
                      *       "instance": "/v1/orders",
                      *       "code": "request-timeout",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -2539,7 +2539,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `expectation-failed`: The expectation is not met. */
+            /** @description `expectation-failed`: The Expect header cannot be met. */
             417: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -2550,7 +2550,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/expectation-failed",
-                     *       "title": "The expectation is not met",
+                     *       "title": "The Expect header cannot be met",
                      *       "status": 417,
                      *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
                      *       "instance": "/v1/orders",
@@ -2629,7 +2629,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal-error`: Something failed on our side. */
+            /** @description `internal-error`: Something went wrong on our side. */
             500: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -2640,7 +2640,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/internal-error",
-                     *       "title": "Something failed on our side",
+                     *       "title": "Something went wrong on our side",
                      *       "status": 500,
                      *       "detail": "Report the `requestId`; the log has the cause.",
                      *       "instance": "/v1/orders",
@@ -2709,7 +2709,7 @@ export interface operations {
                     "application/json": components["schemas"]["CurrentUserPermissions"];
                 };
             };
-            /** @description `bad-request`: The request is not acceptable HTTP. */
+            /** @description `bad-request`: The request is not valid HTTP. */
             400: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -2720,7 +2720,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/bad-request",
-                     *       "title": "The request is not acceptable HTTP",
+                     *       "title": "The request is not valid HTTP",
                      *       "status": 400,
                      *       "detail": "Check the request line, the headers and the escapes in the URL.",
                      *       "instance": "/v1/orders",
@@ -2768,7 +2768,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/request-timeout",
                      *       "title": "The request did not arrive in time",
                      *       "status": 408,
-                     *       "detail": "Send it again, faster.",
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
                      *       "instance": "/v1/orders",
                      *       "code": "request-timeout",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -2799,7 +2799,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `expectation-failed`: The expectation is not met. */
+            /** @description `expectation-failed`: The Expect header cannot be met. */
             417: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -2810,7 +2810,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/expectation-failed",
-                     *       "title": "The expectation is not met",
+                     *       "title": "The Expect header cannot be met",
                      *       "status": 417,
                      *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
                      *       "instance": "/v1/orders",
@@ -2889,7 +2889,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal-error`: Something failed on our side. */
+            /** @description `internal-error`: Something went wrong on our side. */
             500: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -2900,7 +2900,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/internal-error",
-                     *       "title": "Something failed on our side",
+                     *       "title": "Something went wrong on our side",
                      *       "status": 500,
                      *       "detail": "Report the `requestId`; the log has the cause.",
                      *       "instance": "/v1/orders",
@@ -2968,7 +2968,7 @@ export interface operations {
                     "application/json": components["schemas"]["CsrfTokenResponse"];
                 };
             };
-            /** @description `bad-request`: The request is not acceptable HTTP. */
+            /** @description `bad-request`: The request is not valid HTTP. */
             400: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -2979,7 +2979,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/bad-request",
-                     *       "title": "The request is not acceptable HTTP",
+                     *       "title": "The request is not valid HTTP",
                      *       "status": 400,
                      *       "detail": "Check the request line, the headers and the escapes in the URL.",
                      *       "instance": "/v1/orders",
@@ -3003,7 +3003,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/request-timeout",
                      *       "title": "The request did not arrive in time",
                      *       "status": 408,
-                     *       "detail": "Send it again, faster.",
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
                      *       "instance": "/v1/orders",
                      *       "code": "request-timeout",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3034,7 +3034,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `expectation-failed`: The expectation is not met. */
+            /** @description `expectation-failed`: The Expect header cannot be met. */
             417: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -3045,7 +3045,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/expectation-failed",
-                     *       "title": "The expectation is not met",
+                     *       "title": "The Expect header cannot be met",
                      *       "status": 417,
                      *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
                      *       "instance": "/v1/orders",
@@ -3124,7 +3124,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal-error`: Something failed on our side. */
+            /** @description `internal-error`: Something went wrong on our side. */
             500: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -3135,7 +3135,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/internal-error",
-                     *       "title": "Something failed on our side",
+                     *       "title": "Something went wrong on our side",
                      *       "status": 500,
                      *       "detail": "Report the `requestId`; the log has the cause.",
                      *       "instance": "/v1/orders",
@@ -3213,7 +3213,7 @@ export interface operations {
                     "application/json": components["schemas"]["TokenPair"];
                 };
             };
-            /** @description `bad-request`: The request is not acceptable HTTP. `validation-failed`: Some fields are not acceptable. `malformed-json`: The body is not acceptable JSON. */
+            /** @description `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
             400: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -3224,7 +3224,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/bad-request",
-                     *       "title": "The request is not acceptable HTTP",
+                     *       "title": "The request is not valid HTTP",
                      *       "status": 400,
                      *       "detail": "Check the request line, the headers and the escapes in the URL.",
                      *       "instance": "/v1/orders",
@@ -3250,7 +3250,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/invalid-credentials",
                      *       "title": "Email or password is not right",
                      *       "status": 401,
-                     *       "detail": "Check both and try again. After several failures a waiting time applies.",
+                     *       "detail": "Check both and try again. After several failures you have to wait.",
                      *       "instance": "/v1/orders",
                      *       "code": "invalid-credentials",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3272,7 +3272,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/request-timeout",
                      *       "title": "The request did not arrive in time",
                      *       "status": 408,
-                     *       "detail": "Send it again, faster.",
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
                      *       "instance": "/v1/orders",
                      *       "code": "request-timeout",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3347,7 +3347,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `expectation-failed`: The expectation is not met. */
+            /** @description `expectation-failed`: The Expect header cannot be met. */
             417: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -3358,7 +3358,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/expectation-failed",
-                     *       "title": "The expectation is not met",
+                     *       "title": "The Expect header cannot be met",
                      *       "status": 417,
                      *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
                      *       "instance": "/v1/orders",
@@ -3406,7 +3406,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/too-many-attempts",
                      *       "title": "Too many failed sign-ins",
                      *       "status": 429,
-                     *       "detail": "Wait `Retry-After` seconds; no password is checked before.",
+                     *       "detail": "Wait `Retry-After` seconds; until then no password is checked.",
                      *       "instance": "/v1/orders",
                      *       "code": "too-many-attempts",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3437,7 +3437,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal-error`: Something failed on our side. */
+            /** @description `internal-error`: Something went wrong on our side. */
             500: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -3448,7 +3448,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/internal-error",
-                     *       "title": "Something failed on our side",
+                     *       "title": "Something went wrong on our side",
                      *       "status": 500,
                      *       "detail": "Report the `requestId`; the log has the cause.",
                      *       "instance": "/v1/orders",
@@ -3525,7 +3525,7 @@ export interface operations {
                     "application/json": components["schemas"]["TokenPair"];
                 };
             };
-            /** @description `bad-request`: The request is not acceptable HTTP. `validation-failed`: Some fields are not acceptable. `malformed-json`: The body is not acceptable JSON. */
+            /** @description `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
             400: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -3536,7 +3536,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/bad-request",
-                     *       "title": "The request is not acceptable HTTP",
+                     *       "title": "The request is not valid HTTP",
                      *       "status": 400,
                      *       "detail": "Check the request line, the headers and the escapes in the URL.",
                      *       "instance": "/v1/orders",
@@ -3562,7 +3562,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/invalid-refresh-token",
                      *       "title": "The refresh token is not valid",
                      *       "status": 401,
-                     *       "detail": "Sign in again. A refresh token works once; using it twice ends its whole family.",
+                     *       "detail": "Sign in again. A refresh token works once; using one twice ends its whole family.",
                      *       "instance": "/v1/orders",
                      *       "code": "invalid-refresh-token",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3584,7 +3584,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/request-timeout",
                      *       "title": "The request did not arrive in time",
                      *       "status": 408,
-                     *       "detail": "Send it again, faster.",
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
                      *       "instance": "/v1/orders",
                      *       "code": "request-timeout",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3659,7 +3659,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `expectation-failed`: The expectation is not met. */
+            /** @description `expectation-failed`: The Expect header cannot be met. */
             417: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -3670,7 +3670,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/expectation-failed",
-                     *       "title": "The expectation is not met",
+                     *       "title": "The Expect header cannot be met",
                      *       "status": 417,
                      *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
                      *       "instance": "/v1/orders",
@@ -3749,7 +3749,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal-error`: Something failed on our side. */
+            /** @description `internal-error`: Something went wrong on our side. */
             500: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -3760,7 +3760,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/internal-error",
-                     *       "title": "Something failed on our side",
+                     *       "title": "Something went wrong on our side",
                      *       "status": 500,
                      *       "detail": "Report the `requestId`; the log has the cause.",
                      *       "instance": "/v1/orders",
@@ -3837,7 +3837,7 @@ export interface operations {
                     "application/json": components["schemas"]["ServiceAccessToken"];
                 };
             };
-            /** @description `bad-request`: The request is not acceptable HTTP. `validation-failed`: Some fields are not acceptable. `malformed-json`: The body is not acceptable JSON. */
+            /** @description `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
             400: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -3848,7 +3848,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/bad-request",
-                     *       "title": "The request is not acceptable HTTP",
+                     *       "title": "The request is not valid HTTP",
                      *       "status": 400,
                      *       "detail": "Check the request line, the headers and the escapes in the URL.",
                      *       "instance": "/v1/orders",
@@ -3896,7 +3896,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/request-timeout",
                      *       "title": "The request did not arrive in time",
                      *       "status": 408,
-                     *       "detail": "Send it again, faster.",
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
                      *       "instance": "/v1/orders",
                      *       "code": "request-timeout",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3971,7 +3971,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `expectation-failed`: The expectation is not met. */
+            /** @description `expectation-failed`: The Expect header cannot be met. */
             417: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -3982,7 +3982,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/expectation-failed",
-                     *       "title": "The expectation is not met",
+                     *       "title": "The Expect header cannot be met",
                      *       "status": 417,
                      *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
                      *       "instance": "/v1/orders",
@@ -4061,7 +4061,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal-error`: Something failed on our side. */
+            /** @description `internal-error`: Something went wrong on our side. */
             500: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -4072,7 +4072,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/internal-error",
-                     *       "title": "Something failed on our side",
+                     *       "title": "Something went wrong on our side",
                      *       "status": 500,
                      *       "detail": "Report the `requestId`; the log has the cause.",
                      *       "instance": "/v1/orders",
@@ -4206,7 +4206,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `invalid-filter`: The filter cannot be understood. `filter-too-expensive`: The list took too long and was stopped. `result-too-large`: Too many matches for an unpaged list. `bad-request`: The request is not acceptable HTTP. `validation-failed`: Some fields are not acceptable. */
+            /** @description `invalid-filter`: The filter cannot be understood. `filter-too-expensive`: The list took too long and was stopped. `result-too-large`: Too many matches for an unpaged list. `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. */
             400: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -4287,7 +4287,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/request-timeout",
                      *       "title": "The request did not arrive in time",
                      *       "status": 408,
-                     *       "detail": "Send it again, faster.",
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
                      *       "instance": "/v1/orders",
                      *       "code": "request-timeout",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -4318,7 +4318,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `expectation-failed`: The expectation is not met. */
+            /** @description `expectation-failed`: The Expect header cannot be met. */
             417: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -4329,7 +4329,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/expectation-failed",
-                     *       "title": "The expectation is not met",
+                     *       "title": "The Expect header cannot be met",
                      *       "status": 417,
                      *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
                      *       "instance": "/v1/orders",
@@ -4408,7 +4408,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal-error`: Something failed on our side. */
+            /** @description `internal-error`: Something went wrong on our side. */
             500: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -4419,7 +4419,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/internal-error",
-                     *       "title": "Something failed on our side",
+                     *       "title": "Something went wrong on our side",
                      *       "status": 500,
                      *       "detail": "Report the `requestId`; the log has the cause.",
                      *       "instance": "/v1/orders",
@@ -4506,7 +4506,7 @@ export interface operations {
                     "application/json": components["schemas"]["CreateOrderResponse"];
                 };
             };
-            /** @description `invalid-time-zone`: The Time-Zone header names no known time zone. `invalid-idempotency-key`: The Idempotency-Key header is malformed. `bad-request`: The request is not acceptable HTTP. `validation-failed`: Some fields are not acceptable. `malformed-json`: The body is not acceptable JSON. */
+            /** @description `invalid-time-zone`: The Time-Zone header is not a known time zone. `invalid-idempotency-key`: The Idempotency-Key header is malformed. `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
             400: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -4517,7 +4517,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/invalid-time-zone",
-                     *       "title": "The Time-Zone header names no known time zone",
+                     *       "title": "The Time-Zone header is not a known time zone",
                      *       "status": 400,
                      *       "detail": "Send an IANA name such as `Europe/Berlin`, or leave the header out.",
                      *       "instance": "/v1/orders",
@@ -4587,7 +4587,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/request-timeout",
                      *       "title": "The request did not arrive in time",
                      *       "status": 408,
-                     *       "detail": "Send it again, faster.",
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
                      *       "instance": "/v1/orders",
                      *       "code": "request-timeout",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -4686,7 +4686,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `expectation-failed`: The expectation is not met. */
+            /** @description `expectation-failed`: The Expect header cannot be met. */
             417: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -4697,7 +4697,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/expectation-failed",
-                     *       "title": "The expectation is not met",
+                     *       "title": "The Expect header cannot be met",
                      *       "status": 417,
                      *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
                      *       "instance": "/v1/orders",
@@ -4798,7 +4798,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal-error`: Something failed on our side. */
+            /** @description `internal-error`: Something went wrong on our side. */
             500: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -4809,7 +4809,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/internal-error",
-                     *       "title": "Something failed on our side",
+                     *       "title": "Something went wrong on our side",
                      *       "status": 500,
                      *       "detail": "Report the `requestId`; the log has the cause.",
                      *       "instance": "/v1/orders",
@@ -4930,7 +4930,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `bad-request`: The request is not acceptable HTTP. `validation-failed`: Some fields are not acceptable. */
+            /** @description `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. */
             400: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -4941,7 +4941,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/bad-request",
-                     *       "title": "The request is not acceptable HTTP",
+                     *       "title": "The request is not valid HTTP",
                      *       "status": 400,
                      *       "detail": "Check the request line, the headers and the escapes in the URL.",
                      *       "instance": "/v1/orders",
@@ -5011,7 +5011,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/request-timeout",
                      *       "title": "The request did not arrive in time",
                      *       "status": 408,
-                     *       "detail": "Send it again, faster.",
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
                      *       "instance": "/v1/orders",
                      *       "code": "request-timeout",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -5042,7 +5042,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `expectation-failed`: The expectation is not met. */
+            /** @description `expectation-failed`: The Expect header cannot be met. */
             417: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -5053,7 +5053,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/expectation-failed",
-                     *       "title": "The expectation is not met",
+                     *       "title": "The Expect header cannot be met",
                      *       "status": 417,
                      *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
                      *       "instance": "/v1/orders",
@@ -5132,7 +5132,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal-error`: Something failed on our side. */
+            /** @description `internal-error`: Something went wrong on our side. */
             500: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -5143,7 +5143,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/internal-error",
-                     *       "title": "Something failed on our side",
+                     *       "title": "Something went wrong on our side",
                      *       "status": 500,
                      *       "detail": "Report the `requestId`; the log has the cause.",
                      *       "instance": "/v1/orders",
@@ -5244,7 +5244,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `bad-request`: The request is not acceptable HTTP. */
+            /** @description `bad-request`: The request is not valid HTTP. */
             400: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -5255,7 +5255,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/bad-request",
-                     *       "title": "The request is not acceptable HTTP",
+                     *       "title": "The request is not valid HTTP",
                      *       "status": 400,
                      *       "detail": "Check the request line, the headers and the escapes in the URL.",
                      *       "instance": "/v1/orders",
@@ -5347,7 +5347,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/request-timeout",
                      *       "title": "The request did not arrive in time",
                      *       "status": 408,
-                     *       "detail": "Send it again, faster.",
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
                      *       "instance": "/v1/orders",
                      *       "code": "request-timeout",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -5378,7 +5378,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `expectation-failed`: The expectation is not met. */
+            /** @description `expectation-failed`: The Expect header cannot be met. */
             417: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -5389,7 +5389,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/expectation-failed",
-                     *       "title": "The expectation is not met",
+                     *       "title": "The Expect header cannot be met",
                      *       "status": 417,
                      *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
                      *       "instance": "/v1/orders",
@@ -5468,7 +5468,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal-error`: Something failed on our side. */
+            /** @description `internal-error`: Something went wrong on our side. */
             500: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -5479,7 +5479,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/internal-error",
-                     *       "title": "Something failed on our side",
+                     *       "title": "Something went wrong on our side",
                      *       "status": 500,
                      *       "detail": "Report the `requestId`; the log has the cause.",
                      *       "instance": "/v1/orders",
@@ -5555,7 +5555,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `invalid-time-zone`: The Time-Zone header names no known time zone. `invalid-idempotency-key`: The Idempotency-Key header is malformed. `bad-request`: The request is not acceptable HTTP. `malformed-json`: The body is not acceptable JSON. */
+            /** @description `invalid-time-zone`: The Time-Zone header is not a known time zone. `invalid-idempotency-key`: The Idempotency-Key header is malformed. `bad-request`: The request is not valid HTTP. `malformed-json`: The body is not valid JSON. */
             400: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -5566,7 +5566,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/invalid-time-zone",
-                     *       "title": "The Time-Zone header names no known time zone",
+                     *       "title": "The Time-Zone header is not a known time zone",
                      *       "status": 400,
                      *       "detail": "Send an IANA name such as `Europe/Berlin`, or leave the header out.",
                      *       "instance": "/v1/orders",
@@ -5658,7 +5658,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/request-timeout",
                      *       "title": "The request did not arrive in time",
                      *       "status": 408,
-                     *       "detail": "Send it again, faster.",
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
                      *       "instance": "/v1/orders",
                      *       "code": "request-timeout",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -5783,7 +5783,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `expectation-failed`: The expectation is not met. */
+            /** @description `expectation-failed`: The Expect header cannot be met. */
             417: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -5794,7 +5794,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/expectation-failed",
-                     *       "title": "The expectation is not met",
+                     *       "title": "The Expect header cannot be met",
                      *       "status": 417,
                      *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
                      *       "instance": "/v1/orders",
@@ -5895,7 +5895,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `internal-error`: Something failed on our side. */
+            /** @description `internal-error`: Something went wrong on our side. */
             500: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -5906,7 +5906,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/internal-error",
-                     *       "title": "Something failed on our side",
+                     *       "title": "Something went wrong on our side",
                      *       "status": 500,
                      *       "detail": "Report the `requestId`; the log has the cause.",
                      *       "instance": "/v1/orders",
