@@ -17,11 +17,41 @@ const lookIntervalMilliseconds = 2_000
 const largeBytes = 64 * 1024
 export const unreadLimitBytes = 32 * 1024 * 1024
 
-interface Connection {
+/** One connection, whose requests are answered one after the other. */
+class Connection {
+  readonly #monotonic: Clock
+  readonly #waiting: { answer: ServerResponse; begin: () => void }[] = []
   /** The one answer that is under way, and since when on the monotonic clock. */
   current: ServerResponse | undefined
-  startedAt: number
-  waiting: { answer: ServerResponse; begin: () => void }[]
+  startedAt = 0
+
+  constructor(monotonic: Clock) {
+    this.#monotonic = monotonic
+  }
+
+  /** Begins the answer, now or after those before it. False when too many wait already. */
+  enter(answer: ServerResponse, begin: () => void): boolean {
+    if (this.#waiting.length >= waitingLimit) return false
+    this.#waiting.push({ answer, begin })
+    if (this.current === undefined) this.#beginNext()
+    return true
+  }
+
+  leave(answer: ServerResponse, isWritable: boolean): void {
+    if (answer !== this.current) return
+    this.current = undefined
+    // A connection that ends with this answer sends no other.
+    if (isWritable) this.#beginNext()
+    else this.#waiting.length = 0
+  }
+
+  #beginNext(): void {
+    const next = this.#waiting.shift()
+    if (next === undefined) return
+    this.current = next.answer
+    this.startedAt = this.#monotonic()
+    next.begin()
+  }
 }
 
 const bySocket = new WeakMap<Socket, Connection>()
@@ -48,54 +78,32 @@ export function registerConnections(
     monotonic = () => performance.now(),
   }: ConnectionSettings = {},
 ): void {
-  const connections = new Map<Socket, Connection>()
+  const sockets = new Set<Socket>()
 
   function connectionOf(socket: Socket): Connection {
-    const known = connections.get(socket)
+    const known = bySocket.get(socket)
     if (known !== undefined) return known
-    const made: Connection = { current: undefined, startedAt: 0, waiting: [] }
-    connections.set(socket, made)
+    const made = new Connection(monotonic)
     bySocket.set(socket, made)
-    socket.once('close', () => connections.delete(socket))
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
     return made
   }
 
-  function begin(connection: Connection, answer: ServerResponse): void {
-    connection.current = answer
-    connection.startedAt = monotonic()
-  }
-
-  app.addHook('onRequest', (request, reply, done) => {
-    if (request.raw.socket.destroyed) return
-    const connection = connectionOf(request.raw.socket)
-    if (connection.current === undefined) {
-      begin(connection, reply.raw)
-      done()
-    } else if (connection.waiting.length < waitingLimit) {
-      connection.waiting.push({ answer: reply.raw, begin: done })
-    } else {
-      // Nothing that arrived with it is begun: nobody would get the answer.
-      request.raw.socket.destroy()
-    }
+  app.addHook('onRequest', ({ raw: { socket } }, reply, done) => {
+    // Nothing that arrived with one request too many is begun: nobody would get the answer.
+    if (!socket.destroyed && !connectionOf(socket).enter(reply.raw, done)) socket.destroy()
   })
-  app.addHook('onResponse', (request, reply, done) => {
-    const connection = connections.get(request.raw.socket)
-    if (connection !== undefined && connection.current === reply.raw) {
-      const next = connection.waiting.shift()
-      connection.current = undefined
-      // A connection that ends with this answer sends no other.
-      if (next !== undefined && request.raw.socket.writable) {
-        begin(connection, next.answer)
-        next.begin()
-      }
-    }
+  app.addHook('onResponse', ({ raw: { socket } }, reply, done) => {
+    bySocket.get(socket)?.leave(reply.raw, socket.writable)
     done()
   })
 
   const looking = setInterval(() => {
     const earliest = monotonic() - limit
-    for (const [socket, { current, startedAt }] of connections) {
-      if (current !== undefined && startedAt < earliest) socket.destroy()
+    for (const socket of sockets) {
+      const connection = bySocket.get(socket)
+      if (connection?.current !== undefined && connection.startedAt < earliest) socket.destroy()
     }
   }, lookIntervalMilliseconds)
   looking.unref()
