@@ -1,3 +1,4 @@
+import { permissions } from '../auth/permissions.ts'
 import type { CommandSpec, OptionSpec } from './command.ts'
 
 const roleOption: OptionSpec = {
@@ -19,6 +20,11 @@ const revocationNote =
 
 const oneUser = { argumentsText: '<email or user name>', options: userOptions }
 const oneClient = { argumentsText: '<client id>' }
+const userRoles = {
+  argumentsText: '<email or user name> [<role>...]',
+  options: { ...userOptions, role: roleOption },
+}
+const clientRoles = { argumentsText: '<client id> [<role>...]', options: { role: roleOption } }
 
 const userCommands: Record<string, CommandSpec> = {
   'user add': {
@@ -75,17 +81,15 @@ const userCommands: Record<string, CommandSpec> = {
     load: async () => (await import('./users.ts')).runSetPassword,
   },
   'user grant': {
+    ...userRoles,
     summary: 'give a user roles',
-    argumentsText: '<email or user name> [<role>...]',
-    options: { ...userOptions, role: roleOption },
     notes: ['An added role shows when the user next signs in or refreshes.'],
     examples: ['user grant jo@example.com Operator', 'user grant jo --role Operator,Viewer'],
     load: async () => (await import('./accounts.ts')).runChangeRoles('user', 'grantRoles'),
   },
   'user revoke': {
+    ...userRoles,
     summary: 'take roles from a user',
-    argumentsText: '<email or user name> [<role>...]',
-    options: { ...userOptions, role: roleOption },
     notes: [revocationNote],
     examples: ['user revoke jo@example.com Operator'],
     load: async () => (await import('./accounts.ts')).runChangeRoles('user', 'revokeRoles'),
@@ -138,16 +142,14 @@ const clientCommands: Record<string, CommandSpec> = {
     load: async () => (await import('./accounts.ts')).runSetEnabled('client', true),
   },
   'client grant': {
-    argumentsText: '<client id> [<role>...]',
-    options: { role: roleOption },
+    ...clientRoles,
     summary: 'give a service roles',
     notes: ['An added role shows in the next token.'],
     examples: ['client grant billing Viewer'],
     load: async () => (await import('./accounts.ts')).runChangeRoles('client', 'grantRoles'),
   },
   'client revoke': {
-    argumentsText: '<client id> [<role>...]',
-    options: { role: roleOption },
+    ...clientRoles,
     summary: 'take roles from a service',
     notes: ['Its access tokens end within five minutes (PERMISSION_CACHE_TTL_SECONDS).'],
     examples: ['client revoke billing Operator'],
@@ -167,7 +169,7 @@ const roleCommands: Record<string, CommandSpec> = {
   'role allow': {
     ...rolePermission,
     summary: 'give a role permissions',
-    notes: ['Permissions are Orders.Create, Orders.Read and Orders.Approve.', cacheNote],
+    notes: [`The permissions are ${permissions.join(', ')}.`, cacheNote],
     examples: ['role allow Operator Orders.Approve'],
     load: async () => (await import('./roles.ts')).runAllow,
   },

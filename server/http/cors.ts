@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RequestLimits } from './rate-limit.ts'
 import type { App } from './route.ts'
 
-const allowedMethods = 'GET, HEAD, POST, PATCH'
 const allowedHeaders =
   'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, Time-Zone, Prefer, X-Request-Id, traceparent'
 const exposedHeaders =
@@ -12,6 +11,10 @@ const preflightMaxAgeSeconds = 600
 /** For bearer callers only: `Access-Control-Allow-Credentials` is never sent, so no cookie ever comes along. */
 export function registerCors(app: App, origins: readonly string[], limits: RequestLimits): void {
   if (origins.length === 0) return
+  const methods = new Set<string>()
+  app.addHook('onRoute', ({ method }) => {
+    for (const one of [method].flat()) methods.add(one)
+  })
   app.addHook('onRequest', async (request, reply) => {
     const origin = request.raw.headers.origin
     if (origin === undefined || !origins.includes(origin)) return undefined
@@ -19,7 +22,7 @@ export function registerCors(app: App, origins: readonly string[], limits: Reque
     reply.header('access-control-expose-headers', exposedHeaders)
     if (!isPreflight(request)) return undefined
     limits.consume('anonymous', request.clientAddress, reply)
-    return answerPreflight(reply)
+    return answerPreflight(reply, methods)
   })
 }
 
@@ -27,10 +30,10 @@ function isPreflight(request: FastifyRequest): boolean {
   return request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined
 }
 
-function answerPreflight(reply: FastifyReply): FastifyReply {
+function answerPreflight(reply: FastifyReply, methods: Set<string>): FastifyReply {
   return reply
     .code(204)
-    .header('access-control-allow-methods', allowedMethods)
+    .header('access-control-allow-methods', [...methods].join(', '))
     .header('access-control-allow-headers', allowedHeaders)
     .header('access-control-max-age', String(preflightMaxAgeSeconds))
     .send()

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { RouteOptions } from 'fastify'
-import { permissions } from '../auth/permissions.ts'
+import { isPermission, permissions } from '../auth/permissions.ts'
 import { nameOf } from './fields.ts'
 import { catalogue, type ProblemCode } from './problems.ts'
 import type { App, HeaderDescription } from './route.ts'
@@ -146,12 +146,13 @@ const problemSchema = {
   },
 }
 
+/** Members that are undefined do not appear: the description is sent, and written, as JSON. */
 function describeOperation(route: RouteOptions, components: Components): Json {
   const { schema = {}, config = {} } = route
   return {
     operationId: schema.operationId,
     summary: schema.summary,
-    ...(schema.description === undefined ? {} : { description: schema.description }),
+    description: schema.description,
     tags: schema.tags,
     security: securityOf(route),
     parameters: [
@@ -164,7 +165,7 @@ function describeOperation(route: RouteOptions, components: Components): Json {
       ...queryParameters(schema.querystring, components),
       ...(config.requestHeaders ?? []).map((header) => ({ ...header, in: 'header', required: false })),
     ],
-    ...(schema.body === undefined ? {} : { requestBody: describeBody(schema.body, components) }),
+    requestBody: schema.body && { required: true, content: contentOf(schema.body, components) },
     responses: { ...successes(route, components), ...failures(route) },
   }
 }
@@ -189,11 +190,8 @@ function queryParameters(querystring: unknown, components: Components): Json[] {
   }))
 }
 
-function describeBody(body: unknown, components: Components): Json {
-  return {
-    required: true,
-    content: { 'application/json': { schema: components.reference(body), example: exampleOf(body) } },
-  }
+function contentOf(schema: unknown, components: Components): Json {
+  return { 'application/json': { schema: components.reference(schema), example: exampleOf(schema) } }
 }
 
 function successes(route: RouteOptions, components: Components): Json {
@@ -205,16 +203,10 @@ function successes(route: RouteOptions, components: Components): Json {
         description: STATUS_CODES[status],
         headers: describeHeaders([
           requestIdHeader,
-          ...(limitsOf(route) ? rateLimitHeaders : []),
+          ...(route.config?.limit === 'exempt' ? [] : rateLimitHeaders),
           ...headersOf(route, Number(status)),
         ]),
-        ...(schema.type === 'null'
-          ? {}
-          : {
-              content: {
-                'application/json': { schema: components.reference(schema), example: exampleOf(schema) },
-              },
-            }),
+        content: schema.type === 'null' ? undefined : contentOf(schema, components),
       },
     ]),
   )
@@ -223,10 +215,6 @@ function successes(route: RouteOptions, components: Components): Json {
 /** A 304 carries what the 200 would have carried (RFC 9110 §15.4.5). */
 function headersOf({ config }: RouteOptions, status: number): readonly HeaderDescription[] {
   return config?.responseHeaders?.[status === 304 ? 200 : status] ?? []
-}
-
-function limitsOf(route: RouteOptions): boolean {
-  return route.config?.limit !== 'exempt'
 }
 
 const requestIdHeader: HeaderDescription = {
@@ -286,7 +274,7 @@ function problemsOf(route: RouteOptions): ProblemCode[] {
     ...(access === 'public' || isRead
       ? []
       : (['csrf-token-missing', 'csrf-token-invalid', 'cross-site-request'] as const)),
-    ...(access?.startsWith('Orders.') ? (['permission-denied'] as const) : []),
+    ...(access !== undefined && isPermission(access) ? (['permission-denied'] as const) : []),
     ...(limit === 'exempt' ? [] : (['rate-limited', 'shutting-down'] as const)),
     ...(route.schema?.body === undefined && route.schema?.querystring === undefined
       ? []
