@@ -118,18 +118,18 @@ function wordsFor(failure: unknown): string {
 
 /** Counts down a wait that the service asked for, in whole seconds. */
 function useWait(): { seconds: number; start(milliseconds: number): void } {
-  const [until, setUntil] = useState(0)
-  const [now, setNow] = useState(0)
+  const [{ now, until }, set] = useState({ now: 0, until: 0 })
   useEffect(() => {
     if (until <= now) return undefined
-    const timer = setTimeout(() => setNow(Date.now()), 1000)
+    const timer = setTimeout(() => set({ now: Date.now(), until }), 1000)
     return () => clearTimeout(timer)
   }, [now, until])
   return {
     seconds: Math.max(0, Math.ceil((until - now) / 1000)),
     start(milliseconds) {
-      setNow(Date.now())
-      setUntil(Date.now() + milliseconds)
+      // Read once: a millisecond that ends between two readings would close the form for a second.
+      const start = Date.now()
+      set({ now: start, until: start + milliseconds })
     },
   }
 }
