@@ -89,7 +89,7 @@ const signIn = createRoute({
 function innerAddress(value: unknown): string {
   if (typeof value !== 'string' || !URL.canParse(value, location.origin)) return '/'
   const { origin, pathname, search } = new URL(value, location.origin)
-  return origin === location.origin && !pathname.startsWith('//') ? pathname + search : '/'
+  return origin === location.origin ? pathname + search : '/'
 }
 
 const views = {
