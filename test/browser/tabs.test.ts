@@ -155,7 +155,9 @@ describe('another person in the tabs of the first', sideBySide, () => {
   })
 
   it('who signs in over the session of the first finds nothing of theirs: it is asked anew', async (t) => {
-    const { user, first, second } = await twoTabs(t, '/orders', ['Admin'])
+    const { person, user, first, second } = await twoTabs(t, '/orders', ['Admin'])
+    // The pointer rests on a row, which may be fetched ahead between one session and the next.
+    person.allowFault(/ 401 .*\/v1\/orders\//)
     await first.getByRole('checkbox', { name: /^Select Protected/ }).click()
     await first.getByText('1 selected').waitFor()
     const next = await newUser(service, { roles: ['Admin'] })
