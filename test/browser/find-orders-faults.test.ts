@@ -78,6 +78,37 @@ const selection = (page: Page) =>
     return [selectionStart, selectionEnd]
   })()`)
 
+describe('a search that is typed by half', sideBySide, () => {
+  it('leaves the orders that were found, until it is complete or Enter is pressed', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'viewer', '/orders')
+    await searchBox(page).pressSequentially('heron')
+    await showsCustomers(page, ['Heron Mills', 'Heron Yard'])
+    const requests = listRequests(page)
+    await searchBox(page).pressSequentially(' sta')
+    await page.getByText('Type on, or press Enter to search for this.').first().waitFor()
+    await page.waitForTimeout(600)
+    await showsCustomers(page, ['Heron Mills', 'Heron Yard'])
+    assert.deepEqual(requests, [])
+    await searchBox(page).pressSequentially('tus=Approved')
+    await page.getByRole('heading', { name: 'No orders match' }).waitFor()
+    await searchBox(page).fill('heron sta')
+    await searchBox(page).press('Enter')
+    await page.waitForURL(/filter=heron\+sta$/)
+    await page.getByRole('heading', { name: 'No orders match' }).waitFor()
+  })
+
+  it('is explained also where the suggestions lie over the words below the box', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'viewer', '/orders')
+    person.expectFault(/ 400 /)
+    await searchBox(page).pressSequentially('total>')
+    const suggestions = page.locator('.search-popup')
+    await suggestions.getByText(/is compared with a decimal number/).waitFor()
+    await suggestions.getByRole('option').first().waitFor()
+  })
+})
+
 describe('a search with a fault', sideBySide, () => {
   const faulty: [what: string, text: string][] = [
     ['a value', 'total>=abc heron'],

@@ -29,7 +29,7 @@ before(async () => {
 })
 after(() => service.close())
 
-const suggestions = (page: Page) => page.getByRole('option')
+const suggestions = (page: Page) => page.getByRole('listbox', { name: 'Suggestions' }).getByRole('option')
 const sparrows = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => `Sparrow ${from + index}`)
 

@@ -3,7 +3,13 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { FilterError } from '../../../server/orders/filter/fault.ts'
 import { type Filter, parseFilter } from '../../../server/orders/filter/parser.ts'
-import { quoteValue, requiredStatus, spansOf, withStatus } from '../../../web/src/orders/filter/text.ts'
+import {
+  isHalfTyped,
+  quoteValue,
+  requiredStatus,
+  spansOf,
+  withStatus,
+} from '../../../web/src/orders/filter/text.ts'
 import { acceptedFilter, anyText, assertCovers, meaningOf, pieces } from './texts.ts'
 
 describe('quoteValue', () => {
@@ -49,6 +55,34 @@ describe('quoteValue', () => {
       { numRuns: 3000 },
     )
   })
+})
+
+describe('isHalfTyped', () => {
+  for (const text of [
+    'total',
+    'TOTAL ',
+    'acme sta',
+    '-cust',
+    '(created',
+    'status=Pending upda',
+    'a OR modifiedBy ',
+  ]) {
+    it(`${JSON.stringify(text)} is: a field is about to be asked for`, () => assert.ok(isHalfTyped(text)))
+  }
+  for (const text of [
+    '',
+    'st',
+    'stax',
+    'sta ',
+    'acme',
+    '"total"',
+    'total>',
+    'total>5',
+    'customer:sta',
+    'sta acme',
+  ]) {
+    it(`${JSON.stringify(text)} is not`, () => assert.ok(!isHalfTyped(text)))
+  }
 })
 
 describe('spansOf', () => {

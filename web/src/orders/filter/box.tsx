@@ -13,6 +13,8 @@ interface SearchBoxProps {
   isSoft: boolean
   isInvalid: boolean
   messageId: string
+  /** The same, for where the list of completions lies over it. */
+  message: string | undefined
   input: RefObject<HTMLInputElement | null>
   onType(text: string): void
   /** Search for this now. */
@@ -60,7 +62,12 @@ export function SearchBox(props: SearchBoxProps) {
       <ColouredInput {...props} list={list} onPress={press} />
       <End isEmpty={text === ''} onClear={clear} />
       {list.isOpen && (
-        <Completions completions={list.completions} active={list.active} onAccept={list.accept} />
+        <Completions
+          completions={list.completions}
+          active={list.active}
+          onAccept={list.accept}
+          message={props.message}
+        />
       )}
     </search>
   )

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react'
+import { WithCode } from '../../ui/with-code.tsx'
 import type { Completion } from './completion.ts'
 
 export const completionsId = 'search-completions'
@@ -9,10 +10,13 @@ export function Completions({
   completions,
   active,
   onAccept,
+  message,
 }: {
   completions: readonly Completion[]
   active: number
   onAccept(completion: Completion): void
+  /** What there is to say of the text; screen readers have it in the place that this list covers. */
+  message: string | undefined
 }) {
   const list = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -21,6 +25,11 @@ export function Completions({
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the input keeps the focus whatever is pressed in here
     <div className="search-popup" onPointerDown={keepFocus} onMouseDown={keepFocus}>
+      {message !== undefined && (
+        <p className="search-said" aria-hidden="true">
+          <WithCode text={message} />
+        </p>
+      )}
       <div ref={list} id={completionsId} role="listbox" aria-label="Suggestions">
         {completions.map((completion, index) => (
           // biome-ignore lint/a11y/useFocusableInteractive: aria-activedescendant points to it

@@ -6,7 +6,7 @@ import { WithCode } from '../../ui/with-code.tsx'
 import { type StateName, stateNames } from '../states.ts'
 import { SearchBox } from './box.tsx'
 import { type Fault, isUnfinished, lengthFault, type Refusal } from './fault.ts'
-import { requiredStatus, withStatus } from './text.ts'
+import { isHalfTyped, requiredStatus, withStatus } from './text.ts'
 import { type Apply, useSearchText } from './typing.ts'
 
 const messageId = 'search-message'
@@ -51,6 +51,7 @@ export function ListControls({ filter, shownFilter, refusal, onApply, children }
           isSoft={trouble?.isSoft ?? false}
           isInvalid={trouble !== undefined && !trouble.isSoft}
           messageId={messageId}
+          message={trouble?.detail}
           input={input}
           onType={type}
           onDecide={decide}
@@ -93,6 +94,9 @@ function troubleOf(
 ): Trouble | undefined {
   const tooLong = lengthFault(text)
   if (tooLong) return { detail: tooLong.detail, fault: tooLong, isOfThisText: true, isSoft: false }
+  if (isHalfTyped(text) && text.trim() !== filter) {
+    return { detail: 'Type on, or press Enter to search for this.', isOfThisText: true, isSoft: true }
+  }
   if (refusal === undefined) return undefined
   const isOfThisText = text.trim() === filter
   const indent = isOfThisText ? text.length - text.trimStart().length : 0

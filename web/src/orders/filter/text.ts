@@ -1,5 +1,5 @@
 import { keywords, readToken } from '../../../../server/orders/filter/lexer.ts'
-import { findField, type SearchField } from '../fields.ts'
+import { findField, type SearchField, searchFields } from '../fields.ts'
 import { type StateName, stateOf } from '../states.ts'
 
 /**
@@ -85,6 +85,23 @@ function spanKindOf(tokens: Token[], index: number): Span['kind'] {
 export function fieldAt(tokens: Token[], index: number): SearchField | undefined {
   const token = tokens[index]
   return token?.kind === 'word' && tokens[index - 1]?.kind !== 'operator' ? findField(token.text) : undefined
+}
+
+/** Shorter words are searched for more often than they begin the name of a field. */
+const shortestBeginning = 3
+
+/**
+ * Whether it ends in the name of a field, or in the beginning of one: searched for as a word, it would find nothing, and
+ * whoever types it has more to say.
+ */
+export function isHalfTyped(text: string): boolean {
+  const tokens = readTokens(text)
+  const last = tokens.at(-1)
+  if (last === undefined || last.meaning.length < shortestBeginning) return false
+  if (last.to < text.length) return fieldAt(tokens, tokens.length - 1) !== undefined
+  const typed = last.text.toLowerCase()
+  const isFree = last.kind === 'word' && tokens.at(-2)?.kind !== 'operator'
+  return isFree && searchFields.some(({ name }) => name.toLowerCase().startsWith(typed))
 }
 
 /**

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 import { lengthFault } from './fault.ts'
+import { isHalfTyped } from './text.ts'
 
 const pauseMilliseconds = 350
 
@@ -7,7 +8,7 @@ const pauseMilliseconds = 350
 export type Apply = (filter: string, isSameGo: boolean) => void
 
 /**
- * The text of the search box. It is applied after a pause and on demand; and it follows an address that changes by
+ * The text of the search box. It is applied after a pause, unless it is typed by half, and on demand; and it follows an address that changes by
  * itself, as by Back. Whatever is applied late comes back to no text that was typed on meanwhile.
  */
 export function useSearchText(filter: string, onApply: Apply) {
@@ -43,7 +44,7 @@ export function useSearchText(filter: string, onApply: Apply) {
     type(next: string): void {
       setText(next)
       clearTimeout(timer.current)
-      timer.current = setTimeout(() => apply(next), pauseMilliseconds)
+      if (!isHalfTyped(next)) timer.current = setTimeout(() => apply(next), pauseMilliseconds)
     },
     /** What somebody has decided on: a search of its own in the history. */
     decide(next: string): void {
