@@ -41,6 +41,18 @@ const tokyo = {
 const sparrows = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => `Sparrow ${from + index}`)
 
+/** Whether another part of the page lies over what has the focus, or it is out of sight. */
+const isFocusHidden = `(() => {
+  const { activeElement, body } = document
+  if (activeElement === body) return false
+  const { left, right, top, bottom } = activeElement.getBoundingClientRect()
+  return [[left + 2, top + 2], [right - 2, bottom - 2], [(left + right) / 2, (top + bottom) / 2]].some((point) => {
+    const seen = document.elementFromPoint(...point)
+    const over = seen?.closest('.list-foot, thead')
+    return seen === null || (over && !over.contains(activeElement))
+  })
+})()`
+
 /** The ids of the rows on the screen, in their order. */
 const idsOf = (page: Page) =>
   page.evaluate<string[]>(
@@ -283,6 +295,29 @@ describe('the keyboard', sideBySide, () => {
     await page.keyboard.press('j')
     assert.equal(await focusedName(page), 'Owl One')
   })
+
+  // What a window of 1280 by 1024 and one of 1280 by 800 have left at 400 % and at 200 %; and one without zoom.
+  for (const [width, height] of [
+    [320, 256],
+    [640, 400],
+    [1280, 800],
+  ] as const) {
+    it(`never has its focus behind what lies over the rows, at ${width} by ${height}`, async (t) => {
+      const person = await browser.person(t, { service, viewport: { width, height } })
+      const page = await visit(person, 'admin', '/orders?filter=sparrow')
+      await page
+        .getByRole('checkbox', { name: /^Select Sparrow/ })
+        .first()
+        .click()
+      await page.getByText('1 selected').waitFor()
+      const hidden: string[] = []
+      for (let press = 0; press < 60; press += 1) {
+        await page.keyboard.press('Tab')
+        if (await page.evaluate(isFocusHidden)) hidden.push(await focusedName(page))
+      }
+      assert.deepEqual(hidden, [])
+    })
+  }
 
   it('reaches everything with Tab in the order of the eye', async (t) => {
     const person = await browser.person(t, { service })
