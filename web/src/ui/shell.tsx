@@ -69,14 +69,14 @@ function Side() {
           <SignOutIcon />
           <span>Sign out</span>
         </Button>
-        <div className="person">
-          <span className="person-initial" aria-hidden="true">
-            {[...user.userName][0]}
-          </span>
-          <div className="person-name">
-            {user.userName}
-            <div className="soft small">{user.roles.join(', ') || 'no role'}</div>
-          </div>
+      </div>
+      <div className="person">
+        <span className="person-initial" aria-hidden="true">
+          {[...user.userName][0]}
+        </span>
+        <div className="person-name">
+          {user.userName}
+          <div className="soft small">{user.roles.join(', ') || 'no role'}</div>
         </div>
       </div>
     </header>

@@ -1,5 +1,6 @@
 import './list.css'
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { isPassing } from '../../api/problem.ts'
 import { useMay } from '../../auth/session.ts'
 import { withoutBackticks } from '../../ui/backticks.ts'
 import { FailureNote } from '../../ui/failure.tsx'
@@ -95,7 +96,7 @@ function Result({ shown, failure, ...others }: ResultProps) {
   }
   if (shown !== undefined) return <Orders {...{ ...others, shown, showOther, wantsFocus }} />
   const isRefused = refusalOf(failure) !== undefined
-  if (failure != null && !isRefused) return null
+  if (failure != null && !isRefused && !isPassing(failure)) return null
   return (
     <div className="card list-card">
       {isRefused ? (
