@@ -4,7 +4,9 @@ import { answerWith, asPage, problemWith } from '../../support/page.ts'
 
 let user = { id: 1, userName: 'mara', roles: ['Admin'] }
 let logout = () => answerWith(204)
+const asked: string[] = []
 const page = asPage((path) => {
+  asked.push(path)
   if (path === '/v1/auth/me') return user.id === 0 ? anonymous() : answerWith(200, user)
   if (path === '/v1/auth/me/permissions') return answerWith(200, { permissions: ['Orders.Read'] })
   if (path === '/v1/auth/csrf') return answerWith(200, { token: 'token' })
@@ -84,8 +86,10 @@ describe('a page for the back-forward cache', () => {
   })
 
   it('that is left for good, or shown for the first time, changes nothing', () => {
+    asked.length = 0
     page.happen('pagehide', false)
     page.happen('pageshow', false)
     assert.equal(currentSession().kind, 'signed-in')
+    assert.deepEqual(asked, [])
   })
 })

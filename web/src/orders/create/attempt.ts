@@ -27,7 +27,7 @@ let leadAway: ((id: string) => void) | undefined
 const told = new Set<string>()
 
 /** Called for each answer, also when it comes after `stop` or after its view went: the person hears of every order. */
-function arrive(order: Sending, id: string): void {
+export function arrive(order: Sending, id: string): void {
   if (order.hands !== changesOfHands()) return
   if (!told.has(order.idempotencyKey)) announce(`Order for ${shortName(order.customer)} created`)
   told.add(order.idempotencyKey)
