@@ -134,7 +134,10 @@ export class PipelinedConnection implements ConnectionSource {
   #connecting: Promise<Connection> | undefined
   #isClosed = false
 
-  /** `plansOnce`: statements are planned for any values instead of anew for each; that is a setting of the session. */
+  /**
+   * `plansOnce`: statements are planned for any values, by a setting of the session. PostgreSQL does so by itself after
+   * five uses, but not for a page, whose bound `limit` makes a plan for just that number look better each time.
+   */
   constructor(config: pg.ClientConfig, losses: ConnectionLosses, { plansOnce }: { plansOnce: boolean }) {
     this.#config = config
     this.#plansOnce = plansOnce

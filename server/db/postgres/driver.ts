@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -36,6 +37,22 @@ export function postgresDialect(source: ConnectionSource, options: DialectOption
 
 /** When the server does not answer at all, by this side's clock. */
 export const silenceTimeoutMilliseconds = 5_000
+
+/** For what a server that is there answers at once. Throws `DatabaseUnavailable` when it does not. */
+export async function within<T>(milliseconds: number, answer: Promise<T>): Promise<T> {
+  const timer = new AbortController()
+  const silence = delay(milliseconds, undefined, { signal: timer.signal }).then(() => {
+    throw new DatabaseUnavailable(`no answer within ${milliseconds} ms`)
+  })
+  // Whichever of the two comes second is heard by nobody.
+  silence.catch(() => undefined)
+  answer.catch(() => undefined)
+  try {
+    return await Promise.race([answer, silence])
+  } finally {
+    timer.abort()
+  }
+}
 
 /** Of the time of a transaction's statements: less is not worth a message to the server. */
 const noticeableMilliseconds = 20

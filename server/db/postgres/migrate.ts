@@ -10,6 +10,7 @@ import {
   silenceTimeoutMilliseconds,
   translateConnectError,
   translatePostgresError,
+  within,
 } from './driver.ts'
 import { schema } from './schema.ts'
 
@@ -49,7 +50,7 @@ async function migrateOnce(url: string, onNotice: (message: string) => void): Pr
     const db = new Kysely<Database>({
       dialect: postgresDialect(onlySource(client), { names: undefined }),
     })
-    const pending = await withinSilence(pendingMigrations(db, schema))
+    const pending = await within(silenceTimeoutMilliseconds, pendingMigrations(db, schema))
     if (pending.length === 0) {
       await noticeMissingIndex(db, onNotice)
       return []
@@ -78,7 +79,8 @@ const liftLimits = sql`select set_config(name, '0', true) from pg_settings where
 
 /** Without the extension pg_trgm the migration could not make it (docs/operations.md). */
 async function noticeMissingIndex(db: Kysely<Database>, onNotice: (message: string) => void): Promise<void> {
-  const { rows } = await withinSilence(
+  const { rows } = await within(
+    silenceTimeoutMilliseconds,
     sql`select 1 where to_regclass('orders_by_trigram') is not null`.execute(db),
   )
   if (rows.length > 0) return
@@ -127,7 +129,8 @@ function createClient(url: string, applicationName: string): Connection {
 }
 
 async function refuseOldServer(client: Connection): Promise<void> {
-  const { rows } = await withinSilence(
+  const { rows } = await within(
+    silenceTimeoutMilliseconds,
     client.query<{ server_version_num: string }>('show server_version_num'),
   ).catch((error: unknown) => {
     throw translatePostgresError(error)
@@ -137,21 +140,6 @@ async function refuseOldServer(client: Connection): Promise<void> {
   throw new DatabaseRefused(
     `DATABASE_URL: the server is PostgreSQL ${major}; version ${oldestServerMajor} or newer is needed`,
   )
-}
-
-/** What is answered at once by a server that is there; its connection is given up otherwise. */
-async function withinSilence<T>(answer: Promise<T>): Promise<T> {
-  const timer = new AbortController()
-  const silence = delay(silenceTimeoutMilliseconds, undefined, { signal: timer.signal }).then(() => {
-    throw new DatabaseUnavailable(`no answer within ${silenceTimeoutMilliseconds} ms`)
-  })
-  silence.catch(() => undefined)
-  answer.catch(() => undefined)
-  try {
-    return await Promise.race([answer, silence])
-  } finally {
-    timer.abort()
-  }
 }
 
 const connectExplanations: Record<string, string> = {

@@ -1,7 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { Kysely, sql } from 'kysely'
 import type pg from 'pg'
-import { DatabaseRefused, DatabaseUnavailable } from '../errors.ts'
+import { DatabaseRefused } from '../errors.ts'
 import type {
   DatabasePort,
   GroupedOperations,
@@ -18,7 +17,7 @@ import {
   type PostgresOptions,
   types,
 } from './connections.ts'
-import { postgresDialect, StatementNames, silenceTimeoutMilliseconds } from './driver.ts'
+import { postgresDialect, StatementNames, silenceTimeoutMilliseconds, within } from './driver.ts'
 import { Reads } from './reads.ts'
 import { Writes } from './writes.ts'
 
@@ -84,7 +83,9 @@ export function openPostgres<Operations extends WriteOperations, NamedReads exte
       (await singleReads[name]?.(read, input)) ?? reads.query(name, input, options),
     // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
     write: (name, input): Promise<any> => writes.write(name, input),
-    ping: () => pingWithin(read, pingLimitMilliseconds),
+    async ping() {
+      await within(pingLimitMilliseconds, sql`select 1 from roles limit 1`.execute(read))
+    },
     async backup() {
       throw new DatabaseRefused(
         'DATABASE_URL: PostgreSQL has its own tools for this (pg_dump, pg_basebackup)',
@@ -96,19 +97,6 @@ export function openPostgres<Operations extends WriteOperations, NamedReads exte
       await Promise.all([pool.close(), pipeline.close()])
     },
   }
-}
-
-async function pingWithin(read: Kysely<Database>, milliseconds: number): Promise<void> {
-  const answer = sql`select 1 from roles limit 1`.execute(read)
-  const timer = new AbortController()
-  const late = delay(milliseconds, 'late', { signal: timer.signal }).catch(() => undefined)
-  try {
-    if ((await Promise.race([answer, late])) !== 'late') return
-  } finally {
-    timer.abort()
-  }
-  answer.catch(() => undefined)
-  throw new DatabaseUnavailable(`no answer within ${milliseconds} ms`)
 }
 
 function clientConfig(
