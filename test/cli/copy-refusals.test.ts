@@ -3,7 +3,6 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import Sqlite from 'better-sqlite3'
-import { migrateDatabase } from '../../server/db/open.ts'
 import { commandLine, refusal } from './command-line.ts'
 import {
   assertFresh,
@@ -12,6 +11,7 @@ import {
   copy,
   fillSource,
   holdCopy,
+  migrateTarget,
   prepare,
   prepareSource,
   skip,
@@ -122,7 +122,7 @@ describe('copy refuses a target', { skip, concurrency: 4 }, () => {
   it('that holds anything, and leaves it as it is', async (t) => {
     const { cli, target } = await prepare(t)
     fillSource(cli)
-    await migrateDatabase({ databaseUrl: target.url })
+    await migrateTarget(target)
     await target.query("insert into login_failures values ('mine', 1, 2, 3)")
     const before = await contentOf(target)
     assert.deepEqual(await copy(cli, target.url), notEmpty('login_failures'))
@@ -131,7 +131,7 @@ describe('copy refuses a target', { skip, concurrency: 4 }, () => {
 
   it('whose roles are not those of a new database', async (t) => {
     const { cli, target } = await prepare(t)
-    await migrateDatabase({ databaseUrl: target.url })
+    await migrateTarget(target)
     await target.query("update role_permissions set permission = 'Orders.Approve' where role = 'Viewer'")
     const before = await contentOf(target)
     assert.deepEqual(await copy(cli, target.url), notEmpty('role_permissions'))
@@ -167,7 +167,7 @@ describe('copy refuses a target', { skip, concurrency: 4 }, () => {
 
   it('of a newer version', async (t) => {
     const { cli, target } = await prepare(t)
-    await migrateDatabase({ databaseUrl: target.url })
+    await migrateTarget(target)
     await target.query("insert into schema_migrations values ('9999-later', '')")
     assert.deepEqual(
       await copy(cli, target.url),
@@ -189,7 +189,7 @@ describe('copy leaves no trace on failure', { skip, concurrency: 4 }, () => {
   async function assertRefused(t: TestContext, fault: string, message: RegExp): Promise<void> {
     const { cli, target } = await prepare(t)
     fillSource(cli)
-    await migrateDatabase({ databaseUrl: target.url })
+    await migrateTarget(target)
     await target.query(fault)
     const { status, stdout, stderr } = await copy(cli, target.url, '--json')
     assert.deepEqual({ status, stdout }, { status: 1, stdout: '' })
@@ -243,7 +243,8 @@ describe('copy leaves no trace on failure', { skip, concurrency: 4 }, () => {
     const copying = copy(cli, target.url, '--json')
     await held.reached()
     await target.query(
-      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'countersign copy'",
+      `select pg_terminate_backend(pid) from pg_stat_activity
+        where application_name = 'countersign copy' and datname = current_database()`,
     )
     const { status, stderr } = await copying
     assert.equal(status, 1)

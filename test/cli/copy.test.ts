@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { progressPrinter } from '../../server/cli/progress.ts'
 import { CopySource, describeTables } from '../../server/db/copy/source.ts'
-import { migrateDatabase } from '../../server/db/open.ts'
 import type { Database } from '../../server/db/tables.ts'
 import { goodPassword } from './command-line.ts'
 import {
@@ -14,6 +13,7 @@ import {
   fillSource,
   holdCopy,
   lastInstantOfOrders,
+  migrateTarget,
   prepare,
   prepareSource,
   skip,
@@ -139,7 +139,7 @@ describe('the tally of copied orders', { skip, concurrency: 4 }, () => {
   it('is not left behind, nor in the way of a target whose orders are gone again', async (t) => {
     const { cli, target } = await prepare(t)
     fillSource(cli)
-    await migrateDatabase({ databaseUrl: target.url })
+    await migrateTarget(target)
     await target.query(`insert into orders values
       (gen_random_uuid(), 'a', 'a', 5, 1, 0, null, null, null, null, null, 1)`)
     await target.query('delete from orders')
@@ -149,7 +149,7 @@ describe('the tally of copied orders', { skip, concurrency: 4 }, () => {
   it('refuses a target that does not make it', async (t) => {
     const { cli, target } = await prepare(t)
     fillSource(cli)
-    await migrateDatabase({ databaseUrl: target.url })
+    await migrateTarget(target)
     await target.query('alter table orders disable trigger order_tally_insert')
     const { status, stderr } = await copy(cli, target.url)
     assert.equal(status, 1)

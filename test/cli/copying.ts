@@ -57,6 +57,11 @@ export async function prepareSource(t: TestContext): Promise<CommandLine> {
   return cli
 }
 
+/** However long a busy server takes to let one in. */
+export async function migrateTarget({ url }: Target): Promise<void> {
+  await migrateDatabase({ databaseUrl: url, startTimeoutMilliseconds: 60_000 })
+}
+
 export async function queryOnce(url: string, text: string): Promise<Record<string, unknown>[]> {
   const types = new pg.TypeOverrides()
   types.setTypeParser(pg.types.builtins.INT8, Number)
@@ -162,7 +167,7 @@ export function trigger(table: string, body: string): string {
 
 /** Stops the copy in the middle of its transaction, at a lock in the target that the test holds. */
 export async function holdCopy(t: TestContext, target: Target) {
-  await migrateDatabase({ databaseUrl: target.url })
+  await migrateTarget(target)
   await target.query(trigger('session_ids', 'perform pg_advisory_xact_lock(77); return new'))
   const holder = new pg.Client({ connectionString: target.url })
   holder.on('error', () => undefined)

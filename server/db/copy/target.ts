@@ -8,6 +8,8 @@ import { connect, migrateUnderLock } from '../postgres/migrate.ts'
 import type { Database } from '../tables.ts'
 import { batchRows, type CopiedTable, quoted, selectInKeyOrder, type TextRow } from './table.ts'
 
+/** Nobody repeats a command as a service would. */
+const connectTimeoutMilliseconds = 10_000
 const lockTimeoutMilliseconds = 5_000
 
 /**
@@ -21,7 +23,7 @@ export async function inTarget<Output>(
 ): Promise<Output> {
   let isCommitting = false
   try {
-    const client = await connect(url, 'countersign copy')
+    const client = await connect(url, 'countersign copy', connectTimeoutMilliseconds)
     try {
       const db = new Kysely<Database>({ dialect: postgresDialect(onlySource(client), { names: undefined }) })
       const transaction = db.transaction().setIsolationLevel('read committed')

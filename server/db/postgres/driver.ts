@@ -227,7 +227,7 @@ export function translateConnectError(error: unknown): unknown {
   return new DatabaseUnavailable(`the connection failed: ${messageOf(error)}`, { cause: error })
 }
 
-/** A name with several addresses fails with one error for each, and no message of its own. */
+/** Of an AggregateError, which has none of its own. */
 function messageOf(error: Error): string {
   if (!(error instanceof AggregateError)) return error.message
   return error.errors.map((one) => (one instanceof Error ? one.message : String(one))).join(', ')
@@ -248,26 +248,12 @@ export function isConflict(error: unknown): boolean {
   return error instanceof pg.DatabaseError && (error.code === '40001' || error.code === '40P01')
 }
 
-const socketCodes = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ECONNABORTED',
-  'EPIPE',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ENOENT',
-])
-
 /** The driver says these in words only. */
 const driverMessages =
   /Connection terminated|Query read timeout|not queryable|timeout exceeded when trying to connect|timeout expired|Client was closed|server closed the connection|pool after calling end/
 
-function isConnectionError(error: Error): boolean {
-  const { code } = error as NodeJS.ErrnoException
-  if (error instanceof AggregateError)
-    return error.errors.every((one) => one instanceof Error && isConnectionError(one))
-  return (code !== undefined && socketCodes.has(code)) || driverMessages.test(error.message)
+/** What the system says of a socket names its call. A name with several addresses fails with one error for each. */
+function isConnectionError(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.every(isConnectionError)
+  return error instanceof Error && ('syscall' in error || driverMessages.test(error.message))
 }

@@ -88,8 +88,18 @@ async function noticeMissingIndex(db: Kysely<Database>, onNotice: (message: stri
 }
 
 /** A connection to a server of a version that will do. */
-export async function connect(url: string, applicationName: string): Promise<Connection> {
-  const client = createClient(url, applicationName)
+export async function connect(
+  url: string,
+  applicationName: string,
+  timeoutMilliseconds = connectTimeoutMilliseconds,
+): Promise<Connection> {
+  const client = createClient({
+    connectionString: url,
+    application_name: applicationName,
+    types,
+    keepAlive: true,
+    connectionTimeoutMillis: timeoutMilliseconds,
+  })
   try {
     await client.connect().catch((error: unknown) => {
       throw explainConnect(error)
@@ -111,15 +121,9 @@ function explainConnect(error: unknown): unknown {
 }
 
 /** The driver reads the files that the address names. */
-function createClient(url: string, applicationName: string): Connection {
+function createClient(config: pg.ClientConfig): Connection {
   try {
-    return new Connection({
-      connectionString: url,
-      application_name: applicationName,
-      types,
-      keepAlive: true,
-      connectionTimeoutMillis: connectTimeoutMilliseconds,
-    })
+    return new Connection(config)
   } catch (error) {
     throw new DatabaseRefused(
       'DATABASE_URL: the address is not valid, or names a certificate file that cannot be read',
