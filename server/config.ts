@@ -215,7 +215,7 @@ export const settings = {
   PERMISSION_CACHE_TTL_SECONDS: number(
     [0, 300],
     300,
-    'Age at most of what is remembered of role permissions and of accounts, in seconds',
+    'How long role permissions and accounts are remembered, in seconds',
   ),
   RATE_LIMIT_FACTOR: number(
     [0, 1_000_000],
@@ -239,7 +239,7 @@ export const settings = {
   },
   LOG_LEVEL: oneOf(
     ['info', 'trace', 'debug', 'warn', 'error', 'fatal', 'silent'],
-    'Least level that is logged',
+    'Lowest level that is logged',
   ),
   METRICS_PORT: number(
     [1, 65_535],
@@ -344,7 +344,7 @@ export function readDatabaseUrl(env: Record<string, string | undefined>, { devel
   return env.DATABASE_URL || (development ? fallback.development : fallback.production)
 }
 
-/** A setting that is faulty has its default, and is told of in `faults`. */
+/** A faulty setting gets its default, and `faults` says so. */
 function readSettings(
   env: Record<string, string | undefined>,
   development: boolean,

@@ -8,8 +8,8 @@ import { makeIfStale } from './built-folder.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 /**
- * Makes server/dist/, the service and what it imports in a few files of JavaScript, unless it is what the sources say
- * already. Returns whether anything was made.
+ * Makes server/dist/ (the service and what it imports, in a few files of JavaScript), unless it was made from these very
+ * sources. Returns whether anything was made.
  */
 export function buildServerIfStale(): Promise<boolean> {
   return makeIfStale(join(root, 'server', 'dist'), sources(), (target) =>
@@ -18,9 +18,7 @@ export function buildServerIfStale(): Promise<boolean> {
 }
 
 function sources(): string[] {
-  return [
-    ...globSync('{server/**/*.ts,tools/bundle-server.ts,package-lock.json}', { cwd: root })
-      .sort()
-      .map((path) => join(root, path)),
-  ]
+  return globSync('{server/**/*.ts,tools/bundle-server.ts,package-lock.json}', { cwd: root })
+    .sort()
+    .map((path) => join(root, path))
 }

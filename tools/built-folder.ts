@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const stamp = '.sources'
 
 /**
- * Makes `folder` by `make`, unless it is what the sources say already. It appears as a whole, also while several
+ * Makes `folder` by `make`, unless it was made from these very sources. It appears as a whole, even when several
  * processes make it at once. Returns whether anything was made.
  */
 export async function makeIfStale(
@@ -40,7 +40,7 @@ function hashOf(files: string[]): string {
   return hash.digest('hex')
 }
 
-/** Another process may be doing the same with the same result: then one of them wins. */
+/** When another process does the same at the same time, one of them wins; the result is the same. */
 async function replace(folder: string, target: string): Promise<void> {
   const old = await mkdtemp(join(dirname(folder), '.dist-'))
   try {

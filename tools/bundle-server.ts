@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'vite'
 
 /**
- * Bundles the service into the folder that is named: one file for each entry, and what they share. Names and lines are
- * kept, for the stack traces in the log. Packages with native parts stay outside, and so does what only development needs.
+ * Bundles the service into the named folder: one file for each entry, and what they share. Names and lines are kept for
+ * stack traces. Packages with native parts stay outside, and so does what only development needs.
  */
 const [folder] = process.argv.slice(2)
 if (folder === undefined) throw new Error('name a folder')

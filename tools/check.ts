@@ -3,8 +3,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
- * The gate, in the order of what it costs; ends at the first step that fails. The tests come last, and are left out
- * with --no-tests, for who has just run them.
+ * The gate: cheap steps first, and the first that fails ends it. The tests come last; --no-tests leaves them out.
  */
 const root = fileURLToPath(new URL('..', import.meta.url))
 const steps = [

@@ -18,7 +18,7 @@ const defaultDays = 365
 /** In one statement and one transaction. */
 const batchRows = 1_000
 
-/** Fills a database with invented orders; one that people work with only when it is told to. */
+/** Fills a database with invented orders; one that people work with only with --yes. */
 export async function runSeed(invocation: Invocation): Promise<Outcome> {
   const count = wholeNumber(invocation, 'orders', greatestCount)
   const days = wholeNumber(invocation, 'days', 3_650, defaultDays)

@@ -27,8 +27,8 @@ interface Period {
 }
 
 /**
- * Request limits, in the memory of each instance, in fixed periods of a minute, the first of which begins with the
- * first request of a key. Every limited answer states the policy and what is left of it
+ * Request limits, in the memory of each instance, in periods of a minute that begin with the first request of a
+ * key. Every limited answer states the policy and what is left of it
  * (draft-ietf-httpapi-ratelimit-headers-10).
  */
 export class RequestLimits {

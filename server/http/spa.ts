@@ -33,7 +33,7 @@ export async function registerWebApp(app: App): Promise<SendPage> {
   return (request, reply, path) => sendWebApp(request, reply, path, root)
 }
 
-/** index.html for every address of the web app, asked for anew every time; files under /assets/ as they are. */
+/** index.html, never cached, for every address of the web app; files under /assets/ as they are. */
 function sendWebApp(request: FastifyRequest, reply: FastifyReply, path: string, root: string): FastifyReply {
   const isAsset = path === '/assets' || path.startsWith('/assets/')
   if (isAsset && !isFile(path, root)) throw new Problem('route-not-found')
