@@ -25,15 +25,6 @@ export function newOrderId(nowMilliseconds: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
-/**
- * The number of an order on SQLite, whose index of trigrams knows rows by numbers alone: the instant of the id and the
- * bits in which the ids of one instant count. Numbers are in the order of ids.
- */
-export function orderNumber(id: string): bigint {
-  const rest = (Number.parseInt(id.slice(15, 18), 16) << 6) | (Number.parseInt(id.slice(19, 21), 16) & 0x3f)
-  return (BigInt(instantOfId(id)) << BigInt(orderCountBits)) | BigInt(rest)
-}
-
 /** The instant of a UUIDv7, in milliseconds since 1970. */
 export function instantOfId(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)

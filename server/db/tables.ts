@@ -23,11 +23,14 @@ export interface Database {
   idempotency_keys: IdempotencyKeysTable
 }
 
-/** The number of an order, which only SQLite's table has (ids.ts). */
+/** The number of an order, by which SQLite's index of trigrams knows it; only SQLite's table has it, and gives it. */
 export const sqliteRowNumber = 'seq'
 
-/** A table of one row that only SQLite has: up to which row the orders are in the index of trigrams. */
-export const sqliteOwnTables = ['orders_search_deferral'] as const
+/**
+ * Tables of one row that only SQLite has: up to which row the orders are in the index of trigrams, and whether their numbers
+ * are in the order of their ids.
+ */
+export const sqliteOwnTables = ['orders_search_deferral', 'order_numbers'] as const
 
 /** Tables that the database itself makes from others: they are read, and never written or copied. */
 export const derivedTables = ['order_tally', 'order_tally_changes'] as const

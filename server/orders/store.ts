@@ -1,5 +1,4 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
-import { ofEngine } from '../db/engine.ts'
 import { prepared } from '../db/prepared.ts'
 import type { Database, OrdersTable } from '../db/tables.ts'
 import { instantOfId } from '../ids.ts'
@@ -9,12 +8,11 @@ import {
   fieldNames,
   type Order,
   type OrderStatus,
+  orderColumns,
   orderFields,
   orderStatus,
 } from './order.ts'
-import * as postgres from './postgres.ts'
 import { type GroupedOrder, insertTogether } from './postgres.ts'
-import * as sqlite from './sqlite.ts'
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
@@ -34,12 +32,12 @@ export interface NewOrder {
 }
 
 export async function insertOrder(trx: Transaction<Database>, order: NewOrder): Promise<void> {
-  await ofEngine(trx, { sqlite, postgres }).insertRow(trx, toRow(order))
+  await insertRow(trx, toRow(order))
 }
 
 /** Rows as they are, in one statement. */
 export async function addOrders(trx: Transaction<Database>, rows: readonly OrdersTable[]): Promise<void> {
-  await ofEngine(trx, { sqlite, postgres }).insertRows(trx, rows)
+  await trx.insertInto('orders').values(rows).execute()
 }
 
 /** Those whose key is new, in one statement; no two may have the same key. Returns their ids. */
@@ -52,6 +50,14 @@ export function insertOrders(
     orders.map(({ order, key }) => ({ order: toRow(order), key })),
   )
 }
+
+const insertRow = prepared(
+  (
+    _db,
+    row: OrdersTable,
+  ) => sql`insert into orders (${sql.join(orderColumns.map((column) => sql.ref(column)))})
+    values (${sql.join(orderColumns.map((column) => row[column]))})`,
+)
 
 function toRow(order: NewOrder): OrdersTable {
   return {

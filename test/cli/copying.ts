@@ -6,7 +6,6 @@ import pg from 'pg'
 import type { CopyReport } from '../../server/db/copy/copy.ts'
 import { migrateDatabase } from '../../server/db/open.ts'
 import { type Database, type DerivedTable, sqliteRowNumber } from '../../server/db/tables.ts'
-import { orderNumber } from '../../server/ids.ts'
 import { createTestDatabase, testEngine } from '../support/database.ts'
 import { orderIdAt } from '../support/orders.ts'
 import { type CommandLine, commandLine } from './command-line.ts'
@@ -126,7 +125,7 @@ export function insertSource(database: Sqlite.Database): void {
   ]
   const plain = Array.from({ length: 4_500 }, (_, index) => plainOrder(index))
   const oddId = orderIdAt(lastInstantOfOrders, 0)
-  insert('orders', [orderNumber(oddId), oddId, ...odd], ...plain)
+  insert('orders', [null, oddId, ...odd], ...plain)
 }
 
 /** Ids fall while totals rise, so that no order but that of the key will do. */
@@ -134,7 +133,7 @@ export function plainOrder(index: number): unknown[] {
   const instant = 9_999 - index
   const id = orderIdAt(instant, 0)
   const rest = [null, null, null, null, null, 1]
-  return [orderNumber(id), id, `Customer ${index}`, `customer ${index}`, index + 1, 0, instant, ...rest]
+  return [null, id, `Customer ${index}`, `customer ${index}`, index + 1, 0, instant, ...rest]
 }
 
 /** The number that SQLite gives to the rows of orders is its own. */

@@ -152,8 +152,26 @@ describe('how a page is found', () => {
   ]
   for (const [filter, sort, matches, offset, page] of plans) {
     it(`of ${matches} of '${filter}' by ${sort} from ${offset ?? 'the start, all'}: ${page}`, () => {
-      const planned = planPage(request(filter, sort, offset), { byStatus: million, matches })
+      const planned = planPage(request(filter, sort, offset), {
+        byStatus: million,
+        matches,
+        isInOrder: true,
+      })
       assert.equal(pageInWords(planned), page)
+    })
+  }
+})
+
+describe('how a page is found where numbers are not in the order of creation', () => {
+  for (const [filter, matches, page] of [
+    ['acme', 10_000, 'walk orders_by_id after 0'],
+    ['acme', 1_000, 'sort after 0'],
+    ['total>=5 total<6', 10_000, 'walk orders_by_id after 0'],
+    ['', 1_000_000, 'walk orders_by_id after 0'],
+  ] as const) {
+    it(`of ${matches} of '${filter}': ${page}`, () => {
+      const table = { byStatus: million, matches, isInOrder: false }
+      assert.equal(pageInWords(planPage(request(filter), table)), page)
     })
   }
 })

@@ -1,16 +1,20 @@
 import type { Kysely } from 'kysely'
+import { ofEngine } from '../../db/engine.ts'
 import type { Database } from '../../db/tables.ts'
 import { Problem } from '../../http/problems.ts'
 import { countByStatus } from '../tally.ts'
 import { type FoundOrders, type ListRequest, planCount, planPage, tuning } from './plan.ts'
+import * as postgres from './postgres.ts'
 import { countBy, findBy } from './query.ts'
+import * as sqlite from './sqlite.ts'
 
 /** A page of the orders that match, and how many match, of one snapshot. Throws `result-too-large`. */
 export async function findOrders(snapshot: Kysely<Database>, request: ListRequest): Promise<FoundOrders> {
   const byStatus = await countByStatus(snapshot)
   const matches = await countBy(snapshot, planCount(request.filter, byStatus), byStatus)
   if (request.page === null && matches > tuning.unpagedLimit) throw tooLarge(matches)
-  const items = await findBy(snapshot, request, planPage(request, { byStatus, matches }))
+  const isInOrder = await ofEngine(snapshot, { sqlite, postgres }).isInOrder(snapshot)
+  const items = await findBy(snapshot, request, planPage(request, { byStatus, matches, isInOrder }))
   return { items, totalCount: matches }
 }
 

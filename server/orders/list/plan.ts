@@ -25,6 +25,8 @@ export interface Table {
   byStatus: ReadonlyMap<number, number>
   /** How many orders match the filter. */
   matches: number
+  /** Whether the table itself, and the index of texts, is in the order of creation. */
+  isInOrder: boolean
 }
 
 /**
@@ -45,7 +47,7 @@ export type Count =
  * - `nothing`: it is empty.
  * - `walk`: along an index that has the order of the list, looking at each order until the page is full. With a
  *   status only its part of the index is walked, and the rest of the filter is left to be looked at. The index
- *   `orders` is the table itself, which is in the order of creation.
+ *   `orders` is the table itself.
  * - `text`: along the customers that contain the text (folded), in the order of creation.
  * - `sort`: all matches are found by an index of the filter, and then sorted.
  */
@@ -81,13 +83,14 @@ export function planCount(filter: Filter | null, byStatus: Table['byStatus']): C
   return text === undefined ? { by: 'looking', filter } : { by: 'text', text }
 }
 
-export function planPage({ filter, sortKey, page }: ListRequest, { byStatus, matches }: Table): Page {
+export function planPage({ filter, sortKey, page }: ListRequest, table: Table): Page {
+  const { byStatus, matches, isInOrder } = table
   const window = windowOf(matches, page ?? { offset: 0, limit: tuning.unpagedLimit })
   if (window.take === 0) return { by: 'nothing' }
   const { column, index } = orderFields[sortKey].sort
   const parts = conjunctsOf(filter)
   const text = parts.map(indexedText).find((each) => each !== undefined)
-  if (text !== undefined && column === 'id') return { by: 'text', text, ...window }
+  if (text !== undefined && column === 'id' && isInOrder) return { by: 'text', text, ...window }
   const status = column === 'id' ? onlyStatus(parts, byStatus) : null
   const walk = walkOf(status, filter, index, window)
   const bound = parts.filter((part) => isBoundBy(part, column, status))
@@ -97,7 +100,7 @@ export function planPage({ filter, sortKey, page }: ListRequest, { byStatus, mat
   // The orders that the walk looks at, if matches lie evenly: against as many that are found and sorted.
   const walked = (sumOf(byStatus, status) / matches) * (window.skip + window.take)
   if (walked > matches) return { by: 'sort', ...window }
-  return index === 'orders_by_id' && status === null && bound.length === 0
+  return index === 'orders_by_id' && isInOrder && status === null && bound.length === 0
     ? { ...walk, index: 'orders' }
     : walk
 }

@@ -82,6 +82,11 @@ export function alongText(text: string): { matches: RawBuilder<unknown>; key: Ra
   return { matches: sql`orders where ${containing(text)}`, key: sql`orders.id` }
 }
 
+/** It has no order but those of its indexes, and `alongText` and `alongCreation` name one of them. */
+export async function isInOrder(_db: Kysely<Database>): Promise<boolean> {
+  return true
+}
+
 /** Two snapshots with the same bounds and the same transactions under way see the same rows, for as long as a server runs. */
 export async function snapshotVersion(db: Kysely<Database>): Promise<number | string> {
   return (await selectSnapshot(db, {})).rows[0]?.version ?? ''
@@ -133,7 +138,7 @@ function planNear(request: ListRequest, byStatus: Table['byStatus']) {
   const count = planCount(request.filter, byStatus)
   if (request.page === null || count.by !== 'tally') return undefined
   const totalCount = count.statuses.reduce((sum, status) => sum + (byStatus.get(status) ?? 0), 0)
-  const page = planPage(request, { byStatus, matches: totalCount })
+  const page = planPage(request, { byStatus, matches: totalCount, isInOrder: true })
   const isNear = page.by === 'walk' && page.looking === null && page.skip + page.take <= nearLimit
   return isNear ? { page, totalCount } : undefined
 }

@@ -36,7 +36,7 @@ export function along(index: OrderIndex): RawBuilder<unknown> {
   return sql`orders indexed by ${sql.ref(index)}`
 }
 
-/** The table itself, which is in the order of creation: four times as quick as by an index, where rows are looked at. */
+/** The table itself, by number: four times as quick as by an index, where rows are looked at. */
 export const alongCreation = { orders: sql`orders not indexed`, key: sql`orders.seq` }
 
 export function hasStatus(status: number): RawBuilder<SqlBool> {
@@ -71,12 +71,20 @@ export function countContaining(text: string): RawBuilder<{ count: number }> {
     : sql`select count(*) as count from orders_search where orders_search match ${phrase(text)} and ${foundWithinTime}`
 }
 
-/** Some of those, and perhaps others, with the key of their order, which is that of creation. */
+/** Some of those, and perhaps others, with the key of their order, which is that of their numbers. */
 export function alongText(text: string): { matches: RawBuilder<unknown>; key: RawBuilder<unknown> } {
   const matches = sql`orders_search cross join orders on orders.seq = orders_search.rowid
     where orders_search match ${phrase(text)}`
   return { matches, key: sql`orders_search.rowid` }
 }
+
+/** Whether that order is the order of creation. */
+export async function isInOrder(db: Kysely<Database>): Promise<boolean> {
+  const { rows } = await selectOrder(db, {})
+  return rows[0]?.in_order === 1
+}
+
+const selectOrder = prepared(() => sql<{ in_order: number }>`select in_order from order_numbers`)
 
 /** The same for two snapshots of one connection only if nothing was written between them. */
 export async function snapshotVersion(db: Kysely<Database>): Promise<number | string> {
