@@ -1,6 +1,8 @@
 import './ui/tokens.css'
 import './ui/base.css'
 import './ui/controls.css'
+import './ui/dialog.css'
+import './ui/progress.css'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'

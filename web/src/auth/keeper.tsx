@@ -47,7 +47,7 @@ function Notice({ life, now }: { life: SessionLife; now: number }) {
     <Note
       kind="waiting"
       title="Still there?"
-      lines={[`You will be signed out at ${end}, because nothing has happened here for a while.`]}
+      lines={[`You have been inactive for a while and will be signed out at ${end}.`]}
       action={{ name: 'Stay signed in', act: () => void refreshSession().catch(() => undefined) }}
     />
   )

@@ -51,7 +51,7 @@ export function WhatChanged({ before, now, wasSent }: WhatChangedProps) {
           ))}
         </tbody>
       </table>
-      {now.status === approved && <p>Nothing is left to do. The page shows the order as it is now.</p>}
+      {now.status === approved && <p>There is nothing left to do. The page shows the order as it is now.</p>}
     </>
   )
 }

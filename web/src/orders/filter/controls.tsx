@@ -95,7 +95,7 @@ function troubleOf(
   const tooLong = lengthFault(text)
   if (tooLong) return { detail: tooLong.detail, fault: tooLong, isOfThisText: true, isSoft: false }
   if (isHalfTyped(text) && text.trim() !== filter) {
-    return { detail: 'Type on, or press Enter to search for this.', isOfThisText: true, isSoft: true }
+    return { detail: 'Keep typing, or press Enter to search for this.', isOfThisText: true, isSoft: true }
   }
   if (refusal === undefined) return undefined
   const isOfThisText = text.trim() === filter
