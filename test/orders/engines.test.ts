@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { sql } from 'kysely'
+import { orderStatus, orderStatusNames } from '../../server/orders/order.ts'
 import type { Client } from '../support/client.ts'
 import { withRawDatabase } from '../support/database.ts'
 import { insertOrders, orderRow } from '../support/orders.ts'
@@ -104,5 +105,19 @@ describe('on either engine', () => {
     assert.equal(Number(shown?.total), 1234.5678)
     assert.equal(shown?.status, 'Approved')
     assert.equal(new Date(shown?.created_at ?? '').toISOString(), '2023-11-14T22:13:20.123Z')
+  })
+
+  it('the readable view has the name of every status', async () => {
+    const rows = Object.values(orderStatus).map((status) => orderRow({ customer: 'named', status }))
+    await insertOrders(service, rows)
+    const shown = await withRawDatabase(service.databaseUrl, (db) =>
+      sql<{
+        status: string
+      }>`select status from orders_readable where customer = 'named' order by id`.execute(db),
+    )
+    assert.deepEqual(
+      shown.rows.map(({ status }) => status),
+      orderStatusNames,
+    )
   })
 })
