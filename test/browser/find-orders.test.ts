@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { after, before, describe, it, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import {
   customersOf,
@@ -13,7 +13,7 @@ import {
   visit,
 } from '../support/browser/orders.ts'
 import { openBrowser, sideBySide } from '../support/browser/person.ts'
-import { insertOrders } from '../support/orders.ts'
+import { insertOrders, orderRow } from '../support/orders.ts'
 import { type Service, startService } from '../support/service.ts'
 
 const browser = openBrowser()
@@ -25,6 +25,9 @@ before(async () => {
     ...latestFirst(['Heron Ltd', 'Heron Bros', 'Heron Mills'], { status: 1, version: 2 }),
     ...latestFirst(['Heron Yard'], { created_by: 'admin', total_e4: 9_990_000 }),
     ...latestFirst(Array.from({ length: 60 }, (_, index) => `Sparrow ${index + 1}`)),
+    // Half an hour before and after midnight in Auckland, on one day of UTC.
+    orderRow({ customer: 'Kiwi before', created_at: Date.UTC(2026, 1, 22, 10, 30) }),
+    orderRow({ customer: 'Kiwi after', created_at: Date.UTC(2026, 1, 22, 11, 30) }),
   ])
 })
 after(() => service.close())
@@ -244,6 +247,61 @@ describe('the statuses beside the box', sideBySide, () => {
     await page.getByText('Your search already limits the status.').waitFor()
     assert.equal(await searchBox(page).inputValue(), 'heron (status=Pending OR total=1)')
     await focuses(page, 'Search the orders')
+  })
+})
+
+describe('a day', sideBySide, () => {
+  async function inAuckland(t: TestContext, path: string) {
+    const person = await browser.person(t, { service, timezone: 'Pacific/Auckland' })
+    await person.page.clock.setSystemTime('2026-02-22T12:30:00Z')
+    return visit(person, 'viewer', path)
+  }
+
+  it('is the day that the rows show: at half past one in the night "today" finds what is of today', async (t) => {
+    const page = await inAuckland(t, '/orders?filter=kiwi')
+    await showsCustomers(page, ['Kiwi after', 'Kiwi before'])
+    const [, after] = await page.getByRole('row').allInnerTexts()
+    assert.match(after ?? '', /Feb 23, 2026, 12:30/)
+    await searchBox(page).focus()
+    await page.keyboard.press('End')
+    await page.keyboard.type(' today')
+    await page.getByRole('option', { name: /created today/ }).click()
+    assert.equal(await searchBox(page).inputValue(), 'kiwi createdAtUtc=2026-02-23')
+    await showsCustomers(page, ['Kiwi after'])
+    await isAt(page, '/orders?filter=kiwi+createdAtUtc%3D2026-02-23')
+    await page.reload()
+    await showsCustomers(page, ['Kiwi after'])
+  })
+
+  it('or several are chosen beside the statuses, as a part of the search', async (t) => {
+    const page = await inAuckland(t, '/orders?filter=kiwi+createdAtUtc%3C%3D2026-02-22')
+    await showsCustomers(page, ['Kiwi before'])
+    const [from, until] = [page.getByLabel('Created from'), page.getByLabel('Created until')]
+    assert.equal(await from.inputValue(), '')
+    assert.equal(await until.inputValue(), '2026-02-22')
+    await until.fill('2026-02-23')
+    await showsCustomers(page, ['Kiwi after', 'Kiwi before'])
+    await from.fill('2026-02-23')
+    await showsCustomers(page, ['Kiwi after'])
+    assert.equal(await searchBox(page).inputValue(), 'kiwi createdAtUtc=2026-02-23')
+    await until.fill('')
+    await isAt(page, '/orders?filter=kiwi+createdAtUtc%3E%3D2026-02-23')
+    // A year on its way is no search.
+    await from.press('ArrowRight')
+    await from.press('ArrowRight')
+    await page.keyboard.type('19')
+    assert.equal(await searchBox(page).inputValue(), 'kiwi createdAtUtc>=2026-02-23')
+    await searchBox(page).focus()
+    assert.equal(await from.inputValue(), '2026-02-23')
+  })
+
+  it('is not chosen over what a search says otherwise of dates', async (t) => {
+    const page = await inAuckland(t, '/orders?filter=kiwi+(createdAtUtc%3C2026-02-01+OR+total%3E0)')
+    await showsCustomers(page, ['Kiwi after', 'Kiwi before'])
+    await page.getByLabel('Created from').fill('2026-02-01')
+    await page.getByText('Your search already limits the date.').waitFor()
+    await focuses(page, 'Search the orders')
+    assert.equal(await page.getByLabel('Created from').inputValue(), '')
   })
 })
 

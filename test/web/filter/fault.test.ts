@@ -11,26 +11,26 @@ function refused(members: object): ProblemError {
 describe('why a search is refused', () => {
   it('is known to the letter for what cannot be understood, and not said twice', () => {
     const error = { code: 'syntax', detail: 'Not closed.', position: 5, length: 0, expected: [')', 'closed'] }
-    assert.deepEqual(refusalOf(refused({ code: 'invalid-filter', errors: [error] })), {
+    assert.deepEqual(refusalOf(refused({ code: 'invalid-filter', errors: [error] }), 'a (b('), {
       detail: 'Not closed.',
       fault: { position: 5, length: 0, detail: 'Not closed.', expected: [')'] },
     })
   })
 
   it('has words where there is no place', () => {
-    assert.match(refusalOf(refused({ code: 'filter-too-expensive' }))?.detail ?? '', /Narrow it/)
-    assert.match(refusalOf(refused({ code: 'uri-too-long' }))?.detail ?? '', /Shorten it/)
+    assert.match(refusalOf(refused({ code: 'filter-too-expensive' }), '')?.detail ?? '', /Narrow it/)
+    assert.match(refusalOf(refused({ code: 'uri-too-long' }), '')?.detail ?? '', /Shorten it/)
     const errors = [{ parameter: 'pageNumber', code: 'range', detail: 'is too large.' }]
     assert.match(
-      refusalOf(refused({ code: 'validation-failed', errors }))?.detail ?? '',
+      refusalOf(refused({ code: 'validation-failed', errors }), '')?.detail ?? '',
       /pageNumber is too large/,
     )
   })
 
   it('is nothing that is not the fault of the search', () => {
-    assert.equal(refusalOf(refused({ code: 'internal-error', status: 500 })), undefined)
-    assert.equal(refusalOf(new Error('no answer')), undefined)
-    assert.equal(refusalOf(null), undefined)
+    assert.equal(refusalOf(refused({ code: 'internal-error', status: 500 }), ''), undefined)
+    assert.equal(refusalOf(new Error('no answer'), ''), undefined)
+    assert.equal(refusalOf(null, ''), undefined)
   })
 })
 
@@ -40,6 +40,12 @@ describe('the length of a search', () => {
     const fault = lengthFault(`${'😀'.repeat(1000)}ab`)
     assert.deepEqual([fault?.position, fault?.length], [2000, 2])
     assert.match(fault?.detail ?? '', /2 too many/)
+  })
+
+  it('is that of the instants that stand for days', () => {
+    const typed = `createdAtUtc=2026-11-23 ${'a'.repeat(930)}`
+    assert.match(lengthFault(typed)?.detail ?? '', /too many/)
+    assert.equal(lengthFault(typed.replace('=', '>=').slice(0, 900)), undefined)
   })
 })
 

@@ -1,10 +1,12 @@
-import { type ReactNode, type RefObject, useCallback, useRef, useState } from 'react'
+import { type ReactNode, useCallback, useRef, useState } from 'react'
 import { announce } from '../../ui/announce.ts'
 import { Segments } from '../../ui/segments.tsx'
 import { useShortcut } from '../../ui/shortcuts.tsx'
 import { WithCode } from '../../ui/with-code.tsx'
 import { type StateName, stateNames } from '../states.ts'
 import { SearchBox } from './box.tsx'
+import { DayRange } from './day-range.tsx'
+import { requiredDays, withDays } from './days.ts'
 import { type Fault, isUnfinished, lengthFault, type Refusal } from './fault.ts'
 import { isHalfTyped, requiredStatus, withStatus } from './text.ts'
 import { type Apply, useSearchText } from './typing.ts'
@@ -23,7 +25,7 @@ interface ControlsProps {
   children: ReactNode
 }
 
-/** Everything that decides which orders are listed: the search box, and the statuses beside it. */
+/** Everything that decides which orders are listed: the search box, and beside it the statuses and the days. */
 export function ListControls({ filter, shownFilter, refusal, onApply, children }: ControlsProps) {
   const input = useRef<HTMLInputElement>(null)
   const [hasFocus, setFocus] = useState(false)
@@ -41,6 +43,12 @@ export function ListControls({ filter, shownFilter, refusal, onApply, children }
     // The browser brings only what is typed into sight.
     const mark = box?.parentElement?.querySelector<HTMLElement>('.search-fault')
     if (box && mark) box.scrollLeft = mark.offsetLeft - box.clientWidth / 2
+  }
+  /** Goes on with what the text becomes; `null`: it cannot, because the text says something else of it already. */
+  function edit(what: string, next: string | null, goOn: (text: string) => void) {
+    if (next !== null) return goOn(next)
+    announce(`Your search already limits the ${what}. Change it there.`)
+    selectAll(input.current)
   }
   return (
     <>
@@ -61,7 +69,16 @@ export function ListControls({ filter, shownFilter, refusal, onApply, children }
           }}
           onBlur={() => setFocus(false)}
         />
-        <StatusFilter text={text} shownFilter={shownFilter} input={input} onDecide={decide} />
+        <StatusFilter
+          text={text}
+          shownFilter={shownFilter}
+          onChoose={(status) => edit('status', withStatus(text, status), decide)}
+        />
+        <DayRange
+          days={requiredDays(text)}
+          onChoose={(days) => edit('date', withDays(text, days), type)}
+          onFocus={startGo}
+        />
       </div>
       <div className="list-strip">
         <div id={messageId} className="list-message">
@@ -137,24 +154,16 @@ const statuses = [{ label: 'All', value: null }, ...stateNames.map((name) => ({ 
 function StatusFilter({
   text,
   shownFilter,
-  input,
-  onDecide,
+  onChoose,
 }: {
   text: string
   shownFilter: string
-  input: RefObject<HTMLInputElement | null>
-  onDecide(text: string): void
+  onChoose(status: StateName | null): void
 }) {
-  function choose(status: StateName | null) {
-    const next = withStatus(text, status)
-    if (next !== null) return onDecide(next)
-    announce('Your search already limits the status. Change it there.')
-    selectAll(input.current)
-  }
   // Half a search says nothing of the status yet: what is on the screen still does.
   const basis = withStatus(text, null) === null ? shownFilter : text
   const current = requiredStatus(basis)
   const isAll = current === null && withStatus(basis, null) === basis.trim()
   const value = current ?? (isAll ? null : undefined)
-  return <Segments name="list-status" legend="Status" options={statuses} value={value} onChoose={choose} />
+  return <Segments name="list-status" legend="Status" options={statuses} value={value} onChoose={onChoose} />
 }

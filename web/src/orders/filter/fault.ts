@@ -1,4 +1,5 @@
 import { ProblemError, problemOf } from '../../api/problem.ts'
+import { askedOf } from './days.ts'
 import { type Span, spansOf } from './text.ts'
 
 export const maximumLength = 1000
@@ -18,10 +19,10 @@ export interface Refusal {
   fault?: Fault
 }
 
-/** Why the service refuses this search; `undefined` for every failure that is not the search's. */
-export function refusalOf(failure: unknown): Refusal | undefined {
+/** Why the service refuses the search that was typed so; `undefined` for every failure that is not the search's. */
+export function refusalOf(failure: unknown, typed: string): Refusal | undefined {
   const invalid = problemOf(failure, 'invalid-filter')
-  if (invalid) return faultOf(invalid)
+  if (invalid) return faultOf(invalid, typed)
   if (problemOf(failure, 'filter-too-expensive')) {
     return {
       detail: 'This search takes too long. Narrow it with a status, a range of dates or a longer word.',
@@ -37,22 +38,25 @@ export function refusalOf(failure: unknown): Refusal | undefined {
   return { detail: `The address is not valid. ${details.join(' ')}`.trim() }
 }
 
-function faultOf(problem: NonNullable<ReturnType<typeof problemOf<'invalid-filter'>>>): Refusal {
+function faultOf(
+  problem: NonNullable<ReturnType<typeof problemOf<'invalid-filter'>>>,
+  typed: string,
+): Refusal {
   const [error] = problem.errors ?? []
   if (error?.position === undefined) return { detail: problem.detail }
   const { position, length = 0, detail, expected = [] } = error
   const unsaid = expected.filter((word) => !detail.includes(word))
-  return { detail, fault: { position, length, detail, expected: unsaid } }
+  return { detail, fault: { ...askedOf(typed).typedPart({ position, length }), detail, expected: unsaid } }
 }
 
 /** Told here, because the service should not be asked what is known. In code points, as the service counts. */
-export function lengthFault(text: string): Fault | undefined {
-  if (text.length <= maximumLength) return undefined
+export function lengthFault(typed: string): Fault | undefined {
+  const { text, typedPart } = askedOf(typed)
   const points = [...text]
   if (points.length <= maximumLength) return undefined
   const position = points.slice(0, maximumLength).join('').length
   const detail = `A search can have at most 1,000 characters. This one has ${points.length - maximumLength} too many.`
-  return { position, length: text.length - position, detail, expected: [] }
+  return { ...typedPart({ position, length: text.length - position }), detail, expected: [] }
 }
 
 /** Whether it may be right as soon as more is typed. */

@@ -1,5 +1,5 @@
 import { keywords, readToken } from '../../../../server/orders/filter/lexer.ts'
-import { findField, type SearchField, searchFields } from '../fields.ts'
+import { type FieldName, findField, type SearchField, searchFields } from '../fields.ts'
 import { type StateName, stateOf } from '../states.ts'
 
 /**
@@ -118,26 +118,27 @@ interface Restriction {
   /** The indexes of its field and its value among the tokens. */
   first: number
   last: number
-  /** The status it requires, if it requires one. */
-  value: StateName | null
-}
-
-/** The status that the text requires, where `withStatus` could change it; else `null`. */
-export function requiredStatus(text: string): StateName | null {
-  const found = readRestrictions(readTokens(text))
-  const [first] = found ?? []
-  return first !== undefined && found?.every(({ value }) => value === first.value) ? first.value : null
+  operator: string
+  /** What its value says. */
+  value: string
 }
 
 /**
- * The text with `status=…` as its only restriction of the status: in the place of the first it had, else at the end;
- * with the value `null`, without any. All else stays as it was written, but for white space at the ends. `null` when
- * that is not safe to do: when the text is no well-formed filter, or restricts the status within OR, NOT, `-` or
- * parentheses.
+ * The restrictions of a field, where `withRestriction` could change them; `null` where it could not: when the text is no
+ * well-formed filter, or restricts the field within OR, NOT, `-` or parentheses.
  */
-export function withStatus(text: string, value: StateName | null): string | null {
+export function restrictionsOf(text: string, field: FieldName): readonly Restriction[] | null {
+  return readRestrictions(readTokens(text), field)
+}
+
+/**
+ * The text with `wanted` as its only restriction of the field: in the place of the first it had, else at the end; with
+ * `null`, without any. All else stays as it was written, but for white space at the ends. `null` where
+ * `restrictionsOf` says so.
+ */
+export function withRestriction(text: string, field: FieldName, wanted: string | null): string | null {
   const tokens = readTokens(text)
-  const found = readRestrictions(tokens)
+  const found = readRestrictions(tokens, field)
   if (found === null) return null
   const kept: Piece[] = []
   let at = 0
@@ -145,16 +146,28 @@ export function withStatus(text: string, value: StateName | null): string | null
     kept.push(...tokens.slice(at, first))
     at = last + 1
     const from = tokens[first]?.from ?? 0
-    if (value !== null && first === found[0]?.first) {
-      kept.push({ from, to: tokens[last]?.to ?? from, text: `status=${value}` })
+    if (wanted !== null && first === found[0]?.first) {
+      kept.push({ from, to: tokens[last]?.to ?? from, text: wanted })
     } else if (tokens[at]?.text === 'AND') at += 1
     else if (kept.at(-1)?.text === 'AND') kept.pop()
   }
   kept.push(...tokens.slice(at))
-  if (value !== null && found.length === 0) {
-    kept.push({ from: text.length, to: text.length, text: `status=${value}` })
-  }
+  if (wanted !== null && found.length === 0) kept.push({ from: text.length, to: text.length, text: wanted })
   return joined(text, tokens, kept)
+}
+
+/** The one status that the text requires, where `withStatus` could change it; else `null`. */
+export function requiredStatus(text: string): StateName | null {
+  const required = restrictionsOf(text, 'status')?.map(({ operator, value }) =>
+    operator === '=' || operator === ':' ? stateOf(value) : null,
+  )
+  const [first = null] = required ?? []
+  return required?.every((status) => status === first) ? first : null
+}
+
+/** As `withRestriction`, for one status or any. */
+export function withStatus(text: string, status: StateName | null): string | null {
+  return withRestriction(text, 'status', status && `status=${status}`)
 }
 
 type Piece = Pick<Token, 'from' | 'to' | 'text'>
@@ -175,10 +188,10 @@ function joined(text: string, tokens: Token[], pieces: Piece[]): string {
 }
 
 /**
- * The restrictions of the status, each an operand of the outermost AND; `null` when one is not, or when the tokens
+ * The restrictions of the field, each an operand of the outermost AND; `null` when one is not, or when the tokens
  * are not those of a filter (values and limits apart), whose text then cannot be edited by parts.
  */
-function readRestrictions(tokens: Token[]): Restriction[] | null {
+function readRestrictions(tokens: Token[], field: FieldName): Restriction[] | null {
   if (tokens.some(({ isFaulty }) => isFaulty)) return null
   const found: Restriction[] = []
   let depth = 0
@@ -195,9 +208,10 @@ function readRestrictions(tokens: Token[]): Restriction[] | null {
     if (token.kind === 'word' || token.kind === 'string') {
       const last = tokens[index + 1]?.kind === 'operator' ? index + 2 : index
       if (last > index && !isComparison(tokens, index)) return null
-      if (last > index && fieldAt(tokens, index)?.name === 'status') {
+      if (last > index && fieldAt(tokens, index)?.name === field) {
         if (depth > 0 || isNegation(before) || [before, tokens[last + 1]].some(isOr)) return null
-        found.push({ first: index, last, value: statusOf(tokens, last) })
+        const [operator = '', value = ''] = tokens.slice(last - 1, last + 1).map(({ meaning }) => meaning)
+        found.push({ first: index, last, operator, value })
       }
       index = last
       wantsTerm = false
@@ -231,10 +245,4 @@ function isNegation(token: Token | undefined): boolean {
 
 function isOr(token: Token | undefined): boolean {
   return token?.kind === 'keyword' && token.text === 'OR'
-}
-
-function statusOf(tokens: Token[], index: number): StateName | null {
-  const comparison = tokens[index - 1]?.text
-  if (comparison !== '=' && comparison !== ':') return null
-  return stateOf(tokens[index]?.meaning ?? '')
 }

@@ -1,5 +1,6 @@
 import type { SearchField } from '../fields.ts'
 import { stateNames, words } from '../states.ts'
+import { dateOf, dayAt } from './days.ts'
 import { quoteValue } from './text.ts'
 
 /** What the search box offers besides fields and operators, each in words for people. */
@@ -65,25 +66,23 @@ function yourselfOf({ userName }: CompletionContext): Suggestion[] {
   return userName === '' ? [] : [{ name: userName, insert: quoteValue(userName), hint: 'you' }]
 }
 
-const dayMilliseconds = 86_400_000
 /** 1970-01-01 was three days after a Monday. */
 const daysAfterMonday = 3
 const year10000Milliseconds = 253_402_300_800_000
 
-/** Days with names, of UTC as all days of the language are; a day with two names once. None outside of 1970 to 9999. */
+/** The person's days that have names; a day with two names once. None outside of 1970 to 9999. */
 function daysOf(nowMilliseconds: number): Suggestion[] {
   if (!(nowMilliseconds >= 0 && nowMilliseconds < year10000Milliseconds)) return []
-  const today = Math.floor(nowMilliseconds / dayMilliseconds)
-  const iso = (day: number) => new Date(day * dayMilliseconds).toISOString().slice(0, 10)
+  const today = dayAt(nowMilliseconds)
   const hints = new Map<string, string>()
-  const add = (day: string, hint: string) => {
-    const same = hints.get(day)
-    hints.set(day, same === undefined ? hint : `${same}, ${hint}`)
+  const add = (date: string, hint: string) => {
+    const same = hints.get(date)
+    hints.set(date, same === undefined ? hint : `${same}, ${hint}`)
   }
-  add(iso(today), 'today')
-  add(iso(today - 1), 'yesterday')
-  add(iso(today - ((today + daysAfterMonday) % 7)), 'start of this week')
-  add(`${iso(today).slice(0, 8)}01`, 'start of this month')
-  add(`${iso(today).slice(0, 5)}01-01`, 'start of this year')
-  return [...hints].map(([day, hint]) => ({ name: day, insert: day, hint }))
+  add(dateOf(today), 'today')
+  add(dateOf(today - 1), 'yesterday')
+  add(dateOf(today - ((today + daysAfterMonday) % 7)), 'start of this week')
+  add(`${dateOf(today).slice(0, 8)}01`, 'start of this month')
+  add(`${dateOf(today).slice(0, 5)}01-01`, 'start of this year')
+  return [...hints].map(([date, hint]) => ({ name: date, insert: date, hint }))
 }

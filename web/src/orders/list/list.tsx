@@ -52,7 +52,7 @@ interface ListingProps {
 
 function Listing({ search, orders, change, approving }: ListingProps) {
   const { shown, isStale, failure, retry } = orders
-  const refusal = refusalOf(failure)
+  const refusal = refusalOf(failure, search.filter ?? '')
   const count = shown && countWords(shown.totalCount, shown.search.filter)
   const isSlow = useIsLong(isStale && !failure)
   const isFromBefore = isStale && failure != null && shown !== undefined
@@ -87,7 +87,7 @@ interface ResultProps {
 }
 
 function Result({ shown, failure, ...others }: ResultProps) {
-  const { change } = others
+  const { search, change } = others
   /** What was pressed goes away with what it stands in: the focus then goes to the first row. */
   const wantsFocus = useRef(false)
   const showOther = (next: (search: ListSearch) => ListSearch) => {
@@ -95,7 +95,7 @@ function Result({ shown, failure, ...others }: ResultProps) {
     change(next)
   }
   if (shown !== undefined) return <Orders {...{ ...others, shown, showOther, wantsFocus }} />
-  const isRefused = refusalOf(failure) !== undefined
+  const isRefused = refusalOf(failure, search.filter ?? '') !== undefined
   if (failure != null && !isRefused && !isPassing(failure)) return null
   return (
     <div className="card list-card">

@@ -1,4 +1,5 @@
 import { columns, type Direction, type SortKey, sortKeys } from '../fields.ts'
+import { askedOf } from '../filter/days.ts'
 
 /** The state of the table, under the names of the API: what is in the address is what is asked of the service. */
 export interface ListSearch {
@@ -37,11 +38,11 @@ export function parseListSearch(search: { [Name in keyof ListSearch]?: unknown }
   }
 }
 
-/** What is asked of the service: of an address only what the table knows. */
+/** What is asked of the service: of an address only what the table knows, and the person's days as instants. */
 export function parametersOf({ filter, pageNumber, pageSize, orderBy, order }: ListSearch) {
   return {
     pageSize: pageSize ?? defaultPageSize,
-    ...(filter && { filter }),
+    ...(filter && { filter: askedOf(filter).text }),
     ...(pageNumber && { pageNumber }),
     ...(orderBy && { orderBy }),
     ...(order && { order }),

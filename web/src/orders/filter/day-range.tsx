@@ -1,0 +1,51 @@
+import { type ComponentProps, useEffect, useState } from 'react'
+import type { Days } from './days.ts'
+
+interface DayRangeProps {
+  days: Days
+  onChoose(days: Days): void
+  /** Before the first of several choices, which are one search. */
+  onFocus(): void
+}
+
+/** The first and the last day of creation, in the browser's own fields for dates. */
+export function DayRange({ days, onChoose, onFocus }: DayRangeProps) {
+  return (
+    <fieldset className="day-range" onFocus={onFocus}>
+      <legend className="visually-hidden">Created</legend>
+      <DateField
+        aria-label="Created from"
+        value={days.from}
+        onChoose={(from) => onChoose({ ...days, from })}
+      />
+      <span aria-hidden="true">–</span>
+      <DateField aria-label="Created until" value={days.to} onChoose={(to) => onChoose({ ...days, to })} />
+    </fieldset>
+  )
+}
+
+interface DateFieldProps extends Omit<ComponentProps<'input'>, 'value'> {
+  value: string
+  onChoose(date: string): void
+}
+
+/** Holds what is typed by half, as a year of two digits, until it is a date worth searching for. */
+function DateField({ value, onChoose, ...rest }: DateFieldProps) {
+  const [typed, setTyped] = useState(value)
+  useEffect(() => setTyped(value), [value])
+  return (
+    <input
+      type="date"
+      className="input"
+      min="1970-01-01"
+      max="9999-12-31"
+      {...rest}
+      value={typed}
+      onBlur={() => setTyped(value)}
+      onChange={({ target }) => {
+        setTyped(target.value)
+        if (target.validity.valid) onChoose(target.value)
+      }}
+    />
+  )
+}
