@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { bodyOf, Fault, type Field, instantSchema, int32Schema, named, textField } from '../http/fields.ts'
-import { permissions } from './permissions.ts'
+import { permissionSchema } from '../http/problem-schema.ts'
 
 const emailText = textField(3, 254, {})
 const emailPattern = /^[^@\p{Cc}]+@[^@\p{Cc}]+$/u
@@ -79,9 +79,9 @@ export const CurrentUserResponse = named(
 export const CurrentUserPermissions = named(
   'CurrentUserPermissions',
   Type.Object({
-    permissions: Type.Array(Type.Unsafe<string>({ type: 'string', enum: [...permissions] }), {
+    permissions: Type.Array(permissionSchema, {
       uniqueItems: true,
-      description: 'What the caller may do, in alphabetical order. More kinds may be added.',
+      description: 'What the caller may do, in alphabetical order.',
       examples: [['Orders.Create', 'Orders.Read']],
     }),
   }),

@@ -6,21 +6,22 @@ import type { App } from './route.ts'
 
 const text = (description: string) => Type.String({ description })
 
+const JsonWebKey = named(
+  'JsonWebKey',
+  Type.Object({
+    kty: text('Always RSA.'),
+    use: text('Always sig.'),
+    alg: text('RS256 or PS256.'),
+    kid: text('RFC 7638 thumbprint.'),
+    n: text('Modulus.'),
+    e: text('Exponent.'),
+  }),
+)
+
 const JsonWebKeySet = named(
   'JsonWebKeySet',
   Type.Object(
-    {
-      keys: Type.Array(
-        Type.Object({
-          kty: text('Always RSA.'),
-          use: text('Always sig.'),
-          alg: text('RS256 or PS256.'),
-          kid: text('RFC 7638 thumbprint.'),
-          n: text('Modulus.'),
-          e: text('Exponent.'),
-        }),
-      ),
-    },
+    { keys: Type.Array(JsonWebKey) },
     {
       examples: [
         { keys: [{ kty: 'RSA', use: 'sig', alg: 'RS256', kid: 'thumbprint', n: 'modulus', e: 'AQAB' }] },
@@ -45,6 +46,7 @@ export function registerJwks(app: App, jwks: Static<typeof JsonWebKeySet>, devel
     schema: {
       operationId: 'getJwks',
       summary: 'Public keys of the access tokens',
+      description: 'A JSON Web Key Set (RFC 7517). Ask again when a token names a key that is not in it.',
       tags: ['Operations'],
       response: { 200: JsonWebKeySet, 304: noContent },
     },

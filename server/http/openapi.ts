@@ -1,7 +1,8 @@
 import { STATUS_CODES } from 'node:http'
 import type { RouteOptions } from 'fastify'
-import { isPermission, permissions } from '../auth/permissions.ts'
+import { isPermission } from '../auth/permissions.ts'
 import { nameOf } from './fields.ts'
+import { problemSchema } from './problem-schema.ts'
 import { catalogue, type ProblemCode } from './problems.ts'
 import type { App, HeaderDescription } from './route.ts'
 
@@ -36,6 +37,7 @@ export function describeApi(routes: readonly RouteOptions[], serverUrl: string):
       title: 'Countersign',
       version: '1.0.0',
       description: 'Orders with approval, and authentication of its own for browsers, apps and services.',
+      contact: { name: 'The operator of this service', url: serverUrl },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: serverUrl }],
@@ -74,7 +76,7 @@ const securitySchemes = {
 
 /** Named schemas, each written once under components/schemas and referred to everywhere else. */
 class Components {
-  readonly #byName = new Map<string, unknown>([['Problem', problemSchema]])
+  readonly #byName = new Map<string, unknown>()
 
   reference(schema: unknown): unknown {
     if (typeof schema !== 'object' || schema === null) return schema
@@ -93,57 +95,20 @@ class Components {
 
   #inline(schema: object): unknown {
     if (Array.isArray(schema)) return schema.map((member) => this.reference(member))
-    return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, this.reference(value)]))
+    const members = Object.entries(typesApart(schema))
+    return Object.fromEntries(members.map(([key, value]) => [key, this.reference(value)]))
   }
 }
 
-const problemSchema = {
-  type: 'object',
-  description: 'A failure (RFC 9457).',
-  required: ['type', 'title', 'status', 'detail', 'instance', 'code', 'requestId'],
-  properties: {
-    type: { type: 'string', format: 'uri', description: 'Address of a page about this kind of problem.' },
-    title: { type: 'string', description: 'The same text for every problem of this kind.' },
-    status: { type: 'integer', minimum: 400, maximum: 599 },
-    detail: { type: 'string', description: 'What is special about this occurrence, or what to do about it.' },
-    instance: { type: 'string', description: 'Path of the request.' },
-    code: { type: 'string', enum: Object.keys(catalogue), description: 'Kind of problem, for programs.' },
-    requestId: { type: 'string', description: 'Also in the X-Request-Id header and in the log.' },
-    errors: {
-      type: 'array',
-      description: 'Every field that failed.',
-      items: {
-        type: 'object',
-        required: ['code', 'detail'],
-        properties: {
-          pointer: { type: 'string', description: 'JSON pointer into the body, as a URI fragment.' },
-          parameter: { type: 'string', description: 'Name of the query parameter.' },
-          header: { type: 'string', description: 'Name of the request header.' },
-          code: { type: 'string', description: 'The rule that broke.' },
-          detail: { type: 'string' },
-          position: {
-            type: 'integer',
-            minimum: 0,
-            description: 'Of a filter: start of the faulty part, in UTF-16 units.',
-          },
-          length: {
-            type: 'integer',
-            minimum: 0,
-            description: 'Of a filter: length of the faulty part, in UTF-16 units.',
-          },
-          expected: {
-            type: 'array',
-            items: { type: 'string' },
-            description: 'Of a filter: what could stand there.',
-          },
-        },
-      },
-    },
-    permission: { type: 'string', enum: [...permissions], description: 'The permission that was missing.' },
-    currentStatus: { type: 'integer', description: 'Of an order that is not pending: its EOrderStatus.' },
-    totalCount: { type: 'integer', description: 'Of a result that is too large: how many match.' },
-    limit: { type: 'integer', description: 'Of a result that is too large: how many may match.' },
-  },
+/**
+ * A value that is sent as text too has a schema for each of its forms: generated clients apply a pattern that stands
+ * beside two types to both. (In the schema of a route they stand together, which is quicker to serialize.)
+ */
+function typesApart(schema: object): object {
+  const { type, pattern, format, minimum, maximum, exclusiveMinimum, ...about } = schema as Json
+  if (!Array.isArray(type) || pattern === undefined) return schema
+  const plain = { type: type[0], format, minimum, maximum, exclusiveMinimum }
+  return { anyOf: [plain, { type: 'string', pattern }], ...about }
 }
 
 /** Members that are undefined do not appear: the description is sent, and written, as JSON. */
@@ -166,7 +131,7 @@ function describeOperation(route: RouteOptions, components: Components): Json {
       ...(config.requestHeaders ?? []).map((header) => ({ ...header, in: 'header', required: false })),
     ],
     requestBody: schema.body && { required: true, content: contentOf(schema.body, components) },
-    responses: { ...successes(route, components), ...failures(route) },
+    responses: { ...successes(route, components), ...failures(route, components) },
   }
 }
 
@@ -214,8 +179,23 @@ function successes(route: RouteOptions, components: Components): Json {
 
 /** A 304 carries what the 200 would have carried (RFC 9110 §15.4.5). */
 function headersOf({ config }: RouteOptions, status: number): readonly HeaderDescription[] {
-  return config?.responseHeaders?.[status === 304 ? 200 : status] ?? []
+  const own = config?.responseHeaders?.[status === 304 ? 200 : status] ?? []
+  return config?.access === 'public' || status === 401 ? own : [...own, ...sessionExpiry]
 }
+
+/** To every cookie caller who has been let in. */
+export const sessionExpiry: HeaderDescription[] = [
+  {
+    name: 'Session-Idle-Expires',
+    description: 'To a cookie caller whose session goes on: when it ends unless it is used.',
+    schema: { type: 'string', format: 'date-time' },
+  },
+  {
+    name: 'Session-Expires',
+    description: 'To a cookie caller whose session goes on: when it ends in any case.',
+    schema: { type: 'string', format: 'date-time' },
+  },
+]
 
 const requestIdHeader: HeaderDescription = {
   name: 'X-Request-Id',
@@ -245,7 +225,7 @@ function describeHeaders(headers: readonly HeaderDescription[]): Json {
 }
 
 /** Problems of an operation by status: its own, and those that its access, limit and body imply. */
-function failures(route: RouteOptions): Json {
+function failures(route: RouteOptions, components: Components): Json {
   const byStatus = new Map<number, ProblemCode[]>()
   for (const code of new Set(problemsOf(route))) {
     const { status } = catalogue[code]
@@ -254,7 +234,10 @@ function failures(route: RouteOptions): Json {
   return Object.fromEntries(
     [...byStatus]
       .sort(([a], [b]) => a - b)
-      .map(([status, codes]) => [String(status), describeProblem(status, codes, headersOf(route, status))]),
+      .map(([status, codes]) => [
+        String(status),
+        describeProblem(status, codes, components, headersOf(route, status)),
+      ]),
   )
 }
 
@@ -285,7 +268,12 @@ function problemsOf(route: RouteOptions): ProblemCode[] {
   ]
 }
 
-function describeProblem(status: number, codes: ProblemCode[], own: readonly HeaderDescription[]): Json {
+function describeProblem(
+  status: number,
+  codes: ProblemCode[],
+  components: Components,
+  own: readonly HeaderDescription[],
+): Json {
   const [first] = codes
   if (first === undefined) throw new Error('a status without a problem')
   const waits = status === 429 || status === 503 || codes.includes('idempotency-in-progress')
@@ -301,7 +289,7 @@ function describeProblem(status: number, codes: ProblemCode[], own: readonly Hea
     ]),
     content: {
       'application/problem+json': {
-        schema: { $ref: '#/components/schemas/Problem' },
+        schema: components.reference(problemSchema),
         example: {
           type: `https://orders.example.com/problems/${first}`,
           title: catalogue[first].title,

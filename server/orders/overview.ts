@@ -28,7 +28,7 @@ const statusOf = Object.fromEntries(
 /** A tally for each status. */
 export type Tallies = Record<StatusKey, Tally>
 
-export interface OrdersOverview extends Tallies {
+export interface OrderStatistics extends Tallies {
   /** Of the orders created on each UTC day, which begins at `startsAt`, by the status that they have now. */
   days: (Tallies & { startsAt: number })[]
   oldestPending: OrderSummary[]
@@ -38,7 +38,7 @@ export interface OrdersOverview extends Tallies {
 export async function getOrdersOverview(
   db: Kysely<Database>,
   { days = defaultDays, nowMilliseconds }: { days: number | undefined; nowMilliseconds: number },
-): Promise<OrdersOverview> {
+): Promise<OrderStatistics> {
   const today = Math.floor(nowMilliseconds / dayMilliseconds)
   const firstDay = today - days + 1
   const { tally, oldestPending } = await readOverview(db, firstDay, today)

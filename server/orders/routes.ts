@@ -26,7 +26,7 @@ import {
   CreateOrderResponse,
   ListOrdersQuery,
   OrderResponse,
-  OrdersOverview,
+  OrderStatistics,
   OrdersOverviewQuery,
   PaginatedListOfOrderSummary,
 } from './schemas.ts'
@@ -178,7 +178,7 @@ function registerOverview(app: App, { db, clock }: OrderParts): void {
       description: 'Everything of one moment, and exact. Days are UTC days of creation.',
       tags,
       querystring: OrdersOverviewQuery,
-      response: { 200: OrdersOverview, 304: noContent },
+      response: { 200: OrderStatistics, 304: noContent },
     },
     onSend: async (request, reply, payload) => revalidate(request, reply, payload),
     handler: async (request, reply) => {
@@ -223,6 +223,7 @@ function registerGet(app: App, { db }: OrderParts): void {
     schema: {
       operationId: 'getOrder',
       summary: 'Read an order with its audit trail',
+      description: 'Every field. The entity tag is what If-Match of an approval takes.',
       tags,
       response: { 200: OrderResponse, 304: noContent },
     },

@@ -59,7 +59,6 @@ export const totalField: Field<number> = {
     format: 'double',
     exclusiveMinimum: 0,
     maximum: 99_999_999_999.9999,
-    multipleOf: 0.0001,
     pattern: '^(?!0(?:\\.0{1,4})?$)(?:0|[1-9]\\d{0,10})(?:\\.\\d{1,4})?$',
     description:
       'Amount, greater than 0, at most 99,999,999,999.9999, with at most 4 decimal places; a JSON number or a decimal string. More places are refused, never rounded. A number is judged by the shortest decimal form of the double.',
@@ -261,8 +260,8 @@ const OrderDay = named(
   }),
 )
 
-export const OrdersOverview = named(
-  'OrdersOverview',
+export const OrderStatistics = named(
+  'OrderStatistics',
   Type.Object(
     {
       ...tallies,

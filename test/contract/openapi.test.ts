@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { permissions } from '../../server/auth/permissions.ts'
+import { catalogue } from '../../server/http/problems.ts'
 import type { Client } from '../support/client.ts'
 import { type Description, Judge, JudgedClient, toPointer } from '../support/description.ts'
 import { passwordOf, type Service, startService } from '../support/service.ts'
@@ -10,10 +12,11 @@ const operationIds = [
   ...'issueToken refreshToken issueServiceToken getHealth getReadiness getJwks'.split(' '),
 ]
 const schemaNames = [
-  ...'Order OrderSummary PaginatedListOfOrderSummary OrdersOverview CreateOrderCommand'.split(' '),
+  ...'Order OrderSummary PaginatedListOfOrderSummary OrderStatistics CreateOrderCommand'.split(' '),
   ...'CreateOrderResponse LoginSessionCommand TokenLoginCommand RefreshTokenCommand'.split(' '),
   ...'ClientTokenCommand AuthenticatedUser CurrentUserResponse CurrentUserPermissions'.split(' '),
   ...'CsrfTokenResponse TokenPair ServiceAccessToken EOrderStatus EOrderDirection'.split(' '),
+  ...'Problem ProblemCode FieldError Permission JsonWebKeySet JsonWebKey'.split(' '),
 ]
 
 describe('the live description', () => {
@@ -66,7 +69,7 @@ describe('the live description', () => {
           ['items', 'pageNumber', 'totalPages'],
           ['totalCount', 'hasPreviousPage', 'hasNextPage'],
         ],
-        OrdersOverview: [['pending', 'approved', 'days', 'oldestPending'], []],
+        OrderStatistics: [['pending', 'approved', 'days', 'oldestPending'], []],
         CreateOrderCommand: [['customer', 'total'], []],
         CreateOrderResponse: [['id'], []],
         LoginSessionCommand: [['email', 'password'], []],
@@ -93,6 +96,47 @@ describe('the live description', () => {
       assert.deepEqual(EOrderStatus?.['x-enum-varnames'], ['Pending', 'Approved'])
       assert.deepEqual(EOrderDirection?.enum, [0, 1])
       assert.deepEqual(EOrderDirection?.['x-enum-varnames'], ['Asc', 'Desc'])
+    })
+
+    it('with names that grow as names of now or any other, so that no client fails on a new one', () => {
+      const { ProblemCode, Permission } = description.components.schemas
+      for (const [schema, known] of [
+        [ProblemCode, Object.keys(catalogue)],
+        [Permission, [...permissions]],
+      ] as const) {
+        assert.deepEqual(schema?.anyOf, [{ type: 'string', enum: known }, { type: 'string' }])
+        assert.match(String(schema?.description), /grows/)
+      }
+    })
+
+    it('with words about the document, whom to turn to, and every operation', () => {
+      assert.ok(description.info.contact?.name && description.info.contact.url)
+      for (const { operation } of judge.operations()) {
+        assert.ok(operation.summary && operation.description, operation.operationId)
+      }
+    })
+
+    it('without what generated clients misread: a pattern beside two types, a quotient of doubles', () => {
+      JSON.stringify(description, (key, value) => {
+        assert.notEqual(key, 'multipleOf')
+        assert.ok(!Array.isArray(value?.type) || !('pattern' in value), JSON.stringify(value))
+        return value
+      })
+    })
+
+    it('with the end of the session on every answer to whom has been let in by one', () => {
+      const guarded = judge
+        .operations()
+        .filter(({ operation }) => operation.security?.some((each) => 'cookieSession' in each))
+      const answers = guarded.flatMap(({ operation }) => Object.entries(operation.responses))
+      const without = answers.filter(([, { headers = {} }]) => !('Session-Expires' in headers))
+      assert.ok(guarded.length > 5)
+      assert.ok(
+        without.every(
+          ([status, { headers = {} }]) => status === '401' && !('Session-Idle-Expires' in headers),
+        ),
+      )
+      assert.equal(without.length, guarded.length)
     })
 
     it('with the three security schemes', () => {

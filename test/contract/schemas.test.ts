@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { ValidateFunction } from 'ajv/dist/2020.js'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import * as fc from 'fast-check'
+import { totalField } from '../../server/orders/schemas.ts'
 import type { Client } from '../support/client.ts'
 import { Judge, toPointer } from '../support/description.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -115,6 +116,18 @@ describe('the live description allows exactly what is accepted', () => {
       `${JSON.stringify(sent)}: ${answer.text}`,
     )
   }
+
+  it('every cent from 0.01 to 100.00, as a number and as text, for a plain validator and the service', () => {
+    const { schemas } = judge.description.components
+    const { total } = (schemas.CreateOrderCommand as { properties: Record<string, object> }).properties
+    const isTotal = new Ajv2020({ strict: false, validateFormats: false }).compile(total ?? false)
+    for (let cents = 1; cents <= 10_000; cents += 1) {
+      for (const value of [cents / 100, (cents / 100).toFixed(2)]) {
+        assert.ok(isTotal(value), JSON.stringify(value))
+        assert.equal(totalField.read(value), cents * 100)
+      }
+    }
+  })
 
   it('in CreateOrderCommand', async () => {
     const command = bodies({ customer: either(customer, goodCustomer), total: either(total, goodTotal) })

@@ -141,11 +141,10 @@ function breaking(schema: Schema): fc.Arbitrary<unknown>[] {
 }
 
 /** What matches the pattern but for one character too many, and numbers of one decimal place too many. */
-function nearMisses({ pattern, multipleOf }: Schema): fc.Arbitrary<unknown>[] {
+function nearMisses({ anyOf, pattern, format }: Schema): fc.Arbitrary<unknown>[] {
+  if (Array.isArray(anyOf)) return anyOf.flatMap(nearMisses)
   const numbers =
-    typeof multipleOf === 'number'
-      ? [fc.integer({ min: 1, max: 999_999_999 }).map((value) => value / Math.round(10 / multipleOf))]
-      : []
+    format === 'double' ? [fc.integer({ min: 1, max: 999_999_999 }).map((value) => value / 100_000)] : []
   if (typeof pattern !== 'string') return numbers
   const inserted = fc
     .tuple(matching(pattern), fc.nat(20), fc.constantFrom(...'@.-+0 1e\n\u0000\u00a0'))

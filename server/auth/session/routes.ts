@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import { noContent } from '../../http/fields.ts'
+import { sessionExpiry } from '../../http/openapi.ts'
 import { Problem } from '../../http/problems.ts'
 import type { App } from '../../http/route.ts'
 import { newOpaqueId, newSecret, sha256 } from '../../ids.ts'
@@ -45,7 +46,10 @@ const preferenceAppliedHeader = {
 /** What login and refresh have in common: both set the cookie and answer with the user, or with no body. */
 const cookieAnswer = {
   requestHeaders: [preferHeader],
-  responseHeaders: { 200: [setCookieHeader], 204: [setCookieHeader, preferenceAppliedHeader] },
+  responseHeaders: {
+    200: [setCookieHeader, ...sessionExpiry],
+    204: [setCookieHeader, preferenceAppliedHeader, ...sessionExpiry],
+  },
 }
 const userResponse = { 200: AuthenticatedUser, 204: noContent }
 
@@ -229,7 +233,9 @@ function registerCsrf(app: App, parts: AuthParts): void {
       access: 'public',
       limit: 'own',
       problems: ['rate-limited'],
-      responseHeaders: { 200: [{ ...setCookieHeader, description: 'The binding, where there was none.' }] },
+      responseHeaders: {
+        200: [{ ...setCookieHeader, description: 'The binding, where there was none.' }, ...sessionExpiry],
+      },
     },
     schema: {
       operationId: 'getCsrfToken',

@@ -17,3 +17,6 @@ export const orderFields = {
   createdBy: { kind: 'text', isNullable: true },
   modifiedBy: { kind: 'text', isNullable: true },
 } as const
+
+/** Those of this version; the description says that there may be more. */
+export type Permission = 'Orders.Create' | 'Orders.Read' | 'Orders.Approve'

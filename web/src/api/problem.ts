@@ -1,9 +1,11 @@
+import type catalogue from '../problems/catalogue.json'
+import type { Permission } from './facts.ts'
 import type { components } from './schema.ts'
 
 type Schemas = components['schemas']
-export type ProblemCode = Schemas['Problem']['code']
-export type FieldError = NonNullable<Schemas['Problem']['errors']>[number]
-export type Permission = NonNullable<Schemas['Problem']['permission']>
+/** Those of this version; the description says that there may be more. */
+export type ProblemCode = keyof typeof catalogue
+export type FieldError = Schemas['FieldError']
 export type OrderStatus = Schemas['Order']['status']
 
 type ProblemBase = Omit<Schemas['Problem'], 'code' | 'currentStatus' | 'totalCount' | 'limit' | 'permission'>

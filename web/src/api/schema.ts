@@ -51,7 +51,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Public keys of the access tokens */
+        /**
+         * Public keys of the access tokens
+         * @description A JSON Web Key Set (RFC 7517). Ask again when a token names a key that is not in it.
+         */
         get: operations["getJwks"];
         put?: never;
         post?: never;
@@ -292,7 +295,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read an order with its audit trail */
+        /**
+         * Read an order with its audit trail
+         * @description Every field. The entity tag is what If-Match of an approval takes.
+         */
         get: operations["getOrder"];
         put?: never;
         post?: never;
@@ -328,7 +334,6 @@ export interface components {
     schemas: {
         AuthenticatedUser: {
             /**
-             * Format: int32
              * @description Id of the account; users and services share one sequence.
              * @example 2
              */
@@ -372,7 +377,6 @@ export interface components {
              */
             customer: string;
             /**
-             * Format: double
              * @description Amount, greater than 0, at most 99,999,999,999.9999, with at most 4 decimal places; a JSON number or a decimal string. More places are refused, never rounded. A number is judged by the shortest decimal form of the double.
              * @example 1250.5
              */
@@ -395,17 +399,16 @@ export interface components {
         };
         CurrentUserPermissions: {
             /**
-             * @description What the caller may do, in alphabetical order. More kinds may be added.
+             * @description What the caller may do, in alphabetical order.
              * @example [
              *       "Orders.Create",
              *       "Orders.Read"
              *     ]
              */
-            permissions: ("Orders.Create" | "Orders.Read" | "Orders.Approve")[];
+            permissions: components["schemas"]["Permission"][];
         };
         CurrentUserResponse: {
             /**
-             * Format: int32
              * @description Id of the account; users and services share one sequence.
              * @example 2
              */
@@ -435,6 +438,25 @@ export interface components {
          * @enum {integer}
          */
         EOrderStatus: 0 | 1;
+        /** @description Where and how one value broke a rule. Exactly one of pointer, parameter and header is there. */
+        FieldError: {
+            /** @description JSON pointer into the body, as a URI fragment. */
+            pointer?: string;
+            /** @description Name of the query parameter. */
+            parameter?: string;
+            /** @description Name of the request header. */
+            header?: string;
+            /** @description The rule that broke. */
+            code: string;
+            /** @description The rule in words. */
+            detail: string;
+            /** @description Of a filter: start of the faulty part, in UTF-16 units. */
+            position?: number;
+            /** @description Of a filter: length of the faulty part, in UTF-16 units. */
+            length?: number;
+            /** @description Of a filter: what could stand there. */
+            expected?: string[];
+        };
         /**
          * @example {
          *       "status": "ok"
@@ -443,6 +465,20 @@ export interface components {
         HealthResponse: {
             /** @constant */
             status: "ok";
+        };
+        JsonWebKey: {
+            /** @description Always RSA. */
+            kty: string;
+            /** @description Always sig. */
+            use: string;
+            /** @description RS256 or PS256. */
+            alg: string;
+            /** @description RFC 7638 thumbprint. */
+            kid: string;
+            /** @description Modulus. */
+            n: string;
+            /** @description Exponent. */
+            e: string;
         };
         /**
          * @example {
@@ -459,20 +495,7 @@ export interface components {
          *     }
          */
         JsonWebKeySet: {
-            keys: {
-                /** @description Always RSA. */
-                kty: string;
-                /** @description Always sig. */
-                use: string;
-                /** @description RS256 or PS256. */
-                alg: string;
-                /** @description RFC 7638 thumbprint. */
-                kid: string;
-                /** @description Modulus. */
-                n: string;
-                /** @description Exponent. */
-                e: string;
-            }[];
+            keys: components["schemas"]["JsonWebKey"][];
         };
         /** @description Signs a browser in. */
         LoginSessionCommand: {
@@ -500,7 +523,6 @@ export interface components {
              */
             customer: string;
             /**
-             * Format: double
              * @description Amount with up to 4 decimal places; always sent as a JSON number.
              * @example 1250.5
              */
@@ -549,6 +571,15 @@ export interface components {
             pending: components["schemas"]["OrderTally"];
             approved: components["schemas"]["OrderTally"];
         };
+        /** @description Everything of one moment. */
+        OrderStatistics: {
+            pending: components["schemas"]["OrderTally"];
+            approved: components["schemas"]["OrderTally"];
+            /** @description One entry for each day asked for, oldest first, today last: the orders created on it, by the status that they have now. */
+            days: components["schemas"]["OrderDay"][];
+            /** @description The pending orders that wait longest, at most 5, oldest first. */
+            oldestPending: components["schemas"]["OrderSummary"][];
+        };
         OrderSummary: {
             /**
              * Format: uuid
@@ -562,7 +593,6 @@ export interface components {
              */
             customer: string;
             /**
-             * Format: double
              * @description Amount with up to 4 decimal places; always sent as a JSON number.
              * @example 1250.5
              */
@@ -577,43 +607,29 @@ export interface components {
         };
         OrderTally: {
             /**
-             * Format: int32
              * @description How many orders.
              * @example 12
              */
             count: number | string;
             /**
-             * Format: double
              * @description Sum of their totals: the double nearest to the exact sum; always sent as a JSON number.
              * @example 1234.5
              */
             total: number | string;
         };
-        /** @description Everything of one moment. */
-        OrdersOverview: {
-            pending: components["schemas"]["OrderTally"];
-            approved: components["schemas"]["OrderTally"];
-            /** @description One entry for each day asked for, oldest first, today last: the orders created on it, by the status that they have now. */
-            days: components["schemas"]["OrderDay"][];
-            /** @description The pending orders that wait longest, at most 5, oldest first. */
-            oldestPending: components["schemas"]["OrderSummary"][];
-        };
         PaginatedListOfOrderSummary: {
             items: components["schemas"]["OrderSummary"][];
             /**
-             * Format: int32
              * @description Number of this page, from 1.
              * @example 1
              */
             pageNumber: number | string;
             /**
-             * Format: int32
              * @description Pages in all; 0 when nothing matches.
              * @example 13
              */
             totalPages: number | string;
             /**
-             * Format: int32
              * @description Matches in all; always sent.
              * @example 250
              */
@@ -629,6 +645,8 @@ export interface components {
              */
             hasNextPage?: boolean;
         };
+        /** @description What a role may do. The list grows. */
+        Permission: ("Orders.Create" | "Orders.Read" | "Orders.Approve") | string;
         /** @description A failure (RFC 9457). */
         Problem: {
             /**
@@ -643,36 +661,12 @@ export interface components {
             detail: string;
             /** @description Path of the request. */
             instance: string;
-            /**
-             * @description Kind of problem, for programs.
-             * @enum {string}
-             */
-            code: "malformed-json" | "validation-failed" | "invalid-filter" | "filter-too-expensive" | "result-too-large" | "invalid-time-zone" | "invalid-idempotency-key" | "bad-request" | "authentication-required" | "invalid-credentials" | "invalid-client" | "invalid-refresh-token" | "permission-denied" | "csrf-token-missing" | "csrf-token-invalid" | "cross-site-request" | "route-not-found" | "order-not-found" | "method-not-allowed" | "request-timeout" | "order-not-pending" | "concurrency-conflict" | "idempotency-in-progress" | "precondition-failed" | "body-too-large" | "uri-too-long" | "unsupported-media-type" | "expectation-failed" | "misdirected-request" | "idempotency-key-reused" | "rate-limited" | "too-many-attempts" | "headers-too-large" | "internal-error" | "database-unavailable" | "overloaded" | "shutting-down";
+            code: components["schemas"]["ProblemCode"];
             /** @description Also in the X-Request-Id header and in the log. */
             requestId: string;
             /** @description Every field that failed. */
-            errors?: {
-                /** @description JSON pointer into the body, as a URI fragment. */
-                pointer?: string;
-                /** @description Name of the query parameter. */
-                parameter?: string;
-                /** @description Name of the request header. */
-                header?: string;
-                /** @description The rule that broke. */
-                code: string;
-                detail: string;
-                /** @description Of a filter: start of the faulty part, in UTF-16 units. */
-                position?: number;
-                /** @description Of a filter: length of the faulty part, in UTF-16 units. */
-                length?: number;
-                /** @description Of a filter: what could stand there. */
-                expected?: string[];
-            }[];
-            /**
-             * @description The permission that was missing.
-             * @enum {string}
-             */
-            permission?: "Orders.Create" | "Orders.Read" | "Orders.Approve";
+            errors?: components["schemas"]["FieldError"][];
+            permission?: components["schemas"]["Permission"];
             /** @description Of an order that is not pending: its EOrderStatus. */
             currentStatus?: number;
             /** @description Of a result that is too large: how many match. */
@@ -680,6 +674,8 @@ export interface components {
             /** @description Of a result that is too large: how many may match. */
             limit?: number;
         };
+        /** @description Kind of problem, for programs. The list grows: treat a code that you do not know by its status. */
+        ProblemCode: ("malformed-json" | "validation-failed" | "invalid-filter" | "filter-too-expensive" | "result-too-large" | "invalid-time-zone" | "invalid-idempotency-key" | "bad-request" | "authentication-required" | "invalid-credentials" | "invalid-client" | "invalid-refresh-token" | "permission-denied" | "csrf-token-missing" | "csrf-token-invalid" | "cross-site-request" | "route-not-found" | "order-not-found" | "method-not-allowed" | "request-timeout" | "order-not-pending" | "concurrency-conflict" | "idempotency-in-progress" | "precondition-failed" | "body-too-large" | "uri-too-long" | "unsupported-media-type" | "expectation-failed" | "misdirected-request" | "idempotency-key-reused" | "rate-limited" | "too-many-attempts" | "headers-too-large" | "internal-error" | "database-unavailable" | "overloaded" | "shutting-down") | string;
         /** @description Uses a refresh token, once. */
         RefreshTokenCommand: {
             /**
@@ -1419,6 +1415,10 @@ export interface operations {
                     RateLimit?: string;
                     /** @description The session cookie: HttpOnly, Secure, SameSite=Strict. */
                     "Set-Cookie"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1448,6 +1448,10 @@ export interface operations {
                     "Set-Cookie"?: string;
                     /** @description `return=minimal`: the answer without a body was asked for. */
                     "Preference-Applied"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -1769,6 +1773,10 @@ export interface operations {
                     RateLimit?: string;
                     /** @description The session cookie: HttpOnly, Secure, SameSite=Strict. */
                     "Set-Cookie"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1798,6 +1806,10 @@ export interface operations {
                     "Set-Cookie"?: string;
                     /** @description `return=minimal`: the answer without a body was asked for. */
                     "Preference-Applied"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -1807,6 +1819,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1853,6 +1869,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1875,6 +1895,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1897,6 +1921,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1919,6 +1947,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1941,6 +1973,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1963,6 +1999,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1985,6 +2025,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2009,6 +2053,10 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description Seconds to wait. */
                     "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2031,6 +2079,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2053,6 +2105,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2077,6 +2133,10 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description Seconds to wait. */
                     "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2116,6 +2176,10 @@ export interface operations {
                     RateLimit?: string;
                     /** @description Clears the session cookie. */
                     "Set-Cookie"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -2125,6 +2189,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2173,6 +2241,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2195,6 +2267,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2217,6 +2293,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2239,6 +2319,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2261,6 +2345,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2283,6 +2371,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2305,6 +2397,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2329,6 +2425,10 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description Seconds to wait. */
                     "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2351,6 +2451,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2373,6 +2477,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2397,6 +2505,10 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description Seconds to wait. */
                     "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2434,6 +2546,10 @@ export interface operations {
                     "RateLimit-Policy"?: string;
                     /** @description What is left of it. */
                     RateLimit?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2454,6 +2570,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2500,6 +2620,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2522,6 +2646,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2544,6 +2672,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2566,6 +2698,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2590,6 +2726,10 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description Seconds to wait. */
                     "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2612,6 +2752,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2634,6 +2778,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2658,6 +2806,10 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description Seconds to wait. */
                     "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2695,6 +2847,10 @@ export interface operations {
                     "RateLimit-Policy"?: string;
                     /** @description What is left of it. */
                     RateLimit?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2714,6 +2870,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2760,6 +2920,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2782,6 +2946,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2804,6 +2972,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2826,6 +2998,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2850,6 +3026,10 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description Seconds to wait. */
                     "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2872,6 +3052,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2894,6 +3078,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2918,6 +3106,10 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description Seconds to wait. */
                     "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2957,6 +3149,10 @@ export interface operations {
                     RateLimit?: string;
                     /** @description The binding, where there was none. */
                     "Set-Cookie"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4165,6 +4361,10 @@ export interface operations {
                     Link?: string;
                     /** @description Entity tag of the page: a hash of it. */
                     ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4202,6 +4402,10 @@ export interface operations {
                     Link?: string;
                     /** @description Entity tag of the page: a hash of it. */
                     ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -4211,6 +4415,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4257,6 +4465,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4279,6 +4491,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4301,6 +4517,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4323,6 +4543,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4345,6 +4569,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4369,6 +4597,10 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description Seconds to wait. */
                     "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4391,6 +4623,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4413,6 +4649,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4437,6 +4677,10 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description Seconds to wait. */
                     "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4495,6 +4739,10 @@ export interface operations {
                     ETag?: string;
                     /** @description `true` when the answer of an earlier request with the same key is given again. */
                     "Idempotency-Replayed"?: "true";
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4511,6 +4759,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4557,6 +4809,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4579,6 +4835,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4603,6 +4863,10 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description Seconds to wait. */
                     "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4625,6 +4889,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4647,6 +4915,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4669,6 +4941,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4691,6 +4967,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4713,6 +4993,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4735,6 +5019,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4759,6 +5047,10 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description Seconds to wait. */
                     "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4781,6 +5073,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4803,6 +5099,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4827,6 +5127,10 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description Seconds to wait. */
                     "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4875,6 +5179,10 @@ export interface operations {
                     RateLimit?: string;
                     /** @description Entity tag of the overview: a hash of it. */
                     ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4912,7 +5220,7 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": components["schemas"]["OrdersOverview"];
+                    "application/json": components["schemas"]["OrderStatistics"];
                 };
             };
             /** @description Not Modified */
@@ -4926,6 +5234,10 @@ export interface operations {
                     RateLimit?: string;
                     /** @description Entity tag of the overview: a hash of it. */
                     ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -4935,6 +5247,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4981,6 +5297,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5003,6 +5323,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5025,6 +5349,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5047,6 +5375,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5069,6 +5401,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5093,6 +5429,10 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description Seconds to wait. */
                     "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5115,6 +5455,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5137,6 +5481,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5161,6 +5509,10 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description Seconds to wait. */
                     "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5209,6 +5561,10 @@ export interface operations {
                     RateLimit?: string;
                     /** @description Row version as a strong entity tag. */
                     ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5240,6 +5596,10 @@ export interface operations {
                     RateLimit?: string;
                     /** @description Row version as a strong entity tag. */
                     ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -5249,6 +5609,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5295,6 +5659,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5317,6 +5685,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5339,6 +5711,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5361,6 +5737,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5383,6 +5763,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5405,6 +5789,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5429,6 +5817,10 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description Seconds to wait. */
                     "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5451,6 +5843,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5473,6 +5869,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5497,6 +5897,10 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description Seconds to wait. */
                     "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5551,6 +5955,10 @@ export interface operations {
                     ETag?: string;
                     /** @description `true` when the answer of an earlier request with the same key is given again. */
                     "Idempotency-Replayed"?: "true";
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -5560,6 +5968,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5606,6 +6018,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5628,6 +6044,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5650,6 +6070,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5676,6 +6100,10 @@ export interface operations {
                     "Retry-After"?: number;
                     /** @description Row version as a strong entity tag. */
                     ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5700,6 +6128,10 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description Row version as a strong entity tag. */
                     ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5722,6 +6154,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5744,6 +6180,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5766,6 +6206,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5788,6 +6232,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5810,6 +6258,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5832,6 +6284,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5856,6 +6312,10 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description Seconds to wait. */
                     "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5878,6 +6338,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5900,6 +6364,10 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5924,6 +6392,10 @@ export interface operations {
                     "X-Request-Id"?: string;
                     /** @description Seconds to wait. */
                     "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
                     [name: string]: unknown;
                 };
                 content: {

@@ -5,7 +5,8 @@ import {
   forgetAntiforgeryToken,
   listenToAnswers,
 } from '../api/client.ts'
-import { isPassing, type Permission, problemOf, retryDelayMilliseconds } from '../api/problem.ts'
+import type { Permission } from '../api/facts.ts'
+import { isPassing, problemOf, retryDelayMilliseconds } from '../api/problem.ts'
 import type { components } from '../api/schema.ts'
 import { observable } from '../ui/observable.ts'
 import { pause } from '../ui/pause.ts'
@@ -20,7 +21,7 @@ export type Session =
   /** Not known yet; `failure` is why asking again is needed. */
   | { kind: 'loading'; failure?: unknown }
   | { kind: 'anonymous'; ending?: Ending }
-  | { kind: 'signed-in'; user: User; permissions: readonly Permission[] }
+  | { kind: 'signed-in'; user: User; permissions: readonly string[] }
 
 /** The password was right, and the session still is not there: the browser did not keep the cookie. */
 export class NoCookieError extends Error {

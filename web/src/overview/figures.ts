@@ -8,7 +8,7 @@ export type Tally = Sent<components['schemas']['OrderTally']>
 /** As the service names them: by the names of the states, in lower case. */
 export type Tallies = Record<Lowercase<StateName>, Tally>
 export type Day = Sent<components['schemas']['OrderDay']>
-export type Overview = Sent<components['schemas']['OrdersOverview']>
+export type Overview = Sent<components['schemas']['OrderStatistics']>
 export type Figures = ReturnType<typeof readFigures>
 
 export function tallyOf(tallies: Tallies, name: StateName): Tally {

@@ -1,0 +1,64 @@
+import { Type } from 'typebox'
+import { permissions } from '../auth/permissions.ts'
+import { named } from './fields.ts'
+import { catalogue } from './problems.ts'
+
+/** One of the names that there are, or of those that a later version will add: a client must not fail on them. */
+function growing(name: string, names: readonly string[], description: string) {
+  const anyOf = [{ type: 'string', enum: [...names] }, { type: 'string' }]
+  return named(name, Type.Unsafe<string>({ anyOf, description }))
+}
+
+export const permissionSchema = growing('Permission', permissions, 'What a role may do. The list grows.')
+
+const fieldErrorSchema = named('FieldError', {
+  type: 'object',
+  description: 'Where and how one value broke a rule. Exactly one of pointer, parameter and header is there.',
+  required: ['code', 'detail'],
+  properties: {
+    pointer: { type: 'string', description: 'JSON pointer into the body, as a URI fragment.' },
+    parameter: { type: 'string', description: 'Name of the query parameter.' },
+    header: { type: 'string', description: 'Name of the request header.' },
+    code: { type: 'string', description: 'The rule that broke.' },
+    detail: { type: 'string', description: 'The rule in words.' },
+    position: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Of a filter: start of the faulty part, in UTF-16 units.',
+    },
+    length: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Of a filter: length of the faulty part, in UTF-16 units.',
+    },
+    expected: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Of a filter: what could stand there.',
+    },
+  },
+})
+
+export const problemSchema = named('Problem', {
+  type: 'object',
+  description: 'A failure (RFC 9457).',
+  required: ['type', 'title', 'status', 'detail', 'instance', 'code', 'requestId'],
+  properties: {
+    type: { type: 'string', format: 'uri', description: 'Address of a page about this kind of problem.' },
+    title: { type: 'string', description: 'The same text for every problem of this kind.' },
+    status: { type: 'integer', minimum: 400, maximum: 599 },
+    detail: { type: 'string', description: 'What is special about this occurrence, or what to do about it.' },
+    instance: { type: 'string', description: 'Path of the request.' },
+    code: growing(
+      'ProblemCode',
+      Object.keys(catalogue),
+      'Kind of problem, for programs. The list grows: treat a code that you do not know by its status.',
+    ),
+    requestId: { type: 'string', description: 'Also in the X-Request-Id header and in the log.' },
+    errors: { type: 'array', description: 'Every field that failed.', items: fieldErrorSchema },
+    permission: permissionSchema,
+    currentStatus: { type: 'integer', description: 'Of an order that is not pending: its EOrderStatus.' },
+    totalCount: { type: 'integer', description: 'Of a result that is too large: how many match.' },
+    limit: { type: 'integer', description: 'Of a result that is too large: how many may match.' },
+  },
+})
