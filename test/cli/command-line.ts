@@ -74,7 +74,7 @@ let lastCall: Promise<unknown> = Promise.resolve()
 /** In one process for all commands of a file of tests: a start of Node is three quarters of what a command costs. */
 function callCommand(call: CommandCall): Promise<Result> {
   const answer = lastCall.then(async () => {
-    host ??= fork(new URL('./command-host.ts', import.meta.url))
+    host ??= startHost()
     host.ref()
     host.channel?.ref()
     host.send(call)
@@ -85,6 +85,13 @@ function callCommand(call: CommandCall): Promise<Result> {
   })
   lastCall = answer
   return answer
+}
+
+/** It ends after this process; before, whoever waits for its answer would wait for ever. */
+function startHost(): ChildProcess {
+  return fork(new URL('./command-host.ts', import.meta.url)).once('exit', (code) => {
+    throw new Error(`the process of the commands ended with ${code}`)
+  })
 }
 
 const wordsOf = (args: string) => args.split(' ').filter((word) => word !== '')
