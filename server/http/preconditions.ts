@@ -3,18 +3,15 @@ export function versionTag(version: number): string {
   return `"${version}"`
 }
 
-const tagPattern = /(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"/y
+const tagPattern = /(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")/y
 
-interface EntityTag {
-  weak: boolean
-  /** With its quotes. */
-  opaque: string
-}
-
-/** `*`, a list of tags, or undefined for a field that is neither (RFC 9110 §13.1). */
-function parseTags(field: string): '*' | EntityTag[] | undefined {
+/**
+ * `*`, a list of tags, each with its quotes and as if it were strong, or undefined for a field that is neither
+ * (RFC 9110 §13.1).
+ */
+function parseTags(field: string): '*' | string[] | undefined {
   if (field.trim() === '*') return '*'
-  const tags: EntityTag[] = []
+  const tags: string[] = []
   let position = 0
   while (position < field.length) {
     const character = field[position]
@@ -25,7 +22,7 @@ function parseTags(field: string): '*' | EntityTag[] | undefined {
     tagPattern.lastIndex = position
     const match = tagPattern.exec(field)
     if (match === null) return undefined
-    tags.push({ weak: match[1] !== undefined, opaque: `"${match[2]}"` })
+    tags.push(match[1] ?? '')
     position = tagPattern.lastIndex
   }
   return tags
@@ -37,20 +34,21 @@ export function matchesNone(ifNoneMatch: string | undefined, currentTag: string)
   const tags = parseTags(ifNoneMatch)
   if (tags === '*') return false
   const opaque = currentTag.replace(/^W\//, '')
-  return !(tags ?? []).some((tag) => tag.opaque === opaque)
+  return !(tags ?? []).includes(opaque)
 }
 
 /**
- * The row versions that an If-Match accepts: null for any (no header, or `*`), else by strong comparison. A
- * malformed field, or one with nothing but foreign or weak tags, accepts none, so that no write passes by mistake.
+ * The row versions that an If-Match accepts: null for any (no header, or `*`). A weak tag counts as a strong one, other
+ * than in RFC 9110 §13.1.1: proxies that compress weaken ours, and a row version is exact in every form. A malformed
+ * field, or one with nothing but foreign tags, accepts none, so that no write passes by mistake.
  */
 export function acceptedVersions(ifMatch: string | undefined): number[] | null {
   if (ifMatch === undefined) return null
   const tags = parseTags(ifMatch)
   if (tags === '*') return null
   return (tags ?? []).flatMap((tag) => {
-    const digits = /^"([1-9]\d{0,9})"$/.exec(tag.opaque)?.[1]
+    const digits = /^"([1-9]\d{0,9})"$/.exec(tag)?.[1]
     const version = Number(digits)
-    return tag.weak || digits === undefined || version > 2_147_483_647 ? [] : [version]
+    return digits === undefined || version > 2_147_483_647 ? [] : [version]
   })
 }

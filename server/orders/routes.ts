@@ -258,7 +258,8 @@ function registerApprove(app: App, { config, db, clock }: OrderParts): void {
       requestHeaders: [
         {
           name: 'If-Match',
-          description: 'Approve only this version (or `*`).',
+          description:
+            'Approve only this version, or any by `*`. A tag that a proxy has weakened counts as it was.',
           schema: { type: 'string', example: '"1"' },
         },
         timeZoneHeader,

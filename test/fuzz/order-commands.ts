@@ -158,7 +158,7 @@ const approveOrder = command('approveOrder', anyApproval, async (model, world, i
 })
 
 function accepts(ifMatch: string | undefined, { version }: OrderRow): boolean {
-  return ifMatch === undefined || ifMatch === '*' || ifMatch === `"${version}"`
+  return ifMatch === undefined || ifMatch === '*' || ifMatch.replace('W/', '') === `"${version}"`
 }
 
 function approve(order: OrderRow, caller: Caller, zone: string | undefined, { now }: World): void {

@@ -10,22 +10,26 @@ describe('If-Match', () => {
     assert.equal(acceptedVersions(' * '), null)
   })
 
-  it('accepts the versions of its strong tags, in any list form', () => {
+  it('accepts the versions of its tags, in any list form, weakened or not', () => {
     const fields: Record<string, number[]> = {
       '"1"': [1],
       '"1","2"': [1, 2],
       ' "1" ,\t"22" ,': [1, 22],
       '"2147483647"': [2_147_483_647],
       ',,"3"': [3],
+      'W/"1"': [1],
+      'W/"1", "2"': [1, 2],
     }
     for (const [field, versions] of Object.entries(fields)) {
       assert.deepEqual(acceptedVersions(field), versions, field)
     }
   })
 
-  it('accepts nothing for weak, foreign or malformed tags, so that no write passes by mistake', () => {
+  it('accepts nothing for foreign or malformed tags, so that no write passes by mistake', () => {
     const fields = [
-      'W/"1"',
+      'W/1',
+      'W/"x"',
+      'W /"1"',
       '"x"',
       '"01"',
       '"0"',

@@ -5924,7 +5924,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Approve only this version (or `*`). */
+                /** @description Approve only this version, or any by `*`. A tag that a proxy has weakened counts as it was. */
                 "If-Match"?: string;
                 /** @description IANA time zone of the audit stamp; else the user’s own, else the default of the service. */
                 "Time-Zone"?: string;
