@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { bodyOf, Fault, type Field, instantSchema, int32Schema, named, textField } from '../http/fields.ts'
 import { permissionSchema } from '../http/problem-schema.ts'
+import { Type } from '../http/schema.ts'
 
 const emailText = textField(3, 254, {})
 const emailPattern = /^[^@\p{Cc}]+@[^@\p{Cc}]+$/u

@@ -101,17 +101,17 @@ function makeTotal(random: () => number): number {
   return Math.max(step, Math.round((units * 10_000) / step) * step)
 }
 
-const hex4 = Array.from({ length: 65_536 }, (_, number) => number.toString(16).padStart(4, '0'))
+const hex4 = (number: number) => number.toString(16).padStart(4, '0')
 
 /** A UUIDv7 of the instant whose random bits come from `random`. */
 function orderId(milliseconds: number, random: () => number): string {
   const bits = (count: number) => Math.floor(random() * 2 ** count)
   const high = Math.floor(milliseconds / 2 ** 32)
   const low = milliseconds % 2 ** 32
-  const instant = `${hex4[high]}${hex4[Math.floor(low / 65_536)]}-${hex4[low % 65_536]}`
-  const version = hex4[0x7000 | bits(12)]
-  const variant = hex4[0x8000 | bits(14)]
-  return `${instant}-${version}-${variant}-${hex4[bits(16)]}${hex4[bits(16)]}${hex4[bits(16)]}`
+  const instant = `${hex4(high)}${hex4(Math.floor(low / 65_536))}-${hex4(low % 65_536)}`
+  const version = hex4(0x7000 | bits(12))
+  const variant = hex4(0x8000 | bits(14))
+  return `${instant}-${version}-${variant}-${hex4(bits(16))}${hex4(bits(16))}${hex4(bits(16))}`
 }
 
 /** Numbers from 0 up to 1 (mulberry32), the same for the same seed. Not for secrets. */

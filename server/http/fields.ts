@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyTypeProvider } from 'fastify'
-import { type Static, type TSchema, Type } from 'typebox'
 import { type FieldError, Problem } from './problems.ts'
+import { type Schema, type Static, Type } from './schema.ts'
 
 /** One rule that a value broke. `detail` continues a sentence that begins with the name of the field. */
 export class Fault {
@@ -21,7 +21,7 @@ export class Fault {
  * return a parsed value.
  */
 export interface Field<T> {
-  schema: TSchema
+  schema: Schema
   read(value: unknown): T | Fault
 }
 
@@ -29,12 +29,12 @@ type FieldValue<F> = F extends Field<infer T> ? T : never
 
 /** Phantom that carries the parsed type from a schema to the handler. */
 declare const parsed: unique symbol
-export type Parsed<T> = TSchema & { [parsed]?: T }
+export type Parsed<T> = Schema & { [parsed]?: T }
 
 /** Gives `request.body` and `request.query` the parsed types, and replies those of their response schemas. */
 export interface FieldsTypeProvider extends FastifyTypeProvider {
   validator: this['schema'] extends { [parsed]?: infer T } ? T : unknown
-  serializer: this['schema'] extends TSchema ? Static<this['schema']> : unknown
+  serializer: this['schema'] extends Schema ? Static<this['schema']> : unknown
 }
 
 type Parser = (value: unknown, errors: FieldError[]) => unknown
@@ -43,7 +43,7 @@ const parsers = new WeakMap<object, Parser>()
 const names = new WeakMap<object, string>()
 
 /** Makes a schema a named component of the OpenAPI description. */
-export function named<S extends TSchema>(name: string, schema: S): S {
+export function named<S extends Schema>(name: string, schema: S): S {
   names.set(schema, name)
   return schema
 }

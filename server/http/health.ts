@@ -1,8 +1,8 @@
-import { Type } from 'typebox'
 import type { AppDatabase } from '../operations.ts'
 import { named } from './fields.ts'
 import { Problem, retryAfter } from './problems.ts'
 import type { App } from './route.ts'
+import { Type } from './schema.ts'
 
 const HealthResponse = named(
   'HealthResponse',

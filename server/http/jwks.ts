@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { type Static, Type } from 'typebox'
 import { named, noContent } from './fields.ts'
 import { matchesNone } from './preconditions.ts'
 import type { App } from './route.ts'
+import { type Static, Type } from './schema.ts'
 
 const text = (description: string) => Type.String({ description })
 

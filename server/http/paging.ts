@@ -1,5 +1,5 @@
-import { type TSchema, Type } from 'typebox'
 import { Fault, type Field, int32Schema, named, parseQuery, readInt32 } from './fields.ts'
+import { type Schema, Type } from './schema.ts'
 
 const defaultPageSize = 10
 const pageSizeLimit = 100
@@ -13,7 +13,7 @@ export interface PageDescription {
   hasNextPage: boolean
 }
 
-export function pageSchema<T extends TSchema>(name: string, items: T) {
+export function pageSchema<T extends Schema>(name: string, items: T) {
   return named(
     name,
     Type.Object({
@@ -102,7 +102,7 @@ const linkLimitBytes = 8 * 1024
 export function pageLinks(
   path: string,
   url: string | undefined,
-  known: TSchema,
+  known: Schema,
   page: PageDescription,
 ): { link?: string } {
   const last = Math.max(1, page.totalPages)
@@ -118,7 +118,7 @@ export function pageLinks(
 }
 
 /** The known parameters as they were understood, however the request had written them. */
-function repeatedParameters(url: string, known: TSchema): string[] {
+function repeatedParameters(url: string, known: Schema): string[] {
   const start = url.indexOf('?')
   const given = parseQuery(start < 0 ? '' : url.slice(start + 1))
   const names = Object.keys((known as { properties?: object }).properties ?? {})

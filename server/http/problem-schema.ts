@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import { permissions } from '../auth/permissions.ts'
 import { named } from './fields.ts'
 import { catalogue } from './problems.ts'
+import { Type } from './schema.ts'
 
 /** One of the names that there are, or of those that a later version will add: a client must not fail on them. */
 function growing(name: string, names: readonly string[], description: string) {

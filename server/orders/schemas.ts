@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import {
   bodyOf,
   codePoints,
@@ -10,6 +9,7 @@ import {
   readInt32,
 } from '../http/fields.ts'
 import { pageNumberField, pageSchema, pageSizeField, paginatedField } from '../http/paging.ts'
+import { Type } from '../http/schema.ts'
 import {
   type FieldKind,
   type FieldName,

@@ -38,9 +38,7 @@ const matching: readonly Operator[] = ['=', '!=', ':']
 const ordering: readonly Operator[] = ['=', '!=', '<', '<=', '>', '>=', ':']
 
 /** `Pending (0) or Approved (1)`. */
-const statusesInWords = new Intl.ListFormat('en', { type: 'disjunction' }).format(
-  orderStatusNames.map((name) => `${name} (${orderStatus[name]})`),
-)
+const statusesInWords = orderStatusNames.map((name) => `${name} (${orderStatus[name]})`).join(' or ')
 
 const numberRules = {
   total: {

@@ -1,0 +1,41 @@
+/** What a schema describes; exists for the compiler only. */
+declare const described: unique symbol
+/** Marks a member that an object may lack. A symbol: it is no keyword, and is never sent. */
+const optional = Symbol('optional')
+
+/** A JSON Schema (2020-12), as it is published. */
+export interface Schema {
+  [keyword: string]: unknown
+  [described]?: unknown
+  [optional]?: true
+}
+type Of<T> = Schema & { [described]?: T }
+export type Static<S> = S extends { [described]?: infer T } ? T : unknown
+
+type OptionalKeys<P> = { [K in keyof P]: P[K] extends { [optional]: true } ? K : never }[keyof P]
+type Members<P> = { [K in Exclude<keyof P, OptionalKeys<P>>]: Static<P[K]> } & {
+  [K in OptionalKeys<P>]?: Static<P[K]>
+}
+type Keywords = Record<string, unknown>
+
+/**
+ * Schemas that know the type of what they describe. A package for it would be 373 files more to load: an eighth of a
+ * start, and 18 MB.
+ */
+export const Type = {
+  /** Any schema, with a type that the compiler cannot check. */
+  Unsafe: <T>(schema: Keywords): Of<T> => schema,
+  String: (keywords: Keywords = {}): Of<string> => ({ type: 'string', ...keywords }),
+  Boolean: (keywords: Keywords = {}): Of<boolean> => ({ type: 'boolean', ...keywords }),
+  Literal: <const T extends string>(value: T): Of<T> => ({ type: 'string', const: value }),
+  Array: <S extends Schema>(items: S, keywords: Keywords = {}): Of<Static<S>[]> => ({
+    type: 'array',
+    items,
+    ...keywords,
+  }),
+  Optional: <S extends Schema>(schema: S): S & { [optional]: true } => ({ ...schema, [optional]: true }),
+  Object: <P extends Record<string, Schema>>(properties: P, keywords: Keywords = {}): Of<Members<P>> => {
+    const required = Object.keys(properties).filter((name) => properties[name]?.[optional] === undefined)
+    return { type: 'object', ...(required.length > 0 ? { required } : {}), properties, ...keywords }
+  },
+}
