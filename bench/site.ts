@@ -3,14 +3,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openAppDatabase } from '../server/operations.ts'
 import { runSql } from '../test/support/postgres.ts'
-import { buildServerIfStale } from '../tools/build-server.ts'
 import { type Callers, makeCallers } from './callers.ts'
 import { dataFolder, seed, sqliteCopy } from './data.ts'
 import { choosePaths, type Paths } from './paths.ts'
 import { fileOf, MeasuredServer } from './server.ts'
 
 const publicUrl = 'https://orders.example.com'
-const main = fileOf('../server/dist/main.js')
+const main = fileOf('../server/main.ts')
 
 /** A database with its orders and callers, and how to start what serves it. */
 export interface Site {
@@ -73,18 +72,21 @@ async function makeSite({ folder, keyEnv }: Workplace, databaseUrl: string, orde
 
 /** As the unit of docs/operations.md does. */
 const nodeFlags = ['--max-semi-space-size=8']
-const allocator = { MALLOC_ARENA_MAX: '2' }
+const environment = {
+  NODE_ENV: 'production',
+  MALLOC_ARENA_MAX: '2',
+  NODE_COMPILE_CACHE: join(dataFolder, 'compile-cache'),
+}
 
 /** The service as an operator starts it, in production mode. */
 export async function startService(
   { folder, env }: Site,
   { probe = true, launcher = [] }: { probe?: boolean; launcher?: string[] } = {},
 ): Promise<MeasuredServer> {
-  await buildServerIfStale()
   const args = [...nodeFlags, main, 'serve']
   return MeasuredServer.start({
     args,
-    env: { ...allocator, ...env },
+    env: { ...environment, ...env },
     folder,
     readyPath: '/health/ready',
     probe,

@@ -178,6 +178,21 @@ describe('the imports under server/', () => {
     assert.deepEqual(missing, [])
   })
 
+  it('name no package that only development installs', () => {
+    const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+    const installed = new Set(Object.keys(dependencies))
+    const packages = server.flatMap((file) =>
+      importsOf(file)
+        .filter(({ target, typeOnly }) => !typeOnly && !/^(?:node:|server\/|web\/)/.test(target))
+        .map(({ target }) => [file.path, /^(?:@[^/]+\/)?[^/]+/.exec(target)?.[0]]),
+    )
+    assert.ok(packages.length > 30, String(packages.length))
+    assert.deepEqual(
+      packages.filter(([, name]) => !installed.has(String(name))),
+      [],
+    )
+  })
+
   it('go one way: main, serve, cli -> app -> routes -> rules -> store -> db', () => {
     assert.deepEqual(breaches(server), [])
   })

@@ -1,22 +1,36 @@
 import { execFile } from 'node:child_process'
-import { globSync } from 'node:fs'
-import { join } from 'node:path'
+import { createHash } from 'node:crypto'
+import { globSync, readFileSync } from 'node:fs'
+import { chmod, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { makeIfStale } from '../tools/built-folder.ts'
 
 const web = fileURLToPath(new URL('.', import.meta.url))
+const folder = join(web, 'dist')
+const stamp = '.sources'
 
 /**
  * Makes web/dist/, the web app as the service serves it, unless it is what the sources say already: hashed names, and
- * each text file beside its brotli and gzip forms. Returns whether anything was made. Throws when vite is not installed
- * (a production install) and something is stale.
+ * each text file beside its brotli and gzip forms. It appears as a whole, even when several processes make it at once.
+ * Returns whether anything was made. Throws when vite is not installed (a production install) and something is stale.
  */
-export function buildWebIfStale(): Promise<boolean> {
-  // In a process of its own: the bundler's memory and settings are none of the service's.
-  return makeIfStale(join(web, 'dist'), sources(), (target) =>
-    promisify(execFile)(process.execPath, [join(web, 'bundle.ts'), target]),
-  )
+export async function buildWebIfStale(): Promise<boolean> {
+  const hash = hashOf(sources())
+  const made = await readFile(join(folder, stamp), 'utf8').catch(() => undefined)
+  if (made === hash) return false
+  const target = await mkdtemp(join(web, '.dist-'))
+  try {
+    // In a process of its own: the bundler's memory and settings are none of the service's.
+    await promisify(execFile)(process.execPath, [join(web, 'bundle.ts'), target])
+    // The account of the service need not be the one that builds.
+    await chmod(target, 0o755)
+    await writeFile(join(target, stamp), hash)
+    await replace(target)
+  } finally {
+    await rm(target, { recursive: true, force: true })
+  }
+  return true
 }
 
 /** Everything that the result depends on: the app, how it is built, and the versions of its parts. */
@@ -30,4 +44,29 @@ function sources(): string[] {
       fileURLToPath(new URL(path, import.meta.url)),
     ),
   ]
+}
+
+function hashOf(files: string[]): string {
+  const hash = createHash('sha256')
+  for (const file of files) {
+    hash.update(relative(web, file)).update('\0').update(readFileSync(file)).update('\0')
+  }
+  return hash.digest('hex')
+}
+
+/** When another process does the same at the same time, one of them wins; the result is the same. */
+async function replace(target: string): Promise<void> {
+  const old = await mkdtemp(join(web, '.dist-'))
+  try {
+    await rename(folder, join(old, 'dist')).catch(ignoring('ENOENT'))
+    await rename(target, folder).catch(ignoring('ENOTEMPTY', 'EEXIST'))
+  } finally {
+    await rm(old, { recursive: true, force: true })
+  }
+}
+
+function ignoring(...codes: string[]): (error: NodeJS.ErrnoException) => void {
+  return (error) => {
+    if (!codes.includes(error.code ?? '')) throw error
+  }
 }
