@@ -28,13 +28,20 @@ import { oldestPendingLimit } from './tally.ts'
 
 const customerLimit = 200
 
-/** Trimmed, 1 to 200 code points, no control characters; then NFC. */
+const controls = '\\u0000-\\u001f\\u007f-\\u009f'
+/** They make a text read in another order than it is written in; a name that needs two directions has them anyway. */
+const reordering = '\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069'
+const edge = `[^\\s${controls}${reordering}]`
+const reorders = new RegExp(`[${reordering}]`)
+/** A plain pattern has no word for it: the description says it, and the tests of the contract. */
+const canBeSeen = /[[\p{L}\p{N}\p{P}\p{S}]--[\p{Default_Ignorable_Code_Point}\u2800]]/v
+
+/** Trimmed, 1 to 200 code points, none that controls or reorders text, one at least that can be seen; then NFC. */
 export const customerField: Field<string> = {
   schema: Type.String({
-    pattern:
-      '^\\s*[^\\s\\u0000-\\u001f\\u007f-\\u009f](?:[^\\u0000-\\u001f\\u007f-\\u009f]{0,198}[^\\s\\u0000-\\u001f\\u007f-\\u009f])?\\s*$',
+    pattern: `^\\s*${edge}(?:[^${controls}${reordering}]{0,198}${edge})?\\s*$`,
     description:
-      'Who ordered. White space at both ends is trimmed; then 1 to 200 characters (Unicode code points), no control characters. Stored in normalisation form C.',
+      'Who ordered. White space at both ends is trimmed; then 1 to 200 characters (Unicode code points), no control characters, none that reorder text (such as U+202E), and at least one letter, digit, punctuation mark or symbol that can be seen. Stored in normalisation form C.',
     examples: ['Müller & Söhne GmbH'],
   }),
   read(value) {
@@ -45,7 +52,10 @@ export const customerField: Field<string> = {
     if (codePoints(trimmed) > customerLimit) {
       return new Fault('length', `must have at most ${customerLimit} characters.`)
     }
-    if (/\p{Cc}/u.test(trimmed)) return new Fault('characters', 'must not hold control characters.')
+    if (/\p{Cc}/u.test(trimmed)) return new Fault('characters', 'must not contain control characters.')
+    if (reorders.test(trimmed))
+      return new Fault('characters', 'must not contain characters that reorder text.')
+    if (!canBeSeen.test(trimmed)) return new Fault('characters', 'must contain a character that can be seen.')
     return trimmed.normalize('NFC')
   },
 }

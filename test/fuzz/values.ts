@@ -1,6 +1,7 @@
 import type { ValidateFunction } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { type Judge, toPointer } from '../support/description.ts'
+import { canBeSeen } from '../support/orders.ts'
 
 type Schema = Record<string, unknown>
 
@@ -15,7 +16,7 @@ export interface Values {
 export function valuesOf(judge: Judge, parts: string[]): Values {
   const validate = judge.validator(toPointer(parts))
   const schema = resolve(judge, parts)
-  const isAllowed = (value: unknown) => isWellFormed(value) && validate(value)
+  const isAllowed = (value: unknown) => isText(value) && validate(value)
   return {
     schema,
     validate,
@@ -32,8 +33,9 @@ export function resolve(judge: Judge, parts: string[]): Schema {
   return typeof found.$ref === 'string' ? resolve(judge, found.$ref.slice(2).split('/')) : found
 }
 
-function isWellFormed(value: unknown): boolean {
-  return typeof value !== 'string' || value.isWellFormed()
+/** What no schema says: texts are well-formed, and one of them, the customer, can be seen. */
+function isText(value: unknown): boolean {
+  return typeof value !== 'string' || (value.isWellFormed() && (value === '' || canBeSeen(value)))
 }
 
 /** What mostly fits: texts of the pattern and around the lengths, numbers around the bounds. */

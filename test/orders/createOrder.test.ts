@@ -106,11 +106,9 @@ describe('createOrder', () => {
       ['may have 200 code points after trimming', `${' '.repeat(50)}${'y'.repeat(200)} `, 'y'.repeat(200)],
       ['is measured before it is composed', 'e\u0301'.repeat(100), '\u00e9'.repeat(100)],
       ['may grow beyond 200 by normalisation', '\u0958'.repeat(200), '\u0915\u093c'.repeat(200)],
-      [
-        'may hold joiners and marks of direction',
-        'a\u200db\u200f\u2066c\u2069',
-        'a\u200db\u200f\u2066c\u2069',
-      ],
+      ...['a\u200db', 'شرکت می\u200cکنم', '👩\u200d🌾', '☎', '!', '٣', 'שלום Ltd.'].map(
+        (name): [string, string, string] => [`may be ${name}`, name, name],
+      ),
       ['may hold quotes, markup and SQL', `'; drop table orders --<b>"\\`, `'; drop table orders --<b>"\\`],
       ['may be a word of the protocol', 'constructor __proto__', 'constructor __proto__'],
     ]
@@ -263,6 +261,26 @@ describe('createOrder', () => {
       ['a high surrogate at its end', '"Ab\\ud83d"'],
       ['a low surrogate alone', '"\\ude00Ab"'],
       ['surrogates in the wrong order', '"A\\ude00\\ud83db"'],
+      ...[0x61c, 0x200e, 0x200f, 0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067, 0x2068, 0x2069].map(
+        (point): [string, string] => [
+          `U+${point.toString(16)}, which reorders text`,
+          JSON.stringify(`Acme ${String.fromCodePoint(point)}dtL`),
+        ],
+      ),
+      ...[
+        '\u200b',
+        '\u2060 \u00ad',
+        '\ufeff\u200d\ufeff',
+        '\u3164',
+        '\u2800',
+        '\u115f\u1160',
+        '\u0301',
+        '\u{e0041}',
+        '\ue000',
+      ].map((text): [string, string] => [
+        `only ${encodeURIComponent(text)}, which cannot be seen`,
+        JSON.stringify(text),
+      ]),
     ]
     for (const [what, literal] of customers) {
       it(`refuses a customer that is or holds ${what}`, async () => {

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { Client } from '../support/client.ts'
-import { compareOrders, insertOrders, type OrderRow, sortKeys, variedOrders } from '../support/orders.ts'
+import {
+  canBeSeen,
+  compareOrders,
+  insertOrders,
+  type OrderRow,
+  sortKeys,
+  variedOrders,
+} from '../support/orders.ts'
 import { type Service, startService } from '../support/service.ts'
 
 /** Values of one run, sent together. */
@@ -163,6 +170,9 @@ describe('order properties', () => {
       '\u0000',
       '\u0085',
       '\u200d',
+      '\u202e',
+      '\u2069',
+      '\u3164',
       '\ud83d',
     ]
     const unit = fc.constantFrom(...units, 'x'.repeat(60), '😀'.repeat(65), 'y'.repeat(190))
@@ -263,7 +273,10 @@ function expectedCustomer(sent: string): [status: number, kept: string] {
   const points = Array.from(trimmed, (character) => character.codePointAt(0) ?? 0)
   const isControl = (point: number) => point < 0x20 || (point >= 0x7f && point < 0xa0)
   const isSurrogate = (point: number) => point >= 0xd800 && point < 0xe000
-  const isRefused =
-    points.length < 1 || points.length > 200 || points.some(isControl) || points.some(isSurrogate)
+  const marks = [0x61c, 0x200e, 0x200f]
+  const isReordering = (point: number) =>
+    marks.includes(point) || (point >= 0x202a && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069)
+  const isForbidden = points.some((point) => isControl(point) || isSurrogate(point) || isReordering(point))
+  const isRefused = points.length > 200 || isForbidden || !canBeSeen(trimmed)
   return isRefused ? [400, '#/customer'] : [201, trimmed.normalize('NFC')]
 }

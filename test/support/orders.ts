@@ -37,6 +37,12 @@ export function orderRow(given: Partial<OrderRow> = {}): OrderRow {
   }
 }
 
+/** Whether a name has a letter, digit, punctuation mark or symbol that leaves a trace on the screen. */
+export function canBeSeen(name: string): boolean {
+  const isUnseen = (character: string) => /[\p{Default_Ignorable_Code_Point}\u2800]/u.test(character)
+  return [...name].some((character) => /[\p{L}\p{N}\p{P}\p{S}]/u.test(character) && !isUnseen(character))
+}
+
 const rowsPerInsert = 500
 
 /** Puts rows in past the API: for bulk, and for rows that no request makes. */

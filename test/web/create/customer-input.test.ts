@@ -28,10 +28,22 @@ describe('readCustomer', () => {
     assert.equal(faultOf('A\ud800'), 'A character in the name is damaged. Type it again.')
   })
 
+  it('refuses what cannot be seen, or reorders text', () => {
+    for (const text of ['\u200b', '\u3164', '\u2800 \u00ad', '\u0301']) {
+      assert.match(faultOf(text), /^Nothing of the name can be seen\./, encodeURIComponent(text))
+    }
+    for (const text of ['A\u202eB', '\u2067A\u2069', 'A\u200f', '\u061cA']) {
+      assert.match(faultOf(text), /reorders text/, encodeURIComponent(text))
+    }
+  })
+
   it('accepts only what the service accepts, and sends what the service keeps', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 210 }),
       fc.string({ unit: 'grapheme', maxLength: 210 }),
+      fc
+        .array(fc.constantFrom('a', ' ', '\u200b', '\u202e', '\u2069', '\u3164', '\u2800'), { maxLength: 4 })
+        .map((all) => all.join('')),
       fc.constantFrom(' ', 'a', '\u0308', '\u0344', '\u2126', '\ud800').map((unit) => unit.repeat(101)),
     )
     const property = fc.property(text, (given) => {

@@ -372,7 +372,7 @@ export interface components {
         /** @description A new order. */
         CreateOrderCommand: {
             /**
-             * @description Who ordered. White space at both ends is trimmed; then 1 to 200 characters (Unicode code points), no control characters. Stored in normalisation form C.
+             * @description Who ordered. White space at both ends is trimmed; then 1 to 200 characters (Unicode code points), no control characters, none that reorder text (such as U+202E), and at least one letter, digit, punctuation mark or symbol that can be seen. Stored in normalisation form C.
              * @example Müller & Söhne GmbH
              */
             customer: string;

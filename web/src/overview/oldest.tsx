@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import type { OrderSummary } from '../orders/order.ts'
 import { formatAgo, formatExactInstant, formatOrders, formatTotal } from '../ui/format.ts'
 import { CheckIcon } from '../ui/icons.tsx'
+import { Name } from '../ui/name.tsx'
 
 /** The list of orders that wait, the one that waits longest first. */
 export const pendingOldestFirst = { filter: 'status=Pending', orderBy: 'createdAtUtc' } as const
@@ -24,7 +25,7 @@ export function Oldest({ orders, count }: { orders: readonly OrderSummary[]; cou
           {orders.map(({ id, customer, total, createdAtUtc }) => (
             <li key={id} className="linked-row">
               <Link to="/orders/$id" params={{ id }}>
-                <bdi>{customer}</bdi>
+                <Name of={customer} />
               </Link>
               <span className="number">{formatTotal(total)}</span>
               <time className="soft small" dateTime={createdAtUtc} title={formatExactInstant(createdAtUtc)}>

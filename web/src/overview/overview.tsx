@@ -8,6 +8,7 @@ import { useIsUnreadable, WithoutReading } from '../orders/without-reading.tsx'
 import { FailureNote } from '../ui/failure.tsx'
 import { formatOrders } from '../ui/format.ts'
 import mark from '../ui/mark.svg'
+import { Name } from '../ui/name.tsx'
 import { PageTitle } from '../ui/page-title.tsx'
 import { Segments } from '../ui/segments.tsx'
 import { DayChart } from './days/chart.tsx'
@@ -43,7 +44,7 @@ export function OverviewView() {
       <div className="row row-between page-head overview-head">
         <div>
           <PageTitle title="Overview">
-            {greetingAt(new Date().getHours())}, <bdi>{userName}</bdi>
+            {greetingAt(new Date().getHours())}, <Name of={userName} />
           </PageTitle>
           {isWaiting && <span className="skeleton" style={{ width: 300 }} />}
           {figures && !hasNoOrders && <WhatWaits figures={figures} />}

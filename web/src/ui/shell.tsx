@@ -8,6 +8,7 @@ import { announce } from './announce.ts'
 import { describeFailure } from './describe.ts'
 import { OrdersIcon, OverviewIcon, SignOutIcon, ThemeIcon } from './icons.tsx'
 import mark from './mark.svg'
+import { Name } from './name.tsx'
 import { Shortcuts } from './shortcuts.tsx'
 import { turnTheme, useTheme } from './theme.ts'
 
@@ -75,7 +76,7 @@ function Side() {
           {[...user.userName][0]}
         </span>
         <div className="person-name">
-          {user.userName}
+          <Name of={user.userName} />
           <div className="soft small">{user.roles.join(', ') || 'no role'}</div>
         </div>
       </div>

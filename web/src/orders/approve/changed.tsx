@@ -1,5 +1,6 @@
 import { useUser } from '../../auth/session.ts'
 import { formatTotal } from '../../ui/format.ts'
+import { Name } from '../../ui/name.tsx'
 import { Moment } from '../moment.tsx'
 import type { Order } from '../order.ts'
 import { approved, pending } from '../states.ts'
@@ -73,7 +74,7 @@ function Who({ order: { modifiedBy, status }, wasSent }: { order: Order; wasSent
         'Somebody else'
       ) : (
         <strong>
-          <bdi>{modifiedBy}</bdi>
+          <Name of={modifiedBy} />
         </strong>
       )}{' '}
       {deed}.
@@ -82,7 +83,7 @@ function Who({ order: { modifiedBy, status }, wasSent }: { order: Order; wasSent
 }
 
 function Value({ change, of }: { change: Change; of: 'before' | 'now' }) {
-  if (change.field === 'customer') return <bdi>{change[of]}</bdi>
+  if (change.field === 'customer') return <Name of={change[of]} />
   if (change.field === 'total') return formatTotal(change[of])
   return <Status status={change[of]} />
 }

@@ -5,6 +5,7 @@ import { Heading } from 'react-aria-components/Dialog'
 import { isPassing, NoAnswerError, problemOf } from '../../api/problem.ts'
 import { describeFailure } from '../../ui/describe.ts'
 import { formatTotal } from '../../ui/format.ts'
+import { Name } from '../../ui/name.tsx'
 import { Note } from '../../ui/note.tsx'
 import type { VersionedOrder } from '../order.ts'
 import { orderQuery } from '../queries.ts'
@@ -76,7 +77,7 @@ function Question({ subject, progress }: Step) {
       <dl className="approve-order">
         <dt className="visually-hidden">Customer</dt>
         <dd className="approve-customer">
-          <bdi>{subject.customer}</bdi>
+          <Name of={subject.customer} />
         </dd>
         <dt className="visually-hidden">Total</dt>
         <dd className="large-total">{formatTotal(subject.total)}</dd>

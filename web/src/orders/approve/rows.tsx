@@ -2,6 +2,7 @@ import { useUser } from '../../auth/session.ts'
 import { describeFailure } from '../../ui/describe.ts'
 import { formatAgo, formatTotal } from '../../ui/format.ts'
 import { CheckIcon } from '../../ui/icons.tsx'
+import { Name } from '../../ui/name.tsx'
 import { useNow } from '../moment.tsx'
 import type { Order } from '../order.ts'
 import type { Progress, Step } from './approvals.ts'
@@ -19,7 +20,7 @@ export function ApproveRows({ steps, phase }: { steps: readonly Step[]; phase: R
         {sorted.map(({ subject, progress }) => (
           <li key={subject.id}>
             <span className="approve-row-customer">
-              <bdi>{subject.customer}</bdi>
+              <Name of={subject.customer} />
             </span>
             <span className="number">{formatTotal(subject.total)}</span>
             {phase !== 'asking' && (
@@ -64,7 +65,7 @@ function Already({ order: { modifiedBy, updatedAtUtc } }: { order: Order }) {
   const now = useNow()
   return (
     <span>
-      Already approved by {modifiedBy === userName ? 'you' : <bdi>{modifiedBy ?? 'somebody else'}</bdi>}
+      Already approved by {modifiedBy === userName ? 'you' : <Name of={modifiedBy ?? 'somebody else'} />}
       {updatedAtUtc !== null && `, ${formatAgo(updatedAtUtc, now)}`}
     </span>
   )

@@ -3,6 +3,8 @@ export const customerLimit = 200
 /** The counter shows from here on. */
 const counterFrom = 160
 
+const canBeSeen = /[[\p{L}\p{N}\p{P}\p{S}]--[\p{Default_Ignorable_Code_Point}\u2800]]/v
+
 export type CustomerReading = { ok: true; customer: string } | { ok: false; fault: string }
 
 /** Guarantees that what is accepted is accepted by the service too, and stored as it was shown. */
@@ -13,6 +15,12 @@ export function readCustomer(text: string): CustomerReading {
     return { ok: false, fault: 'A character in the name is damaged. Type it again.' }
   if (/\p{Cc}/u.test(customer)) {
     return { ok: false, fault: 'The name contains a tab or another invisible character. Remove it.' }
+  }
+  if (/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/.test(customer)) {
+    return { ok: false, fault: 'The name contains an invisible character that reorders text. Type it again.' }
+  }
+  if (!canBeSeen.test(customer)) {
+    return { ok: false, fault: 'Nothing of the name can be seen. Enter at least one letter or digit.' }
   }
   if (lengthOf(customer) > customerLimit) {
     return { ok: false, fault: `The name can have at most ${customerLimit} characters.` }

@@ -1,3 +1,4 @@
+import { Name } from '../../ui/name.tsx'
 import { pending } from '../states.ts'
 import { Status } from '../status.tsx'
 import type { TotalReading } from './total-input.ts'
@@ -17,12 +18,14 @@ export function OrderPreview({ customer, total, userName }: OrderPreviewProps) {
         <Status status={pending} />
       </div>
       <p className="clamped create-slip-customer" dir="auto">
-        {customer || <span className="create-blank">Customer</span>}
+        {customer ? <Name of={customer} /> : <span className="create-blank">Customer</span>}
       </p>
       <p className="large-total">{total.ok ? total.meaning : <span className="create-blank">Total</span>}</p>
       <dl className="create-slip-facts">
         <dt className="soft">Created by</dt>
-        <dd>{userName}</dd>
+        <dd>
+          <Name of={userName} />
+        </dd>
         <dt className="soft">Next</dt>
         <dd>Approval</dd>
       </dl>

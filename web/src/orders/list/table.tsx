@@ -9,6 +9,7 @@ import {
   useRef,
 } from 'react'
 import { ArrowIcon } from '../../ui/icons.tsx'
+import { Name } from '../../ui/name.tsx'
 import type { Chosen } from '../approve/chosen.ts'
 import { columns, type SortKey, sortKeys } from '../fields.ts'
 import type { OrderSummary } from '../order.ts'
@@ -216,7 +217,7 @@ const cells: Record<SortKey, (order: OrderSummary, decimals: number) => ReactNod
   customer: ({ id, customer }) => (
     <td key="customer" className="orders-customer">
       <a href={`/orders/${id}`}>
-        <bdi className="clamped">{customer}</bdi>
+        <Name of={customer} className="clamped" />
       </a>
     </td>
   ),

@@ -1,3 +1,4 @@
+import { Name } from '../../ui/name.tsx'
 import { Moment } from '../moment.tsx'
 import type { Order } from '../order.ts'
 import { nameOf, pending, words } from '../states.ts'
@@ -55,7 +56,7 @@ function Event({ what, tone, who, instant, timeZone }: EventProps) {
   return (
     <li className={tone ? `order-event tone-${tone}` : 'order-event'}>
       <div>
-        <strong>{what}</strong> by {who === null ? 'an unknown user' : <bdi>{who}</bdi>}
+        <strong>{what}</strong> by {who === null ? 'an unknown user' : <Name of={who} />}
       </div>
       <div>{instant === null ? 'Just now' : <Moment instant={instant} timeZone={timeZone} />}</div>
     </li>

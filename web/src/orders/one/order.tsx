@@ -9,6 +9,7 @@ import { useMay, useUser } from '../../auth/session.ts'
 import { FailureNote } from '../../ui/failure.tsx'
 import { formatExactInstant, viewerTimeZone } from '../../ui/format.ts'
 import { CheckIcon } from '../../ui/icons.tsx'
+import { Name } from '../../ui/name.tsx'
 import { PageTitle } from '../../ui/page-title.tsx'
 import { useShortcut } from '../../ui/shortcuts.tsx'
 import type { Subject } from '../approve/approvals.ts'
@@ -76,7 +77,7 @@ function OrderSheet({ id, order, onApprove }: SheetProps) {
         <div className="order-title">
           <PageTitle title={known?.customer ?? 'Order'}>
             <span className="visually-hidden">Order for </span>
-            {known ? <bdi>{known.customer}</bdi> : <span className="skeleton" style={{ width: '14ch' }} />}
+            {known ? <Name of={known.customer} /> : <span className="skeleton" style={{ width: '14ch' }} />}
           </PageTitle>
           {known ? (
             <Status status={known.status} />
@@ -131,8 +132,8 @@ function PrintFoot() {
   const now = useNow()
   return (
     <p className="order-print-foot small soft">
-      Countersign · {location.href} · printed by {userName}, {formatExactInstant(new Date(now).toISOString())}{' '}
-      · times in {viewerTimeZone.replaceAll('_', ' ')}
+      Countersign · {location.href} · printed by <Name of={userName} />,{' '}
+      {formatExactInstant(new Date(now).toISOString())} · times in {viewerTimeZone.replaceAll('_', ' ')}
     </p>
   )
 }
