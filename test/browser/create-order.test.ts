@@ -74,13 +74,15 @@ describe('creating an order', sideBySide, () => {
     await screenshot(page, 'create-filled')
     await page.keyboard.press('Enter')
     await waitForFocus(heading(page, 'Keyboard Kites'))
-    await page.getByText('Order for Keyboard Kites created').waitFor()
+    await page
+      .getByText(/^Order for \u2068Keyboard Kites\u2069, 1,250.50 \([\da-f]{8}-[\da-f]{4}, .*\) created$/)
+      .waitFor()
     assert.deepEqual(await storedOrders('Keyboard Kites'), [
       { totalE4: 12_505_000, by: 'operator', zone: 'Asia/Tokyo' },
     ])
     await page.goBack()
     await waitForAddress(person, '/orders')
-    await page.getByRole('cell', { name: 'Keyboard Kites' }).waitFor()
+    await page.getByRole('rowheader', { name: 'Keyboard Kites' }).waitFor()
   })
 
   it('takes decimals as they are written in German, and says what could be meant otherwise', async (t) => {
@@ -93,7 +95,7 @@ describe('creating an order', sideBySide, () => {
     await page.getByText('Means 1.234,50', { exact: true }).first().waitFor()
     await create(page).click()
     await heading(page, 'Komma KG').waitFor()
-    await page.getByText('1.234,50').waitFor()
+    await page.getByText('1.234,50', { exact: true }).waitFor()
     assert.deepEqual(
       (await storedOrders('Komma KG')).map(({ totalE4 }) => totalE4),
       [12_345_000],

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { newOrderId } from '../../server/ids.ts'
+import { checkAccessibility } from '../support/browser/accessibility.ts'
 import {
   customersOf,
   eventually,
@@ -25,7 +26,19 @@ before(async () => {
     ...variedOrders(60),
     ...latestFirst(Array.from({ length: 130 }, (_, index) => `Sparrow ${index + 1}`)),
     ...latestFirst(['Owl One', 'Owl Two', 'Owl Three', 'Owl Four']),
-    ...latestFirst(['Kite'], { status: 1, version: 2 }),
+    ...latestFirst(['Kite'], {
+      status: 1,
+      version: 2,
+      modified_by: 'admin',
+      updated_at: Date.UTC(2026, 0, 2),
+    }),
+    ...[0, 1].map((hours) =>
+      orderRow({
+        customer: 'Twin',
+        total_e4: 50_000,
+        created_at: Date.UTC(2026, 0, 1, 0, 0, 7, 123) - hours * 3_600_000,
+      }),
+    ),
     orderRow({ id: tokyo.zoned, customer: 'Ibis', total_e4: 12_345_678_900, ...tokyo.row }),
     orderRow({ customer: 'Ibis fine', total_e4: 10_001, ...tokyo.row }),
   ])
@@ -163,12 +176,12 @@ describe('a row', sideBySide, () => {
       .filter({ has: link(page, 'Ibis') })
       .getByRole('cell')
       .allInnerTexts()
-    assert.deepEqual(cells, ['Ibis', '1.234.567,89', 'Pending', '01.02.2026, 05:30'])
+    assert.deepEqual(cells, ['1.234.567,89', 'Pending', '01.02.2026, 05:30'])
     const fine = page
       .getByRole('row')
       .filter({ has: link(page, 'Ibis fine') })
       .getByRole('cell')
-    assert.equal((await fine.allInnerTexts())[1], '1,0001')
+    assert.equal((await fine.allInnerTexts())[0], '1,0001')
     await link(page, 'Ibis').click()
     await page.getByRole('heading', { name: 'Ibis' }).waitFor()
     await page.getByText('1.234.567,89').waitFor()
@@ -177,6 +190,56 @@ describe('a row', sideBySide, () => {
     const time = event.getByRole('time')
     assert.equal(await time.textContent(), '01.02.2026, 05:30')
     assert.equal(await time.getAttribute('datetime'), '2026-01-31T20:30:00.000Z')
+  })
+
+  it('is told from its twin wherever one decides about it', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'admin', '/orders?filter=twin')
+    await showsCustomers(page, ['Twin', 'Twin'])
+    const [first = '', second = ''] = (await idsOf(page)).map((id) => id.slice(0, 13))
+    assert.notEqual(first, second)
+    for (const [at, number, when] of [
+      [0, first, 'Jan 1, 2026, 12:00 AM'],
+      [1, second, 'Dec 31, 2025, 11:00 PM'],
+    ] as const) {
+      const row = page.getByRole('row').nth(at + 1)
+      assert.equal(await row.getByRole('rowheader').textContent(), `Twin${number}`)
+      await row.getByRole('checkbox', { name: `Select Twin, ${number}`, exact: true }).check()
+      await searchBox(page).fill(number)
+      await showsCustomers(page, ['Twin'])
+      await page.getByRole('link', { name: 'Twin' }).click()
+      await page.getByRole('heading', { name: 'Twin' }).waitFor()
+      assert.equal(await page.title(), `\u2068Twin\u2069 · 5.00 · ${number} · ${when} · Countersign`)
+      await page.keyboard.press('a')
+      const dialog = page.getByRole('alertdialog')
+      await dialog.getByText(`${number} · ${when}`).waitFor()
+      await dialog.getByRole('button', { name: 'Cancel' }).click()
+      await page.goto('/orders?filter=twin')
+      await showsCustomers(page, ['Twin', 'Twin'])
+    }
+    await page.getByRole('checkbox', { name: 'Select all pending orders on this page' }).check()
+    await page.keyboard.press('a')
+    const items = await page.getByRole('alertdialog').getByRole('listitem').allInnerTexts()
+    assert.deepEqual(
+      items.map((text) => text.split('\n').at(-1)),
+      [`${first} · Jan 1, 2026, 12:00 AM`, `${second} · Dec 31, 2025, 11:00 PM`],
+    )
+  })
+
+  it('shows who created and who approved it when one wants to know, also next time', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'viewer', '/orders?filter=twin+OR+kite')
+    await showsCustomers(page, ['Twin', 'Kite', 'Twin'])
+    const kite = page.getByRole('row').filter({ has: link(page, 'Kite') })
+    assert.equal(await kite.getByText(/^by /).count(), 0)
+    await page.getByRole('checkbox', { name: 'Show people' }).check()
+    await kite.getByText('by operator').waitFor()
+    await kite.getByText('by admin').waitFor()
+    await page.reload()
+    await kite.getByText('by admin').waitFor()
+    await checkAccessibility(page)
+    await page.getByRole('checkbox', { name: 'Show people' }).uncheck()
+    assert.equal(await kite.getByText(/^by /).count(), 0)
   })
 
   it('opens on a press anywhere, and has the focus again on the way back', async (t) => {
@@ -324,17 +387,22 @@ describe('the keyboard', sideBySide, () => {
     const page = await visit(person, 'admin', '/orders?filter=owl')
     await showsCustomers(page, ['Owl One', 'Owl Two', 'Owl Three', 'Owl Four'])
     const stops: string[] = []
-    for (let press = 0; press < 37; press += 1) {
+    for (let press = 0; press < 38; press += 1) {
       await page.keyboard.press('Tab')
       stops.push(await focusedName(page))
     }
     // A field for a date has four stops: month, day, year and the calendar.
     const names = stops.filter((name, at) => name !== stops[at - 1])
-    const rows = ['One', 'Two', 'Three', 'Four'].flatMap((name) => [`Select Owl ${name}`, `Owl ${name}`])
+    const numbers = (await idsOf(page)).map((id) => id.slice(0, 13))
+    const rows = ['One', 'Two', 'Three', 'Four'].flatMap((name, at) => [
+      `Select Owl ${name}, ${numbers[at]}`,
+      `Owl ${name}`,
+    ])
     assert.deepEqual(names, [
       'Skip to the content',
       ...['Countersign', 'Overview', 'Orders', 'Keyboard', 'Theme: automatic', 'Sign out'],
       ...['New order', 'Search the orders', 'Clear the search', 'All', 'Created from', 'Created until'],
+      'Show people',
       ...['Select all pending orders on this page', 'Customer', 'Total', 'Status', 'Created'],
       ...rows,
       ...['First page', 'Previous page', 'Next page', 'Last page', 'Rows per page'],

@@ -25,7 +25,7 @@ export async function signInByForm(
 
 /** The card of the signed-in person at the side of every view. */
 export function nameCard(page: Page, userName: string): Locator {
-  return page.getByRole('banner').getByText(userName)
+  return page.getByRole('banner').getByText(userName, { exact: true })
 }
 
 export function heading(page: Page, name: string | RegExp): Locator {

@@ -9,7 +9,8 @@ const none = new Map()
 describe('choosing orders', () => {
   it('takes pending ones only, and knows of each what is needed to approve it', () => {
     const chosen = chosenWith(none, [order('a'), order('b', 1)], true)
-    assert.deepEqual([...chosen.values()], [{ id: 'a', customer: 'a', total: 1 }])
+    const { status: _, ...known } = order('a')
+    assert.deepEqual([...chosen.values()], [known])
   })
 
   it('keeps those of other pages', () => {

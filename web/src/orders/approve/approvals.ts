@@ -6,13 +6,11 @@ import {
   retryDelayMilliseconds,
 } from '../../api/problem.ts'
 import { type Observable, observable } from '../../ui/observable.ts'
+import type { Identity } from '../identity.ts'
 import type { VersionedOrder } from '../order.ts'
 
 /** What the person was shown when they were asked; with `etag` exactly that version is approved, or none. */
-export interface Subject {
-  id: string
-  customer: string
-  total: number
+export interface Subject extends Identity {
   etag?: string | undefined
 }
 

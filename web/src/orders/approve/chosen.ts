@@ -10,8 +10,8 @@ export function chosenWith(chosen: Chosen, orders: readonly OrderSummary[], isCh
   const changing = orders.filter(({ id, status }) => status === pending && chosen.has(id) !== isChosen)
   if (changing.length === 0) return chosen
   const next = new Map(chosen)
-  for (const { id, customer, total } of changing) {
-    if (isChosen) next.set(id, { id, customer, total })
+  for (const { id, customer, total, createdAtUtc } of changing) {
+    if (isChosen) next.set(id, { id, customer, total, createdAtUtc })
     else next.delete(id)
   }
   return next

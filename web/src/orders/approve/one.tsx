@@ -8,6 +8,7 @@ import { formatTotal } from '../../ui/format.ts'
 import { Name } from '../../ui/name.tsx'
 import { Note } from '../../ui/note.tsx'
 import type { VersionedOrder } from '../order.ts'
+import { Particulars } from '../particulars.tsx'
 import { orderQuery } from '../queries.ts'
 import { approved, pending } from '../states.ts'
 import { isWorthTrying, type Progress, type Step } from './approvals.ts'
@@ -81,6 +82,10 @@ function Question({ subject, progress }: Step) {
         </dd>
         <dt className="visually-hidden">Total</dt>
         <dd className="large-total">{formatTotal(subject.total)}</dd>
+        <dt className="visually-hidden">Number and time of creation</dt>
+        <dd>
+          <Particulars order={subject} />
+        </dd>
       </dl>
       {progress.kind !== 'refused' && <p>It will be approved in your name. This cannot be undone.</p>}
     </>

@@ -5,6 +5,7 @@ import { CheckIcon } from '../../ui/icons.tsx'
 import { Name } from '../../ui/name.tsx'
 import { useNow } from '../moment.tsx'
 import type { Order } from '../order.ts'
+import { Particulars } from '../particulars.tsx'
 import type { Progress, Step } from './approvals.ts'
 import type { Run } from './run.ts'
 import { endingOf, isApproved } from './words.ts'
@@ -23,6 +24,9 @@ export function ApproveRows({ steps, phase }: { steps: readonly Step[]; phase: R
               <Name of={subject.customer} />
             </span>
             <span className="number">{formatTotal(subject.total)}</span>
+            <span className="approve-row-particulars">
+              <Particulars order={subject} />
+            </span>
             {phase !== 'asking' && (
               <span className="approve-row-result small" data-kind={progress.kind}>
                 <Result progress={progress} isDone={phase === 'done'} />

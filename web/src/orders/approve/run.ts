@@ -3,8 +3,8 @@ import { problemOf } from '../../api/problem.ts'
 import { queries } from '../../api/queries.ts'
 import { changesOfHands, refreshSession, useUser } from '../../auth/session.ts'
 import { announce } from '../../ui/announce.ts'
-import { shortName } from '../../ui/format.ts'
 import { pause } from '../../ui/pause.ts'
+import { orderInWords } from '../identity.ts'
 import type { VersionedOrder } from '../order.ts'
 import { approveOrder, newIdempotencyKey, orderQuery, ordersChanged } from '../queries.ts'
 import { approved } from '../states.ts'
@@ -149,7 +149,7 @@ function wordsFor({ steps }: Snapshot): string {
   const count = steps.filter(isApproved).length
   const [first, ...others] = steps
   if (first === undefined || others.length > 0) return `${count} of ${steps.length} orders approved`
-  const order = `Order for ${shortName(first.subject.customer)}`
+  const order = orderInWords(first.subject)
   if (count === 1) return `${order} approved`
   return first.progress.kind === 'unclear'
     ? `${order}: no clear answer, it may have been approved`

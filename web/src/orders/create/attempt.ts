@@ -2,8 +2,8 @@ import { useEffect, useRef, useState } from 'react'
 import { isPassing, mayHaveHappened, retryDelayMilliseconds } from '../../api/problem.ts'
 import { changesOfHands } from '../../auth/session.ts'
 import { announce } from '../../ui/announce.ts'
-import { shortName } from '../../ui/format.ts'
 import { pause } from '../../ui/pause.ts'
+import { type Identity, orderInWords } from '../identity.ts'
 import { createOrder } from '../queries.ts'
 import { dropDraft, isStillDraft, type Sending } from './draft.ts'
 
@@ -29,11 +29,15 @@ const told = new Set<string>()
 /** Called for each answer, also when it comes after `stop` or after its view went: the person hears of every order. */
 export function arrive(order: Sending, id: string): void {
   if (order.hands !== changesOfHands()) return
-  if (!told.has(order.idempotencyKey)) announce(`Order for ${shortName(order.customer)} created`)
+  if (!told.has(order.idempotencyKey)) announce(`${orderInWords(createdNow(order, id))} created`)
   told.add(order.idempotencyKey)
   if (!isStillDraft(order)) return
   dropDraft()
   leadAway?.(id)
+}
+
+function createdNow({ customer, total }: Sending, id: string): Identity {
+  return { id, customer, total: Number(total), createdAtUtc: new Date().toISOString() }
 }
 
 /**

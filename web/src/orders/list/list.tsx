@@ -16,6 +16,7 @@ import { Spoken } from '../spoken.tsx'
 import { useIsUnreadable, WithoutReading } from '../without-reading.tsx'
 import { NoOrders, NothingFound, NotSearched, PastTheEnd } from './empty.tsx'
 import { Pager } from './pager.tsx'
+import { PeopleSwitch } from './people.tsx'
 import { focusRow } from './rows.ts'
 import { filteredBy, type ListSearch, onPage, sortedBy, sortOf, withPageSize } from './search.ts'
 import { type Approving, SelectionBar, useApproving } from './selection-bar.tsx'
@@ -69,6 +70,7 @@ function Listing({ search, orders, change, approving }: ListingProps) {
         }
       >
         <p className="list-count">{isSlow ? 'Still searching …' : line}</p>
+        <PeopleSwitch />
       </ListControls>
       <Spoken text={isSlow ? 'Still searching' : (reason ?? (isStale ? undefined : count))} />
       {failure != null && !refusal && <FailureNote failure={failure} onRetry={retry} />}

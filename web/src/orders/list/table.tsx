@@ -12,10 +12,12 @@ import { ArrowIcon } from '../../ui/icons.tsx'
 import { Name } from '../../ui/name.tsx'
 import type { Chosen } from '../approve/chosen.ts'
 import { columns, type SortKey, sortKeys } from '../fields.ts'
+import { shortNumber } from '../identity.ts'
 import type { OrderSummary } from '../order.ts'
 import { pending } from '../states.ts'
 import { Status } from '../status.tsx'
 import { decimalsOf, exactInstantText, instantText, totalText } from './format.ts'
+import { Person, useShowsPeople } from './people.tsx'
 import { moveFromRow, rowIdOf, useRowKeys } from './rows.ts'
 import type { Sort } from './search.ts'
 
@@ -48,6 +50,7 @@ export const OrderTable = memo(function OrderTable(props: TableProps) {
     onChoose(ordersBetween(orders, start, end), !chosen.has(id))
   }
   useRowKeys(table, toggle)
+  const showsPeople = useShowsPeople()
   const decimals = Math.max(...orders.map(({ total }) => decimalsOf(total)))
   return (
     <table ref={table} className="orders" aria-busy={isStale}>
@@ -68,6 +71,7 @@ export const OrderTable = memo(function OrderTable(props: TableProps) {
             decimals={decimals}
             maySelect={chosen !== undefined}
             isChosen={chosen?.has(order.id) ?? false}
+            showsPeople={showsPeople}
           />
         ))}
       </Body>
@@ -194,9 +198,10 @@ interface RowProps {
   decimals: number
   maySelect: boolean
   isChosen: boolean
+  showsPeople: boolean
 }
 
-const Row = memo(function Row({ order, decimals, maySelect, isChosen }: RowProps) {
+const Row = memo(function Row({ order, decimals, maySelect, isChosen, showsPeople }: RowProps) {
   const { id, customer, status } = order
   return (
     <tr
@@ -205,21 +210,24 @@ const Row = memo(function Row({ order, decimals, maySelect, isChosen }: RowProps
     >
       {maySelect && (
         <td className="orders-select">
-          {status === pending && <SelectOne customer={customer} isChosen={isChosen} />}
+          {status === pending && <SelectOne name={`${customer}, ${shortNumber(id)}`} isChosen={isChosen} />}
         </td>
       )}
-      {sortKeys.map((key) => cells[key](order, decimals))}
+      {sortKeys.map((key) => cells[key](order, decimals, showsPeople))}
     </tr>
   )
 })
 
-const cells: Record<SortKey, (order: OrderSummary, decimals: number) => ReactNode> = {
+type Cell = (order: OrderSummary, decimals: number, showsPeople: boolean) => ReactNode
+
+const cells: Record<SortKey, Cell> = {
   customer: ({ id, customer }) => (
-    <td key="customer" className="orders-customer">
+    <th key="customer" scope="row" className="orders-customer">
       <a href={`/orders/${id}`}>
         <Name of={customer} className="clamped" />
       </a>
-    </td>
+      <code className="orders-number">{shortNumber(id)}</code>
+    </th>
   ),
   total: ({ total }, decimals) => (
     <td
@@ -231,25 +239,27 @@ const cells: Record<SortKey, (order: OrderSummary, decimals: number) => ReactNod
       {totalText(total)}
     </td>
   ),
-  status: ({ status }) => (
+  status: ({ id, status }, _decimals, showsPeople) => (
     <td key="status" className="orders-status">
       <Status status={status} />
+      {showsPeople && status !== pending && <Person id={id} who="modifiedBy" />}
     </td>
   ),
-  createdAtUtc: ({ createdAtUtc }) => (
+  createdAtUtc: ({ id, createdAtUtc }, _decimals, showsPeople) => (
     <td key="createdAtUtc" className="orders-createdAtUtc" data-label="Created">
       <time dateTime={createdAtUtc} title={exactInstantText(createdAtUtc)}>
         {instantText(createdAtUtc)}
       </time>
+      {showsPeople && <Person id={id} who="createdBy" />}
     </td>
   ),
 }
 
 /** It changes by what the body hears. */
-function SelectOne({ customer, isChosen }: { customer: string; isChosen: boolean }) {
+function SelectOne({ name, isChosen }: { name: string; isChosen: boolean }) {
   return (
     <label>
-      <input type="checkbox" aria-label={`Select ${customer}`} checked={isChosen} onChange={nothing} />
+      <input type="checkbox" aria-label={`Select ${name}`} checked={isChosen} onChange={nothing} />
     </label>
   )
 }

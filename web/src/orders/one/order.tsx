@@ -14,6 +14,7 @@ import { PageTitle } from '../../ui/page-title.tsx'
 import { useShortcut } from '../../ui/shortcuts.tsx'
 import type { Subject } from '../approve/approvals.ts'
 import { ApproveDialog } from '../approve/dialog.tsx'
+import { orderAsTitle } from '../identity.ts'
 import { useNow } from '../moment.tsx'
 import type { Order, OrderSummary, VersionedOrder } from '../order.ts'
 import { orderQuery } from '../queries.ts'
@@ -75,7 +76,7 @@ function OrderSheet({ id, order, onApprove }: SheetProps) {
     <>
       <header className="row row-between page-head order-head">
         <div className="order-title">
-          <PageTitle title={known?.customer ?? 'Order'}>
+          <PageTitle title={known ? orderAsTitle(known) : 'Order'}>
             <span className="visually-hidden">Order for </span>
             {known ? <Name of={known.customer} /> : <span className="skeleton" style={{ width: '14ch' }} />}
           </PageTitle>
