@@ -1,7 +1,23 @@
-import { readFileSync } from 'node:fs'
-import { isIP } from 'node:net'
-import { parseTimeZone } from './clock.ts'
 import type { ConnectOptions } from './db/open.ts'
+import {
+  asGiven,
+  type Default,
+  decimal,
+  fileName,
+  hostName,
+  isLoopbackHost,
+  list,
+  number,
+  oneLine,
+  oneOf,
+  parseAddressRange,
+  parseAntiforgeryKey,
+  parseOrigin,
+  parsePublicUrl,
+  parseTimeZoneName,
+  readAntiforgeryKey,
+  type Setting,
+} from './setting.ts'
 
 /** Lists every fault of the configuration at once; one line each, no secret. */
 export class ConfigurationError extends Error {
@@ -14,138 +30,6 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** The same in both environments, or one value for each. */
-type Default<T> = T | { development: T; production: T }
-
-interface Setting<T> {
-  description: string
-  /** What an absent setting means; undefined and an empty list are none. */
-  default: Default<T>
-  /** For the reference page, where the default is no value. */
-  defaultText?: string
-  /** Throws an Error whose message is the rule that `text` broke. */
-  parse(text: string): T
-}
-
-function number<D extends number | undefined>(
-  [minimum, maximum]: readonly [number, number],
-  fallback: Default<D>,
-  description: string,
-  { pattern, kind } = { pattern: /^\d{1,15}$/, kind: 'whole number' },
-): Setting<number | D> {
-  return {
-    description: `${description} (${minimum} to ${maximum})`,
-    default: fallback,
-    parse(text) {
-      const value = pattern.test(text) ? Number(text) : Number.NaN
-      if (value >= minimum && value <= maximum) return value
-      throw new Error(`must be a ${kind} from ${minimum} to ${maximum}`)
-    },
-  }
-}
-
-const decimal = { pattern: /^\d{1,9}(\.\d{1,6})?$/, kind: 'number' }
-
-function list(description: string, check: (item: string) => string = (item) => item): Setting<string[]> {
-  return {
-    description: `${description} (comma-separated)`,
-    default: [],
-    parse: (value) =>
-      value
-        .split(',')
-        .map((item) => item.trim())
-        .filter((item) => item !== '')
-        .map(check),
-  }
-}
-
-/** The first is the default. */
-function oneOf<const T extends string>(values: readonly [T, ...T[]], description: string): Setting<T> {
-  return {
-    description: `${description}: ${values.map((value) => `\`${value}\``).join(', ')}`,
-    default: values[0],
-    parse(value) {
-      const found = values.find((candidate) => candidate === value)
-      if (found === undefined) throw new Error(`must be one of ${values.join(', ')}`)
-      return found
-    },
-  }
-}
-
-const asGiven = (value: string) => value
-
-/** An origin without path; plain http is accepted for loopback only, where a browser keeps Secure cookies. */
-function parseOrigin(value: string): string {
-  const url = URL.canParse(value) ? new URL(value) : undefined
-  const http = url?.protocol === 'http:' || url?.protocol === 'https:'
-  if (
-    url === undefined ||
-    !http ||
-    url.search !== '' ||
-    url.hash !== '' ||
-    url.username !== '' ||
-    url.pathname !== '/'
-  ) {
-    throw new Error('must be an http or https origin without path, such as https://orders.example.com')
-  }
-  return url.origin
-}
-
-function parsePublicUrl(value: string): string {
-  const origin = parseOrigin(value)
-  const { protocol, hostname } = new URL(origin)
-  if (protocol === 'http:' && !isLoopbackHost(hostname)) {
-    throw new Error('must be https: browsers keep the session cookie only on a secure origin')
-  }
-  return origin
-}
-
-/** True for the names and addresses by which a machine reaches itself; takes a URL's hostname. */
-export function isLoopbackHost(hostname: string): boolean {
-  return (
-    hostname === 'localhost' ||
-    hostname.endsWith('.localhost') ||
-    hostname === '[::1]' ||
-    /^127(\.\d{1,3}){3}$/.test(hostname)
-  )
-}
-
-function parseAddressRange(value: string): string {
-  const [address = '', bits, ...rest] = value.split('/')
-  const family = isIP(address)
-  const bitsAreFine =
-    bits === undefined ||
-    (/^\d{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= (family === 6 ? 128 : 32))
-  if (family === 0 || !bitsAreFine || rest.length > 0) {
-    throw new Error('must hold IP addresses or ranges such as 10.0.0.0/8')
-  }
-  return value
-}
-
-function parseTimeZoneName(value: string): string {
-  const zone = parseTimeZone(value)
-  if (zone === undefined) throw new Error('must be an IANA time zone such as Europe/Berlin')
-  return zone
-}
-
-function readAntiforgeryKey(file: string): Buffer {
-  try {
-    return parseAntiforgeryKey(readFileSync(file, 'utf8'))
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw code === undefined ? error : new Error(`cannot be read (${code})`)
-  }
-}
-
-function parseAntiforgeryKey(value: string): Buffer {
-  const trimmed = value.trim()
-  const key = Buffer.from(trimmed, 'base64')
-  if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(trimmed) || key.length < 32) {
-    throw new Error('must be at least 32 bytes in base64 (node server/main.ts key generate --antiforgery)')
-  }
-  return key
-}
-
 const lifetime = [1, 366 * 86_400] as const
 const perMinute = [1, 1e9] as const
 
@@ -154,7 +38,7 @@ export const settings = {
   HOST: {
     description: 'Address to listen on',
     default: { development: '127.0.0.1', production: '0.0.0.0' },
-    parse: asGiven,
+    parse: hostName,
   },
   PORT: number([0, 65_535], 8080, 'Port to listen on; 0 takes a free one and prints it'),
   PUBLIC_URL: {
@@ -186,6 +70,7 @@ export const settings = {
   ),
   SIGNING_KEY_FILES: list(
     'PEM files with RSA private keys of 2048 bits or more: the first signs, all verify and are published',
+    fileName,
   ),
   ANTIFORGERY_KEY: {
     description: 'Key of the antiforgery tokens, the same on every instance: at least 32 bytes, base64',
@@ -196,7 +81,7 @@ export const settings = {
   ANTIFORGERY_KEY_FILE: {
     description: 'File that holds the antiforgery key',
     default: undefined,
-    parse: (file) => ({ file, key: readAntiforgeryKey(file) }),
+    parse: (file) => ({ file: fileName(file), key: readAntiforgeryKey(file) }),
   },
   ACCESS_TOKEN_TTL_SECONDS: number(lifetime, 900, 'Life of a user’s access token, in seconds'),
   SERVICE_TOKEN_TTL_SECONDS: number(lifetime, 3_600, 'Life of a service’s access token, in seconds'),
@@ -309,7 +194,7 @@ export function readConfig(env: Record<string, string | undefined>, mode: RunMod
   const { development, allowRemoteDemo = false } = mode
   const faults: string[] = []
   const values = readSettings(env, development, faults)
-  if (!development) faults.push(...missingInProduction(values, env))
+  if (!development) faults.push(...missingInProduction(env))
   if (development && !allowRemoteDemo && !isLoopbackHost(bracketed(values.HOST))) {
     faults.push(
       'HOST: development listens on loopback only, for its accounts are public (--allow-remote-demo lifts this)',
@@ -355,7 +240,7 @@ function readSettings(
       ? setting.default[development ? 'development' : 'production']
       : setting.default
     try {
-      return [name, env[name] ? setting.parse(env[name]) : fallback]
+      return [name, env[name] ? setting.parse(oneLine(env[name])) : fallback]
     } catch (error) {
       faults.push(`${name}: ${(error as Error).message}`)
       return [name, fallback]
@@ -375,10 +260,10 @@ function bracketed(host: string): string {
 }
 
 /** A setting that is given but faulty has been reported already. */
-function missingInProduction(values: Settings, env: Record<string, string | undefined>): string[] {
+function missingInProduction(env: Record<string, string | undefined>): string[] {
   const missing: string[] = []
   if (!env.PUBLIC_URL) missing.push('PUBLIC_URL: required in production, such as https://orders.example.com')
-  if (values.SIGNING_KEY_FILES.length === 0) {
+  if (!/[^\s,]/.test(env.SIGNING_KEY_FILES ?? '')) {
     missing.push('SIGNING_KEY_FILES: required in production (node server/main.ts key generate makes one)')
   }
   if (!env.ANTIFORGERY_KEY && !env.ANTIFORGERY_KEY_FILE) {

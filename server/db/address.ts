@@ -12,7 +12,8 @@ export function parseDatabaseUrl(databaseUrl: string): DatabaseAddress {
     throw new DatabaseRefused('DATABASE_URL: must be file:PATH (SQLite) or postgres://... (PostgreSQL)')
   }
   const file = databaseUrl.slice('file:'.length).replace(/^\/\/(?=\/)/, '')
-  if (file === '' || file.startsWith(':') || file.includes('\0')) {
+  // What cannot be a path is a slip, perhaps with a secret, and is not repeated.
+  if (file === '' || file.startsWith(':') || file.length > 1_000 || /\p{Cc}/u.test(file)) {
     throw new DatabaseRefused('DATABASE_URL: file: must be followed by the path of a file')
   }
   return { engine: 'sqlite', file }

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
-import { type Config, ConfigurationError, isLoopbackHost, readConfig } from '../../server/config.ts'
+import { type Config, ConfigurationError, readConfig, settings } from '../../server/config.ts'
+import { parseDatabaseUrl } from '../../server/db/address.ts'
+import { DatabaseRefused } from '../../server/db/errors.ts'
+import { isLoopbackHost } from '../../server/setting.ts'
 
 const production = { development: false }
 const development = { development: true }
@@ -131,6 +135,29 @@ describe('the configuration', () => {
     const faults = faultsOf(env, production)
     assert.equal(faults.length, Object.keys(env).length + 1)
     assert.doesNotMatch(faults.join('\n'), /S3cr3t/)
+  })
+
+  it('never says what cannot be a name, in no setting: `SIGNING_KEY_FILES="$(cat signing.pem)"`', () => {
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+    const oneLine = pem.replaceAll(/-----.*-----|\n/g, '')
+    for (const name of Object.keys(settings)) {
+      for (const value of [pem, `\n${pem}`, `file:${pem}`]) {
+        const faults = faultsOf({ ...required, [name]: value }, production)
+        assert.deepEqual(faults, [`${name}: must be one line, without control characters`])
+      }
+    }
+    for (const name of ['SIGNING_KEY_FILES', 'ANTIFORGERY_KEY_FILE', 'HOST']) {
+      const [fault = '', ...others] = faultsOf({ ...required, [name]: oneLine }, production)
+      assert.deepEqual(others, [])
+      assert.ok(fault.length < 100, fault)
+    }
+    for (const path of [pem, oneLine, `${oneLine}/x.db`]) {
+      assert.throws(
+        () => parseDatabaseUrl(`file:${path}`),
+        new DatabaseRefused('DATABASE_URL: file: must be followed by the path of a file'),
+      )
+    }
   })
 
   it('takes the antiforgery key from a file too, of 32 bytes or more', () => {

@@ -1,0 +1,160 @@
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { parseTimeZone } from './clock.ts'
+
+/** The same in both environments, or one value for each. */
+export type Default<T> = T | { development: T; production: T }
+
+export interface Setting<T> {
+  description: string
+  /** What an absent setting means; undefined and an empty list are none. */
+  default: Default<T>
+  /** For the reference page, where the default is no value. */
+  defaultText?: string
+  /** Throws an Error whose message is the rule that `text` broke. */
+  parse(text: string): T
+}
+
+export function number<D extends number | undefined>(
+  [minimum, maximum]: readonly [number, number],
+  fallback: Default<D>,
+  description: string,
+  { pattern, kind } = { pattern: /^\d{1,15}$/, kind: 'whole number' },
+): Setting<number | D> {
+  return {
+    description: `${description} (${minimum} to ${maximum})`,
+    default: fallback,
+    parse(text) {
+      const value = pattern.test(text) ? Number(text) : Number.NaN
+      if (value >= minimum && value <= maximum) return value
+      throw new Error(`must be a ${kind} from ${minimum} to ${maximum}`)
+    },
+  }
+}
+
+export const decimal = { pattern: /^\d{1,9}(\.\d{1,6})?$/, kind: 'number' }
+
+export function list(
+  description: string,
+  check: (item: string) => string = (item) => item,
+): Setting<string[]> {
+  return {
+    description: `${description} (comma-separated)`,
+    default: [],
+    parse: (value) =>
+      value
+        .split(',')
+        .map((item) => item.trim())
+        .filter((item) => item !== '')
+        .map(check),
+  }
+}
+
+/** The first is the default. */
+export function oneOf<const T extends string>(values: readonly [T, ...T[]], description: string): Setting<T> {
+  return {
+    description: `${description}: ${values.map((value) => `\`${value}\``).join(', ')}`,
+    default: values[0],
+    parse(value) {
+      const found = values.find((candidate) => candidate === value)
+      if (found === undefined) throw new Error(`must be one of ${values.join(', ')}`)
+      return found
+    },
+  }
+}
+
+/** Throws for what is no setting, such as the content of a file in place of its name: it is then never repeated. */
+export function oneLine(value: string): string {
+  if (/\p{Cc}/u.test(value.trim())) throw new Error('must be one line, without control characters')
+  return value
+}
+
+export const asGiven = (value: string) => value
+
+/**
+ * Whoever gives a key where its file is to be named shall not find it in the log: names of files are repeated there, and
+ * the shortest key that is accepted is longer than this.
+ */
+const fileNameLimit = 1_000
+
+export function fileName(value: string): string {
+  if (value.length > fileNameLimit) throw new Error('must name a file, and is too long for that')
+  return value
+}
+
+export function hostName(value: string): string {
+  if (!/^[\w.:%-]{1,253}$/.test(value)) throw new Error('must be an address or a name of this machine')
+  return value
+}
+
+/** An origin without path; plain http is accepted for loopback only, where a browser keeps Secure cookies. */
+export function parseOrigin(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : undefined
+  const http = url?.protocol === 'http:' || url?.protocol === 'https:'
+  if (
+    url === undefined ||
+    !http ||
+    url.search !== '' ||
+    url.hash !== '' ||
+    url.username !== '' ||
+    url.pathname !== '/'
+  ) {
+    throw new Error('must be an http or https origin without path, such as https://orders.example.com')
+  }
+  return url.origin
+}
+
+export function parsePublicUrl(value: string): string {
+  const origin = parseOrigin(value)
+  const { protocol, hostname } = new URL(origin)
+  if (protocol === 'http:' && !isLoopbackHost(hostname)) {
+    throw new Error('must be https: browsers keep the session cookie only on a secure origin')
+  }
+  return origin
+}
+
+/** True for the names and addresses by which a machine reaches itself; takes a URL's hostname. */
+export function isLoopbackHost(hostname: string): boolean {
+  return (
+    hostname === 'localhost' ||
+    hostname.endsWith('.localhost') ||
+    hostname === '[::1]' ||
+    /^127(\.\d{1,3}){3}$/.test(hostname)
+  )
+}
+
+export function parseAddressRange(value: string): string {
+  const [address = '', bits, ...rest] = value.split('/')
+  const family = isIP(address)
+  const bitsAreFine =
+    bits === undefined ||
+    (/^\d{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= (family === 6 ? 128 : 32))
+  if (family === 0 || !bitsAreFine || rest.length > 0) {
+    throw new Error('must hold IP addresses or ranges such as 10.0.0.0/8')
+  }
+  return value
+}
+
+export function parseTimeZoneName(value: string): string {
+  const zone = parseTimeZone(value)
+  if (zone === undefined) throw new Error('must be an IANA time zone such as Europe/Berlin')
+  return zone
+}
+
+export function readAntiforgeryKey(file: string): Buffer {
+  try {
+    return parseAntiforgeryKey(readFileSync(file, 'utf8'))
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw code === undefined ? error : new Error(`cannot be read (${code})`)
+  }
+}
+
+export function parseAntiforgeryKey(value: string): Buffer {
+  const trimmed = value.trim()
+  const key = Buffer.from(trimmed, 'base64')
+  if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(trimmed) || key.length < 32) {
+    throw new Error('must be at least 32 bytes in base64 (node server/main.ts key generate --antiforgery)')
+  }
+  return key
+}
