@@ -126,6 +126,12 @@ export const settings = {
     ['info', 'trace', 'debug', 'warn', 'error', 'fatal', 'silent'],
     'Lowest level that is logged',
   ),
+  DRAIN_SECONDS: number(
+    [0, 600],
+    { development: 0, production: 0.5 },
+    'How long readiness is 503, after a signal to end, before the listener closes, in seconds',
+    decimal,
+  ),
   METRICS_PORT: number(
     [1, 65_535],
     undefined,

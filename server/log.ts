@@ -1,3 +1,6 @@
+import { createWriteStream, fstatSync, writeSync } from 'node:fs'
+import type { Writable } from 'node:stream'
+import { setTimeout as wait } from 'node:timers/promises'
 import { pino } from 'pino'
 import { formatInstant, systemClock } from './clock.ts'
 import type { Config } from './config.ts'
@@ -15,50 +18,127 @@ function timestampMember(): string {
   return formatted
 }
 
-/** A logger that can also write a line as it is: pino's own way there costs twice as much. */
-export type Log = pino.Logger & { writeLine(level: pino.Level, members: object): void }
-
-export function makeLog(options: pino.LoggerOptions, stream: pino.DestinationStream): Log {
-  const log = pino({ base: null, timestamp: timestampMember, ...options }, stream)
-  const writeLine = (level: pino.Level, members: object) =>
-    stream.write(
-      `{"level":${pino.levels.values[level]}${timestampMember()},${JSON.stringify(members).slice(1)}\n`,
-    )
-  return Object.assign(log, { writeLine })
+/** Lines that were left out: of requests that were answered as they asked, and all others. */
+interface LeftOut {
+  requests: number
+  events: number
 }
 
-const bufferBytes = 8 * 1024
+/** Where lines go. */
+interface LogOutput {
+  write(line: string): void
+  /** The same for a line that comes after all others when not every one can be kept. */
+  writeIfRoom?(line: string): void
+  /** Since the start. */
+  leftOut?: LeftOut
+  /** Resolves when everything has been taken, or after `milliseconds`. */
+  drained?(milliseconds: number): Promise<void>
+}
+
+/** A logger that can also write a line as it is: pino's own way there costs twice as much. */
+export type Log = pino.Logger & {
+  writeLine(level: pino.Level, members: object, options?: { ifRoom: boolean }): void
+  output: LogOutput
+}
+
+export function makeLog(options: pino.LoggerOptions, output: LogOutput): Log {
+  const log = pino({ base: null, timestamp: timestampMember, ...options }, output)
+  function writeLine(level: pino.Level, members: object, { ifRoom } = { ifRoom: false }): void {
+    const line = `{"level":${pino.levels.values[level]}${timestampMember()},${JSON.stringify(members).slice(1)}\n`
+    if (ifRoom && output.writeIfRoom !== undefined) output.writeIfRoom(line)
+    else output.write(line)
+  }
+  return Object.assign(log, { writeLine, output })
+}
+
+const portionBytes = 8 * 1024
 const flushIntervalMilliseconds = 200
-/** What may wait while nobody reads the log; further lines are lost, and counted. */
-const unreadLimitBytes = 4 * 1024 * 1024
+/** What may wait for the reader of the log; further requests are left out of it. */
+const roomBytes = 4 * 1024 * 1024
+/** The same for lines that no request displaces: warnings, security events, refusals. */
+const reserveBytes = 32 * 1024 * 1024
 
 /**
- * JSON lines on standard output, or readable ones on a terminal. JSON lines are written together, at least five times a
- * second and at the end of the process: a system call for each would cost more than the line.
+ * Lines on standard output, written together, at least five times a second: a system call for each would cost more than
+ * the line. Nothing waits for who reads them, neither the event loop nor the end of the process.
  */
+class StandardOutput implements LogOutput {
+  readonly leftOut: LeftOut = { requests: 0, events: 0 }
+  /** Told once there is room again. */
+  onRoom: (leftOut: LeftOut) => void = () => undefined
+  readonly #stream: Writable
+  #portion = ''
+  #told: LeftOut = { requests: 0, events: 0 }
+
+  constructor() {
+    // Of a pipe or a socket Node's stream waits for nobody; of a file it would hold the event loop.
+    this.#stream = fstatSync(1).isFile() ? createWriteStream('', { fd: 1, autoClose: false }) : process.stdout
+    // The reader may leave; the service goes on.
+    this.#stream.on('error', () => undefined)
+    setInterval(() => this.#flush(), flushIntervalMilliseconds).unref()
+    process.once('exit', () => this.#writeLast())
+  }
+
+  write(line: string): void {
+    this.#add(line, reserveBytes, 'events')
+  }
+
+  writeIfRoom(line: string): void {
+    this.#add(line, roomBytes, 'requests')
+  }
+
+  async drained(milliseconds: number): Promise<void> {
+    const end = performance.now() + milliseconds
+    this.#flush()
+    while (this.#stream.writableLength > 0 && performance.now() < end) await wait(10)
+  }
+
+  #add(line: string, limitBytes: number, kind: keyof LeftOut): void {
+    if (this.#stream.writableLength + this.#portion.length > limitBytes) {
+      this.leftOut[kind] += 1
+      return
+    }
+    this.#portion += line
+    if (this.#portion.length >= portionBytes) this.#flush()
+  }
+
+  #flush(): void {
+    if (this.#portion !== '') this.#stream.write(this.#portion, () => this.#tellLeftOut())
+    this.#portion = ''
+  }
+
+  #tellLeftOut(): void {
+    const requests = this.leftOut.requests - this.#told.requests
+    const events = this.leftOut.events - this.#told.events
+    if (requests + events === 0 || this.#stream.writableLength > roomBytes / 2) return
+    this.#told = { ...this.leftOut }
+    this.onRoom({ requests, events })
+  }
+
+  /** What can still be written without waiting. */
+  #writeLast(): void {
+    if (this.#stream.writableLength > 0 || this.#portion === '') return
+    try {
+      writeSync(1, this.#portion)
+    } catch {
+      // Nobody reads it.
+    }
+  }
+}
+
+/** JSON lines on standard output, or readable ones on a terminal. */
 export async function createLog(config: Config): Promise<Log> {
   const options = { level: config.logLevel }
-  if (!process.stdout.isTTY) {
-    const destination = pino.destination({
-      fd: 1,
-      sync: false,
-      minLength: bufferBytes,
-      maxLength: unreadLimitBytes,
-    })
-    setInterval(() => destination.flush(), flushIntervalMilliseconds).unref()
-    const log = makeLog(options, destination)
-    let lost = 0
-    destination.on('drop', () => {
-      lost += 1
-    })
-    destination.on('drain', () => {
-      if (lost === 0) return
-      const lines = lost
-      lost = 0
-      log.warn({ lines }, 'log lines were lost: their reader had stalled')
-    })
-    return log
+  if (process.stdout.isTTY) {
+    const { default: pretty } = await import('pino-pretty')
+    return makeLog(options, pretty({ ignore: 'requestId', singleLine: true, translateTime: 'HH:MM:ss.l' }))
   }
-  const { default: pretty } = await import('pino-pretty')
-  return makeLog(options, pretty({ ignore: 'requestId', singleLine: true, translateTime: 'HH:MM:ss.l' }))
+  const output = new StandardOutput()
+  const log = makeLog(options, output)
+  output.onRoom = (leftOut) =>
+    log.warn(
+      { event: 'log-left-out', ...leftOut },
+      'lines were left out: the reader of the log did not keep up',
+    )
+  return log
 }

@@ -30,9 +30,10 @@ interface InstanceKeys {
   antiforgery: Buffer
 }
 
+/** From the end of the drain: what is under way then is given up. */
 const gracePeriodMilliseconds = 10_000
-/** How long connections in use are sent elsewhere before they are closed, so that no request meets a closed one. */
-const drainMilliseconds = 500
+/** Of a log that nobody reads, the last lines are given up. */
+const lastLinesMilliseconds = 1_000
 /** The release this version was tested on; older ones lack security fixes. */
 const testedNode = [26, 10, 0] as const
 
@@ -106,12 +107,15 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
   }
   stopUpkeep = startUpkeep(db, systemClock, config, log)
   const logger = { error: (err: unknown) => log.error({ err }) }
-  closeWithGrace({ delay: gracePeriodMilliseconds, logger }, async ({ signal, err }) => {
+  // Callers are sent elsewhere before the listener closes, so that no request meets a closed one.
+  const drainMilliseconds = config.drainSeconds * 1000
+  closeWithGrace({ delay: drainMilliseconds + gracePeriodMilliseconds, logger }, async ({ signal, err }) => {
     readiness.draining = true
     if (err) log.fatal({ err }, 'ending after an unexpected error')
     else log.info({ signal }, 'shutting down')
-    if (!config.development) await wait(drainMilliseconds)
+    await wait(drainMilliseconds)
     await closeAll()
+    await log.output.drained?.(lastLinesMilliseconds)
   })
   return address
 }

@@ -10,8 +10,8 @@ import type { RefusalLog } from './refusal-log.ts'
 import { urlLimitBytes } from './request-context.ts'
 import type { App } from './route.ts'
 
-/** A longer path is cut in `instance` and in the log, to which anybody can write. */
-export const repeatedPathLimit = 1_024
+/** A longer path is cut in `instance`. */
+const repeatedPathLimit = 1_024
 
 const frameworkCodes: Record<string, ProblemCode> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'body-too-large',

@@ -45,3 +45,41 @@ export class RefusalLog {
     }, pauseMilliseconds).unref()
   }
 }
+
+const toldOfAddress = 100
+const windowMilliseconds = 60_000
+
+/** Requests that a limit refused: the first hundred of an address in a minute are told each, the others by number. */
+export class LimitedLog {
+  readonly #log: Logger
+  readonly #timer: NodeJS.Timeout
+  /** Of the minute that runs. */
+  #refused = new Map<string, number>()
+
+  constructor(log: Logger) {
+    this.#log = log
+    this.#timer = setInterval(() => this.#sumUp(), windowMilliseconds)
+    this.#timer.unref()
+  }
+
+  /** Counts one more; false when it is to be summed up. */
+  isTold(address: string): boolean {
+    const refused = (this.#refused.get(address) ?? 0) + 1
+    this.#refused.set(address, refused)
+    return refused <= toldOfAddress
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+    this.#sumUp()
+  }
+
+  #sumUp(): void {
+    for (const [address, refused] of this.#refused) {
+      const leftOut = refused - toldOfAddress
+      if (leftOut > 0)
+        this.#log.info({ event: 'requests-limited', address, leftOut }, 'further requests refused')
+    }
+    this.#refused = new Map()
+  }
+}

@@ -115,6 +115,27 @@ describe('the service ended by SIGTERM', () => {
     })
   })
 
+  it('is not ready for DRAIN_SECONDS, and then listens no more', async (t) => {
+    const server = await startServer([], { ...production.env, DRAIN_SECONDS: '2.5' })
+    t.after(() => server.stop('SIGKILL'))
+    const begun = performance.now()
+    const stopped = server.stop('SIGTERM')
+    await wait(500)
+    let unready = 0
+    for (let isOver = false; !isOver; await wait(50)) {
+      const answer = await new Client(server.baseUrl).get('/health/ready').catch((error: unknown) => {
+        assert.ok(isUnanswered(error), String(error))
+      })
+      if (answer === undefined) isOver = true
+      else {
+        assertProblem(answer, 503, 'shutting-down')
+        unready = performance.now() - begun
+      }
+    }
+    assert.ok(unready > 2_000 && unready < 2_500 + atOnceMilliseconds, `${unready} ms`)
+    assert.equal(await stopped, 0)
+  })
+
   describe('with a request under way', { concurrency: 3 }, () => {
     it('waits for a request whose body is still on its way, and answers it', async (t) => {
       const { server, admin } = await start(t)

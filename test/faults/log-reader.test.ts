@@ -1,53 +1,99 @@
 import assert from 'node:assert/strict'
-import { it } from 'node:test'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { after, before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Client } from '../support/client.ts'
-import { createTestDatabase } from '../support/database.ts'
-import { startServer } from '../support/process.ts'
-import { prepareProduction } from '../support/production.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { type RunningServer, startServer } from '../support/process.ts'
+import { type Production, prepareProduction } from '../support/production.ts'
 
 /** Of log.ts, and what the pipe holds besides. */
 const heldBytes = 4 * 1024 * 1024 + 128 * 1024
+/** What a line of the request below has at least: its id and its trace are the caller's. */
+const lineBytes = 380
+const request = [
+  'GET /.well-known/jwks.json HTTP/1.1',
+  'Host: localhost',
+  `X-Request-Id: ${'filling-'.repeat(16)}`,
+  `Traceparent: 00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`,
+]
+/** Requests that are sent ahead of their answers. */
+const portion = 25
+const connections = 4
+const refusals = 25
 
-it('a reader of the log that stalls costs lines of it, which are counted, and no memory without end', async () => {
-  const database = await createTestDatabase()
-  const production = await prepareProduction(database.databaseUrl)
-  const server = await startServer([], production.env)
-  try {
-    const path = `/v1/${'x'.repeat(1_100)}`
-    const requests = Math.ceil((1.2 * heldBytes) / 1_024)
-    server.process.stdout?.pause()
-    let sent = 0
-    async function send(): Promise<void> {
-      const caller = new Client(server.baseUrl)
-      while (sent < requests) {
-        sent += 1
-        assert.equal((await caller.get(path)).status, 404)
-      }
-    }
-    await Promise.all(Array.from({ length: 32 }, send))
-    server.process.stdout?.resume()
-    const lines = () =>
-      server
-        .output()
-        .split('\n')
-        .filter((line) => line.endsWith('}'))
-    const written = () => lines().filter((line) => line.includes('/v1/xxx')).length
-    const lost = () =>
-      lines()
-        .filter((line) => line.includes('were lost'))
-        .reduce((sum, line) => sum + JSON.parse(line).lines, 0)
-    const end = performance.now() + 10_000
-    while (written() + lost() < requests) {
-      assert.ok(performance.now() < end, `${written()} written and ${lost()} lost of ${requests}`)
-      await wait(100)
-    }
-    assert.ok(lost() > 0, 'all lines were kept')
-    assert.equal((await new Client(server.baseUrl).get('/health')).status, 200)
-  } finally {
+/** Portion after portion on one connection. */
+async function sendAhead(port: number, portions: number): Promise<void> {
+  const socket = connect(port, '127.0.0.1').setEncoding('latin1')
+  await once(socket, 'connect')
+  for (let sent = 0; sent < portions; sent += 1) {
+    socket.write(`${request.join('\r\n')}\r\n\r\n`.repeat(portion))
+    let answers = ''
+    while (answers.split('HTTP/1.1 200').length <= portion) answers += (await once(socket, 'data'))[0]
+  }
+  socket.destroy()
+}
+
+describe('a log that nobody reads', () => {
+  let database: TestDatabase
+  let production: Production
+  let server: RunningServer
+  before(async () => {
+    database = await createTestDatabase()
+    production = await prepareProduction(database.databaseUrl)
+    server = await startServer([], production.env)
+  })
+  after(async () => {
     server.process.stdout?.resume()
     await server.stop()
     await production.remove()
     await database.drop()
+  })
+
+  const isLine = (line: string) => line.endsWith('}')
+  const lines = () => server.output().split('\n').filter(isLine)
+  const written = (what: string) => lines().filter((line) => line.includes(what)).length
+  const leftOut = () =>
+    lines()
+      .filter((line) => line.includes('log-left-out'))
+      .map((line) => JSON.parse(line))
+
+  /** More requests that are answered as they ask than there is room for. */
+  async function fill(): Promise<number> {
+    server.process.stdout?.pause()
+    const { port } = new URL(server.baseUrl)
+    const portions = Math.ceil((1.2 * heldBytes) / (lineBytes * portion * connections))
+    await Promise.all(Array.from({ length: connections }, () => sendAhead(Number(port), portions)))
+    return portions * portion * connections
   }
+
+  it('costs lines of requests, which are counted, and none of a refusal', async () => {
+    const requests = await fill()
+    for (let count = 0; count < refusals; count += 1) {
+      assert.equal((await new Client(server.baseUrl).get('/v1/orders')).status, 401)
+    }
+    server.process.stdout?.resume()
+    const counted = () => leftOut().reduce((sum, line) => sum + line.requests, 0)
+    const end = performance.now() + 10_000
+    while (written('filling-') + counted() < requests) {
+      assert.ok(performance.now() < end, `${written('filling-')} and ${counted()} of ${requests}`)
+      await wait(100)
+    }
+    assert.ok(counted() > 0, 'all lines were kept')
+    assert.deepEqual(
+      leftOut().filter(({ events, msg }) => events !== 0 || !/did not keep up/.test(msg)),
+      [],
+    )
+    assert.equal(written('authentication-required'), refusals)
+    assert.equal((await new Client(server.baseUrl).get('/health')).status, 200)
+  })
+
+  it('does not keep the service from ending', async () => {
+    await fill()
+    const begun = performance.now()
+    assert.equal(await server.stop(), 0)
+    const milliseconds = performance.now() - begun
+    assert.ok(milliseconds < 5_000, `${milliseconds} ms`)
+  })
 })

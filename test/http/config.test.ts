@@ -71,6 +71,7 @@ describe('the configuration', () => {
       corsOrigins: [],
       defaultTimeZone: 'UTC',
       logLevel: 'info',
+      drainSeconds: 0.5,
       metricsPort: undefined,
       antiforgeryKeyFile: undefined,
       signingAlgorithm: 'RS256',

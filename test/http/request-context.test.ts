@@ -55,7 +55,7 @@ describe('a request', () => {
     const path = `/v1/${'long'.repeat(1_900)}`
     const { headers } = await service.client().get(path, { 'x-request-id': 'logged-request-3' })
     assert.equal(headers.get('x-request-id'), 'logged-request-3')
-    assert.equal(linesOf('logged-request-3')[0]?.path, path.slice(0, 1_024))
+    assert.equal(linesOf('logged-request-3')[0]?.path, path.slice(0, 256))
   })
 
   it('has its id in every line that is logged for it', async () => {
