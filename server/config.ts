@@ -230,9 +230,15 @@ export function readConfig(env: Record<string, string | undefined>, mode: RunMod
 }
 
 /** The database of the administration commands: the one that `serve` would use. */
-export function readDatabaseUrl(env: Record<string, string | undefined>, { development }: RunMode): string {
+export function readDatabase(
+  env: Record<string, string | undefined>,
+  { development }: RunMode,
+): Pick<ConnectOptions, 'transactionPooler'> & { databaseUrl: string } {
   const { default: fallback } = settings.DATABASE_URL
-  return env.DATABASE_URL || (development ? fallback.development : fallback.production)
+  return {
+    databaseUrl: env.DATABASE_URL || (development ? fallback.development : fallback.production),
+    transactionPooler: env.DATABASE_POOLER === 'transaction',
+  }
 }
 
 /** A faulty setting gets its default, and `faults` says so. */

@@ -1,12 +1,12 @@
 import type { Refusal } from '../auth/accounts/accounts.ts'
-import { readDatabaseUrl } from '../config.ts'
+import { readDatabase } from '../config.ts'
 import { type AppDatabase, openAppDatabase } from '../operations.ts'
 import type { Invocation } from './command.ts'
 import { Refused } from './failures.ts'
 
-/** Address of the database that `serve` would use in the same place. */
-export function databaseUrl(invocation: Invocation): string {
-  return readDatabaseUrl(process.env, { development: invocation.development })
+/** The database that `serve` would use in the same place. */
+export function databaseOf({ development }: Invocation) {
+  return readDatabase(process.env, { development })
 }
 
 /** Opens the database for the time of `work`. */
@@ -14,7 +14,7 @@ export async function withDatabase<T>(
   invocation: Invocation,
   work: (db: AppDatabase) => Promise<T>,
 ): Promise<T> {
-  const db = await openAppDatabase({ databaseUrl: databaseUrl(invocation), poolSize: 2 })
+  const db = await openAppDatabase({ ...databaseOf(invocation), poolSize: 2 })
   try {
     return await work(db)
   } finally {

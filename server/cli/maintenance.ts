@@ -3,11 +3,11 @@ import { dirname } from 'node:path'
 import { databaseFile } from '../db/address.ts'
 import { migrateDatabase } from '../db/open.ts'
 import { type Invocation, type Outcome, requiredArgument } from './command.ts'
-import { databaseUrl, withDatabase } from './database.ts'
+import { databaseOf, withDatabase } from './database.ts'
 import { Refused } from './failures.ts'
 
 export async function runMigrate(invocation: Invocation): Promise<Outcome> {
-  const applied = await migrateDatabase({ databaseUrl: databaseUrl(invocation) })
+  const applied = await migrateDatabase(databaseOf(invocation))
   return {
     value: { applied },
     text: applied.length === 0 ? 'The database is up to date.' : `Applied ${applied.join(', ')}.`,
@@ -16,7 +16,7 @@ export async function runMigrate(invocation: Invocation): Promise<Outcome> {
 
 export async function runBackup(invocation: Invocation): Promise<Outcome> {
   const file = requiredArgument(invocation, 0, 'the file')
-  refuseMissingDatabase(databaseUrl(invocation))
+  refuseMissingDatabase(databaseOf(invocation).databaseUrl)
   if (existsSync(file)) throw new Refused('file-exists', `${file} exists already; it is left as it is`)
   const folder = dirname(file)
   if (!existsSync(folder)) throw new Refused('no-such-folder', `there is no folder ${folder}`)

@@ -52,7 +52,7 @@ export async function migrateDatabase(options: ConnectOptions): Promise<string[]
   if (address.engine === 'sqlite') return migrateSqlite(address.file)
   const { migratePostgres } = await import('./postgres/migrate.ts')
   const { startTimeoutMilliseconds = 0, onWaiting = () => undefined } = options
-  return migratePostgres(address.url, startTimeoutMilliseconds, onWaiting)
+  return migratePostgres(postgresOptions(address.url, options), startTimeoutMilliseconds, onWaiting)
 }
 
 function postgresOptions(url: string, options: ConnectOptions): PostgresOptions {

@@ -179,7 +179,10 @@ describe('copy refuses a target', { skip, concurrency: 4 }, () => {
 
   it('that does not exist', async (t) => {
     const { cli, target } = await prepare(t)
-    assert.deepEqual(await copy(cli, `${target.url}_not`), refusal('--to: there is no such database'))
+    const url = `${target.url}_not`
+    const name = new URL(url).pathname.slice(1)
+    const line = `--to: there is no such database: database "${name}" does not exist`
+    assert.deepEqual(await copy(cli, url), refusal(line))
   })
 })
 

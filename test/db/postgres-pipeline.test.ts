@@ -39,8 +39,10 @@ describe('the connection that single reads share', () => {
   it('is let go of when it could be made and not set up', async (t) => {
     const { port, sockets } = await startRefusing(t)
     const connectionString = `postgres://nobody@127.0.0.1:${port}/none`
-    const connection = new PipelinedConnection({ connectionString }, new ConnectionLosses(), {
-      plansOnce: true,
+    const connection = new PipelinedConnection({
+      config: { connectionString },
+      setup: 'set plan_cache_mode = force_generic_plan',
+      losses: new ConnectionLosses(),
     })
     for (let time = 1; time <= 2; time += 1) {
       await assert.rejects(connection.acquire(), /too slow/)

@@ -101,7 +101,8 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
         url.username = role
         url.password = `${secret}-wrong`
       })
-      assert.deepEqual(await startAt(url), refusal('DATABASE_URL: the password was not accepted'))
+      const line = `DATABASE_URL: the password was not accepted: password authentication failed for user "${role}"`
+      assert.deepEqual(await startAt(url), refusal(line))
     })
 
     it('a missing password', async (t) => {
@@ -115,17 +116,20 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
     })
 
     it('a role that does not exist', async () => {
+      const role = `none_${randomBytes(6).toString('hex')}`
       const url = address(serverUrl, (url) => {
-        url.username = `none_${randomBytes(6).toString('hex')}`
+        url.username = role
       })
-      assert.deepEqual(await startAt(url), refusal('DATABASE_URL: the role was not accepted'))
+      const line = `DATABASE_URL: the role was not accepted: role "${role}" does not exist`
+      assert.deepEqual(await startAt(url), refusal(line))
     })
 
     it('an unknown database', async () => {
       const url = address(serverUrl, (url) => {
         url.pathname = '/no-such-database'
       })
-      assert.deepEqual(await startAt(url), refusal('DATABASE_URL: there is no such database'))
+      const line = 'DATABASE_URL: there is no such database: database "no-such-database" does not exist'
+      assert.deepEqual(await startAt(url), refusal(line))
     })
 
     it('an unreachable host', async () => {
@@ -196,7 +200,7 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
         url.username = role
       })
       const line =
-        'DATABASE_URL: the role may not create tables; let its owner run `migrate` first (docs/operations.md)'
+        'DATABASE_URL: the role may not create tables; let its owner run `migrate` first (docs/operations.md): permission denied for schema public'
       assert.deepEqual(await startAt(url), refusal(line))
     })
 

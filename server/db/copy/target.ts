@@ -173,5 +173,8 @@ function explain(error: unknown, table?: string): unknown {
     })
   }
   if (code === '') return error
-  return new DatabaseRefused(`DATABASE_URL: PostgreSQL answered ${code}${place}`, { cause: error })
+  const { message } = error as Error
+  return new DatabaseRefused(`DATABASE_URL: PostgreSQL answered ${code}${place}: ${message}`, {
+    cause: error,
+  })
 }

@@ -5,8 +5,15 @@ export interface PostgresOptions {
   url: string
   /** Connections for transactions; single reads share one more. */
   poolSize: number
-  /** Behind a pooler that hands out connections by transaction: no named statements, no session settings. */
+  /** Behind a pooler that hands out connections by transaction: no named statements, no settings of a session. */
   transactionPooler: boolean
+}
+
+export interface PipelineOptions {
+  config: pg.ClientConfig
+  losses: ConnectionLosses
+  /** Statement that sets up each new connection; undefined where it may be somebody else's next. */
+  setup: string | undefined
 }
 
 export const connectTimeoutMilliseconds = 3_000
@@ -128,20 +135,14 @@ export class PooledConnections implements ConnectionSource {
  * Only single statements may run on it, never a transaction. Connects when first used, and anew after a loss.
  */
 export class PipelinedConnection implements ConnectionSource {
-  readonly #config: pg.ClientConfig
+  readonly #options: PipelineOptions
   readonly #losses: ConnectionLosses
-  readonly #plansOnce: boolean
   #connecting: Promise<Connection> | undefined
   #isClosed = false
 
-  /**
-   * `plansOnce`: statements are planned for any values, by a setting of the session. PostgreSQL does so by itself after
-   * five uses, but not for a page, whose bound `limit` makes a plan for just that number look better each time.
-   */
-  constructor(config: pg.ClientConfig, losses: ConnectionLosses, { plansOnce }: { plansOnce: boolean }) {
-    this.#config = config
-    this.#plansOnce = plansOnce
-    this.#losses = losses
+  constructor(options: PipelineOptions) {
+    this.#options = options
+    this.#losses = options.losses
   }
 
   async acquire(): Promise<Connection> {
@@ -170,7 +171,7 @@ export class PipelinedConnection implements ConnectionSource {
   }
 
   #connect(): Promise<Connection> {
-    const connecting = this.#connected(new Connection({ ...this.#config, pipeline: true }), () => {
+    const connecting = this.#connected(new Connection({ ...this.#options.config, pipeline: true }), () => {
       if (this.#connecting === connecting) this.#connecting = undefined
     })
     return connecting
@@ -184,7 +185,7 @@ export class PipelinedConnection implements ConnectionSource {
     try {
       await connection.connect()
       connection.madeAt = performance.now()
-      if (this.#plansOnce) await connection.query('set plan_cache_mode = force_generic_plan')
+      if (this.#options.setup) await connection.query(this.#options.setup)
       return connection
     } catch (error) {
       forget()

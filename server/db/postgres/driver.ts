@@ -21,8 +21,8 @@ export interface DialectOptions {
   transactionLimitMilliseconds?: number
   /** By the server's clock, the statements of a transaction together: it stops the one in which they pass it. */
   statementsLimitMilliseconds?: number
-  /** Of each lock, in place of the connection's own limit. */
-  lockLimitMilliseconds?: number
+  /** Of each transaction, in milliseconds, by the names of PostgreSQL's settings. */
+  limits?: Record<string, number>
 }
 
 /** Kysely on PostgreSQL connections, with the driver's errors turned into the port's. */
@@ -139,14 +139,10 @@ class PostgresConnection implements DatabaseConnection {
 
   /** In one message: the limits cost no way of their own. */
   async begin(begin: string, options: DialectOptions): Promise<void> {
-    const { transactionLimitMilliseconds, statementsLimitMilliseconds, lockLimitMilliseconds } = options
-    const limits = []
-    if (lockLimitMilliseconds !== undefined) limits.push(`set local lock_timeout = ${lockLimitMilliseconds}`)
-    if (statementsLimitMilliseconds !== undefined) {
-      limits.push(`set local statement_timeout = ${statementsLimitMilliseconds}`)
-    }
+    const { transactionLimitMilliseconds, statementsLimitMilliseconds, limits = {} } = options
+    const settings = Object.entries(limits).map(([name, limit]) => `set local ${name} = ${limit}`)
     this.#deadline = performance.now() + (transactionLimitMilliseconds ?? Number.POSITIVE_INFINITY)
-    await this.run([begin, ...limits].join('; '))
+    await this.run([begin, ...settings].join('; '))
     this.#statementTimeout = statementsLimitMilliseconds ?? Number.POSITIVE_INFINITY
     this.#statementsDeadline = performance.now() + this.#statementTimeout
   }
@@ -207,8 +203,12 @@ class PostgresConnection implements DatabaseConnection {
 
 /** Not now, as against a fault in the statement. https://www.postgresql.org/docs/18/errcodes-appendix.html */
 const unavailableClasses = /^(08|53|57P|58|F0|XX)/
-/** Read-only (a standby), not enough privilege to write, and invalid transaction states after a lost connection. */
-const unavailableCodes = new Set(['25006', '25P02', '25P03', '26000'])
+/** Read-only (a standby), and invalid transaction states after a lost connection. */
+const unavailableCodes = new Set(['25006', '25P02', '25P03'])
+/** A statement with a name is not there, or there already: the connection is another one than before. */
+const poolerCodes = new Set(['26000', '42P05'])
+const poolerHint =
+  ' (behind a pooler that hands out connections by transaction, DATABASE_POOLER is transaction)'
 
 /** Turns the errors of PostgreSQL and of its driver into the port's. */
 export function translatePostgresError(error: unknown): unknown {
@@ -237,8 +237,10 @@ function translateServerError(error: pg.DatabaseError): unknown {
   const code = error.code ?? ''
   if (code === '57014') return new StatementTimeout('a statement ran longer than its limit', { cause: error })
   if (code === '55P03') return new LockTimeout('a lock was held for too long', { cause: error })
-  if (unavailableClasses.test(code) || unavailableCodes.has(code)) {
-    return new DatabaseUnavailable(`PostgreSQL answered ${code}`, { cause: error })
+  const isOfPooler = poolerCodes.has(code)
+  if (isOfPooler || unavailableClasses.test(code) || unavailableCodes.has(code)) {
+    const hint = isOfPooler ? poolerHint : ''
+    return new DatabaseUnavailable(`PostgreSQL answered ${code}: ${error.message}${hint}`, { cause: error })
   }
   return error
 }

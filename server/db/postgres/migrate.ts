@@ -4,7 +4,13 @@ import pg from 'pg'
 import { DatabaseRefused, DatabaseUnavailable } from '../errors.ts'
 import { migrate, pendingMigrations } from '../migrate.ts'
 import type { Database } from '../tables.ts'
-import { Connection, connectTimeoutMilliseconds, onlySource, types } from './connections.ts'
+import {
+  Connection,
+  connectTimeoutMilliseconds,
+  onlySource,
+  type PostgresOptions,
+  types,
+} from './connections.ts'
 import {
   postgresDialect,
   silenceTimeoutMilliseconds,
@@ -17,6 +23,10 @@ import { schema } from './schema.ts'
 /** The oldest release whose features and planner this service is tested with. */
 const oldestServerMajor = 15
 
+const applicationName = 'countersign migration'
+
+type MigrationAddress = Pick<PostgresOptions, 'url' | 'transactionPooler'>
+
 /** 'countersign' in ASCII, cut to eight bytes: the lock under which instances that start together migrate. */
 const migrationLock = '7165916604736402019'
 
@@ -26,14 +36,14 @@ const migrationLock = '7165916604736402019'
  * `waitMilliseconds`; then, and at once for what waiting does not mend, throws `DatabaseRefused`.
  */
 export async function migratePostgres(
-  url: string,
+  address: MigrationAddress,
   waitMilliseconds: number,
   onWaiting: (message: string) => void,
 ): Promise<string[]> {
   const giveUpAt = performance.now() + waitMilliseconds
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await migrateOnce(url, onWaiting)
+      return await migrateOnce(address, onWaiting)
     } catch (error) {
       const pause = Math.min(500 * attempt, 5_000)
       if (!(error instanceof DatabaseUnavailable)) throw error
@@ -44,9 +54,13 @@ export async function migratePostgres(
   }
 }
 
-async function migrateOnce(url: string, onNotice: (message: string) => void): Promise<string[]> {
-  const client = await connect(url, 'countersign migration')
+async function migrateOnce(
+  { url, transactionPooler }: MigrationAddress,
+  onNotice: (message: string) => void,
+): Promise<string[]> {
+  const client = await connect(url, applicationName)
   try {
+    if (!transactionPooler) await refuseTransactionPooler(client, url)
     const db = new Kysely<Database>({
       dialect: postgresDialect(onlySource(client), { names: undefined }),
     })
@@ -64,6 +78,27 @@ async function migrateOnce(url: string, onNotice: (message: string) => void): Pr
   } finally {
     await client.leave()
   }
+}
+
+/**
+ * Two connections that one process of the server serves come from a pooler that hands them out by transaction: what one
+ * session sets would reach others. Where the pooler is busy they may differ all the same; its errors then tell.
+ */
+async function refuseTransactionPooler(client: Connection, url: string): Promise<void> {
+  const other = await connect(url, applicationName)
+  try {
+    if ((await serverProcess(client)) !== (await serverProcess(other))) return
+  } finally {
+    await other.leave()
+  }
+  throw new DatabaseRefused(
+    'DATABASE_URL: leads to a pooler that hands out connections by transaction: set DATABASE_POOLER=transaction',
+  )
+}
+
+async function serverProcess(client: Connection): Promise<number | undefined> {
+  const answer = client.query<{ pid: number }>('select pg_backend_pid() as pid')
+  return (await within(silenceTimeoutMilliseconds, answer)).rows[0]?.pid
 }
 
 /** However long it takes, and however long another instance holds the lock. The transaction has no limits from then on. */
@@ -159,9 +194,10 @@ const schemaExplanations: Record<string, string> = {
 
 /** One line for the operator, without the address. */
 function explain(error: unknown, explanations: Record<string, string>): unknown {
-  const code = error instanceof pg.DatabaseError ? error.code : undefined
-  const known = code === undefined ? undefined : explanations[code]
-  return known === undefined ? error : new DatabaseRefused(`DATABASE_URL: ${known}`, { cause: error })
+  if (!(error instanceof pg.DatabaseError)) return error
+  const known = explanations[error.code ?? '']
+  if (known === undefined) return error
+  return new DatabaseRefused(`DATABASE_URL: ${known}: ${error.message}`, { cause: error })
 }
 
 function unreachable(error: DatabaseUnavailable): DatabaseRefused {

@@ -28,6 +28,22 @@ const lockTimeoutMilliseconds = 3_000
 /** Of a group: one member that meets a lock shall not hold up the others, and waits alone. */
 const groupLockTimeoutMilliseconds = 200
 const idleInTransactionTimeoutMilliseconds = 5_000
+/**
+ * Of every transaction, sent with its begin: PgBouncer refuses them as parameters of the start of a connection, and where
+ * it hands out connections by transaction, what a session sets would reach others. Some 30 µs for the three.
+ */
+const limits = {
+  statement_timeout: writeTimeoutMilliseconds,
+  lock_timeout: lockTimeoutMilliseconds,
+  idle_in_transaction_session_timeout: idleInTransactionTimeoutMilliseconds,
+}
+/**
+ * Single reads are planned for any values. PostgreSQL does so by itself after five uses, but not for a page, whose
+ * bound `limit` makes a plan for just that number look better each time.
+ */
+const readSetup = `set statement_timeout = ${readTimeoutMilliseconds};
+  set lock_timeout = ${lockTimeoutMilliseconds};
+  set plan_cache_mode = force_generic_plan`
 /** Each statement may be answered in time and all of them together still take too long for whoever waits. */
 const transactionLimitMilliseconds = 4_000
 /** A server that needs longer for nothing is not one to send callers to. */
@@ -50,30 +66,31 @@ export function openPostgres<Operations extends WriteOperations, NamedReads exte
     singleReads = {},
   }: Registry<Operations, NamedReads>,
 ): DatabasePort<Operations, NamedReads> {
+  const { poolSize, transactionPooler } = options
   const losses = new ConnectionLosses()
-  const pool = new PooledConnections(
-    { ...clientConfig(options, writeTimeoutMilliseconds), max: options.poolSize, idleTimeoutMillis: 60_000 },
+  const config = clientConfig(options)
+  const pool = new PooledConnections({ ...config, max: poolSize, idleTimeoutMillis: 60_000 }, losses)
+  const pipeline = new PipelinedConnection({
+    config,
     losses,
-  )
-  const plansOnce = !options.transactionPooler
-  const config = clientConfig(options, readTimeoutMilliseconds)
-  const pipeline = new PipelinedConnection(config, losses, { plansOnce })
-  const newNames = (prefix: string) => (options.transactionPooler ? undefined : new StatementNames(prefix))
+    setup: transactionPooler ? undefined : readSetup,
+  })
+  const newNames = (prefix: string) => (transactionPooler ? undefined : new StatementNames(prefix))
   const read = new Kysely<Database>({ dialect: postgresDialect(pipeline, { names: newNames('q') }) })
-  const limits = { names: newNames('w'), transactionLimitMilliseconds }
+  const ofWrites = { names: newNames('w'), transactionLimitMilliseconds, limits }
   const writes = new Writes({
     operations,
     groupedOperations,
-    transactions: new Kysely<Database>({ dialect: postgresDialect(pool, limits) }),
+    transactions: new Kysely<Database>({ dialect: postgresDialect(pool, ofWrites) }),
     groupTransactions: new Kysely<Database>({
-      dialect: postgresDialect(pool, { ...limits, lockLimitMilliseconds: groupLockTimeoutMilliseconds }),
+      dialect: postgresDialect(pool, {
+        ...ofWrites,
+        limits: { ...limits, lock_timeout: groupLockTimeoutMilliseconds },
+      }),
     }),
   })
-  const reads = new Reads(namedReads, pool, {
-    poolSize: options.poolSize,
-    names: newNames('r'),
-    transactionLimitMilliseconds,
-  })
+  const ofReads = { names: newNames('r'), transactionLimitMilliseconds, limits }
+  const reads = new Reads(namedReads, pool, { ...ofReads, poolSize })
 
   return {
     defersTally: true,
@@ -99,10 +116,7 @@ export function openPostgres<Operations extends WriteOperations, NamedReads exte
   }
 }
 
-function clientConfig(
-  { url, transactionPooler }: PostgresOptions,
-  statementTimeout: number,
-): pg.ClientConfig {
+function clientConfig({ url }: PostgresOptions): pg.ClientConfig {
   return {
     connectionString: url,
     application_name: 'countersign',
@@ -110,12 +124,5 @@ function clientConfig(
     keepAlive: true,
     connectionTimeoutMillis: connectTimeoutMilliseconds,
     query_timeout: silenceTimeoutMilliseconds,
-    ...(transactionPooler
-      ? {}
-      : {
-          statement_timeout: statementTimeout,
-          lock_timeout: lockTimeoutMilliseconds,
-          idle_in_transaction_session_timeout: idleInTransactionTimeoutMilliseconds,
-        }),
   }
 }

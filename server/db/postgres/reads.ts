@@ -65,8 +65,12 @@ export class Reads {
     const made = this.#byLimit.get(statementsLimitMilliseconds)
     if (made !== undefined) return made
     // A lock in the way is the database's affair, and shall not look like a query that is too expensive.
-    const lockLimitMilliseconds = Math.ceil(statementsLimitMilliseconds / 2)
-    const options = { ...this.#options, statementsLimitMilliseconds, lockLimitMilliseconds }
+    const limits = {
+      ...this.#options.limits,
+      statement_timeout: statementsLimitMilliseconds,
+      lock_timeout: Math.ceil(statementsLimitMilliseconds / 2),
+    }
+    const options = { ...this.#options, statementsLimitMilliseconds, limits }
     const snapshots = new Kysely<Database>({ dialect: postgresDialect(this.#source, options) })
     this.#byLimit.set(statementsLimitMilliseconds, snapshots)
     return snapshots

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { tmpdir } from 'node:os'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import { runCommand } from '../cli/command-line.ts'
+import type { Client } from '../support/client.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { type Pooler, startPooler } from '../support/pooler.ts'
+import { connectTo, runSql, withoutPostgres } from '../support/postgres.ts'
+import { type RunningServer, startServer } from '../support/process.ts'
+import { bearerOf, type Production, prepareProduction } from '../support/production.ts'
+
+describe('behind a pooler that takes no settings at the start', { skip: withoutPostgres }, () => {
+  let databaseUrl: string
+  let production: Production
+  let drop: () => Promise<void>
+  before(async () => {
+    const database = await createTestDatabase()
+    databaseUrl = database.databaseUrl
+    drop = () => database.drop()
+    production = await prepareProduction(databaseUrl)
+  })
+  after(async () => {
+    await production?.remove()
+    await drop?.()
+  })
+
+  async function poolerOf(t: TestContext, mode: 'session' | 'transaction'): Promise<Pooler> {
+    const pooler = await startPooler(databaseUrl, mode)
+    t.after(() => pooler.close())
+    return pooler
+  }
+
+  for (const [mode, setting] of [
+    ['session', 'none'],
+    ['transaction', 'transaction'],
+  ] as const) {
+    describe(`by ${mode}, DATABASE_POOLER=${setting}`, () => {
+      let pooler: Pooler
+      let server: RunningServer
+      let admin: Client
+      before(async () => {
+        pooler = await startPooler(databaseUrl, mode)
+        const env = { ...production.env, DATABASE_URL: pooler.url, DATABASE_POOLER: setting }
+        server = await startServer([], env)
+        admin = await bearerOf(server.baseUrl, 'admin')
+      })
+      after(async () => {
+        await server?.stop()
+        await pooler?.close()
+      })
+
+      it('creates, approves, reads and lists, many at once', async () => {
+        const answers = await Promise.all(
+          Array.from({ length: 40 }, async (_, index) => {
+            const created = await admin.post('/v1/orders', { customer: `${mode} ${index}`, total: 1 })
+            const order = `/v1/orders/${created.body.id}`
+            const approved = await admin.patch(`${order}/approve`)
+            return [created.status, approved.status, (await admin.get(order)).body.status]
+          }),
+        )
+        assert.deepEqual(answers, Array(40).fill([201, 204, 1]))
+        assert.equal((await admin.get(`/v1/orders?filter=customer:${mode}`)).body.totalCount, 40)
+      })
+
+      it('gives up a lock after 3 s, and leaves its limits to nobody', async () => {
+        const { body } = await admin.post('/v1/orders', { customer: 'Held', total: 1 })
+        const other = await connectTo(databaseUrl)
+        await other.query('begin')
+        await other.query('select * from orders where id = $1 for update', [body.id])
+        const answer = await admin.patch(`/v1/orders/${body.id}/approve`)
+        await other.query('rollback')
+        await other.end()
+        assert.deepEqual([answer.status, answer.body.code], [503, 'database-unavailable'])
+        assert.deepEqual(await runSql(pooler.url, 'show lock_timeout'), [{ lock_timeout: '0' }])
+      })
+    })
+  }
+
+  it('is not started by transaction without being told so, and a command neither', async (t) => {
+    const { url } = await poolerOf(t, 'transaction')
+    for (const command of ['serve', 'role list']) {
+      const env = { ...production.env, DATABASE_URL: url, DATABASE_START_TIMEOUT_SECONDS: '0' }
+      const { status, stderr } = await runCommand(command, '', tmpdir(), env)
+      assert.equal(status, 1)
+      assert.match(stderr, /^countersign: DATABASE_URL: .*: set DATABASE_POOLER=transaction\n$/)
+    }
+  })
+
+  it('says what the pooler says, with its code, when that refuses', async (t) => {
+    const { url } = await poolerOf(t, 'session')
+    const env = { ...production.env, DATABASE_URL: `${url}?options=-c%20work_mem%3D8MB` }
+    const { stderr } = await runCommand('role list', '', tmpdir(), env)
+    assert.match(stderr, /08P01: unsupported startup parameter: options\n$/)
+  })
+})
