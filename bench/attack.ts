@@ -85,7 +85,7 @@ function attacksOn({ callers, paths, orders }: Site): Attack[] {
       requests: () =>
         post(
           '/v1/auth/token/refresh',
-          many(() => JSON.stringify({ refreshToken: random().repeat(4).slice(0, 43) })),
+          many(() => JSON.stringify({ refreshToken: random().repeat(9).slice(0, 112) })),
         ),
     },
     {

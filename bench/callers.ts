@@ -1,5 +1,6 @@
 import { Passwords } from '../server/auth/passwords.ts'
 import { loadSigningKeys } from '../server/auth/tokens/keys.ts'
+import { RefreshTokens } from '../server/auth/tokens/refresh-tokens.ts'
 import { AccessTokens } from '../server/auth/tokens/tokens.ts'
 import { systemClock } from '../server/clock.ts'
 import { newOpaqueId, newSecret, sha256 } from '../server/ids.ts'
@@ -117,12 +118,14 @@ async function makeCookie(db: AppDatabase, account: Account): Promise<string> {
   return `cookie: __Host-Http-session=${id}\r\n`
 }
 
+/** Its tag is not the service's, which a token that serves does not need. */
 async function makeRefreshToken(db: AppDatabase, account: Account): Promise<string> {
-  const token = newSecret()
+  const familyId = newOpaqueId()
+  const token = new RefreshTokens(Buffer.alloc(32)).first(familyId)
   const now = systemClock()
   await db.write('createRefreshFamily', {
     ...account,
-    familyId: newOpaqueId(),
+    familyId,
     tokenHash: sha256(token),
     nowMilliseconds: now,
     tokenExpiresAt: now + 24 * hour,

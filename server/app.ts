@@ -8,6 +8,7 @@ import { Passwords } from './auth/passwords.ts'
 import { registerSessionRoutes } from './auth/session/routes.ts'
 import { LoginThrottle } from './auth/throttle/throttle.ts'
 import type { SigningKeys } from './auth/tokens/keys.ts'
+import { RefreshTokens } from './auth/tokens/refresh-tokens.ts'
 import { registerTokenRoutes } from './auth/tokens/routes.ts'
 import { AccessTokens } from './auth/tokens/tokens.ts'
 import type { Clock } from './clock.ts'
@@ -89,6 +90,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
     passwords: new Passwords(),
     throttle: new LoginThrottle(db, clock),
     tokens,
+    refreshTokens: new RefreshTokens(parts.antiforgeryKey),
   }
   registerSessionRoutes(app, authParts)
   registerTokenRoutes(app, authParts)

@@ -17,6 +17,7 @@ import type { Antiforgery } from './antiforgery.ts'
 import type { Authenticator } from './authenticate.ts'
 import type { Passwords } from './passwords.ts'
 import type { LoginThrottle } from './throttle/throttle.ts'
+import type { RefreshTokens } from './tokens/refresh-tokens.ts'
 import type { AccessTokens } from './tokens/tokens.ts'
 
 /** What the routes of this slice work with. */
@@ -30,6 +31,7 @@ export interface AuthParts {
   passwords: Passwords
   throttle: LoginThrottle
   tokens: AccessTokens
+  refreshTokens: RefreshTokens
 }
 
 /**

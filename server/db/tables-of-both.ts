@@ -75,19 +75,14 @@ export const tablesOfBoth = ({ id, text, instant, end }: Dialect): string[] => [
   `create table refresh_families (
      id ${text} primary key,
      principal_id integer not null references principals (id),
+     generation integer not null,
+     token_hash ${text} not null,
+     token_expires_at ${instant} not null,
      created_at ${instant} not null,
-     expires_at ${instant} not null,
-     revoked_at ${instant}
+     expires_at ${instant} not null
    )${end}`,
   'create index refresh_families_by_principal on refresh_families (principal_id)',
-  'create index refresh_families_by_end on refresh_families (expires_at)',
-  `create table refresh_tokens (
-     token_hash ${text} primary key,
-     family_id ${text} not null references refresh_families (id) on delete cascade,
-     expires_at ${instant} not null,
-     used_at ${instant}
-   )${end}`,
-  'create index refresh_tokens_by_family on refresh_tokens (family_id)',
+  'create index refresh_families_by_end on refresh_families (token_expires_at)',
 
   `create table login_failures (
      key_hash ${text} primary key,

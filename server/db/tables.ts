@@ -18,7 +18,6 @@ export interface Database {
   sessions: SessionsTable
   session_ids: SessionIdsTable
   refresh_families: RefreshFamiliesTable
-  refresh_tokens: RefreshTokensTable
   login_failures: LoginFailuresTable
   idempotency_keys: IdempotencyKeysTable
 }
@@ -157,21 +156,18 @@ export interface SessionIdsTable {
   retired_at: number | null
 }
 
+/** A chain of refresh tokens, of which only the newest serves; nothing is kept of the others (ADR 23). */
 export interface RefreshFamiliesTable {
   id: string
   principal_id: number
+  /** How many tokens it has had. */
+  generation: number
+  /** SHA-256 (base64url) of the token that serves. */
+  token_hash: string
+  /** End of that token if it is not used; never after `expires_at`. */
+  token_expires_at: number
   created_at: number
   expires_at: number
-  /** Set when a used token came back, or the principal's credentials changed. */
-  revoked_at: number | null
-}
-
-export interface RefreshTokensTable {
-  /** SHA-256 (base64url) of the token. */
-  token_hash: string
-  family_id: string
-  expires_at: number
-  used_at: number | null
 }
 
 /** Failed (and running) login tries by account and address, and by account alone. */

@@ -38,18 +38,10 @@ export const replayedHeader = {
   schema: { type: 'string', enum: ['true'] },
 }
 
-/** Reads the header; null without one. Throws `invalid-idempotency-key`. */
+/** What the header asks for; null without one. Throws `invalid-idempotency-key`. */
 export function readIdempotency(request: FastifyRequest, nowMilliseconds: number): IdempotencyInput | null {
-  const fields = request.raw.headersDistinct['idempotency-key']
-  if (fields === undefined || request.principal === null) return null
-  const key = fields.length === 1 ? parseKey(fields[0] ?? '') : undefined
-  if (key === undefined) {
-    const detail = 'Idempotency-Key must be 1 to 255 printable ASCII characters, bare or in double quotes.'
-    throw new Problem('invalid-idempotency-key', {
-      detail,
-      errors: [{ header: 'Idempotency-Key', code: 'format', detail }],
-    })
-  }
+  const key = readIdempotencyKey(request)
+  if (key === null || request.principal === null) return null
   return {
     principalId: request.principal.id,
     operation: operationOf(request),
@@ -58,6 +50,19 @@ export function readIdempotency(request: FastifyRequest, nowMilliseconds: number
     nowMilliseconds,
     expiresAt: nowMilliseconds + keptMilliseconds,
   }
+}
+
+/** The header's value; null without one. Throws `invalid-idempotency-key`. */
+export function readIdempotencyKey(request: FastifyRequest): string | null {
+  const fields = request.raw.headersDistinct['idempotency-key']
+  if (fields === undefined) return null
+  const key = fields.length === 1 ? parseKey(fields[0] ?? '') : undefined
+  if (key !== undefined) return key
+  const detail = 'Idempotency-Key must be 1 to 255 printable ASCII characters, bare or in double quotes.'
+  throw new Problem('invalid-idempotency-key', {
+    detail,
+    errors: [{ header: 'Idempotency-Key', code: 'format', detail }],
+  })
 }
 
 /** Method and path, however the path is spelled. */

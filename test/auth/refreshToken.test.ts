@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { decodeJwt } from 'jose'
 import {
@@ -11,6 +11,7 @@ import {
   type TestUser,
   tokenPair,
 } from '../support/accounts.ts'
+import { startInstance } from '../support/instance.ts'
 import { assertProblem, visibleParts } from '../support/problem.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -30,7 +31,9 @@ describe('refreshToken', () => {
   })
   after(() => service.close())
 
-  const refresh = (refreshToken: string) => service.client().post(path, { refreshToken })
+  const refresh = (refreshToken: string, key?: string) =>
+    service.client().post(path, { refreshToken }, key === undefined ? {} : { 'idempotency-key': key })
+  const newKey = () => randomBytes(16).toString('base64url')
 
   async function firstFamilyId(): Promise<string> {
     const family = await service.db.read
@@ -47,7 +50,7 @@ describe('refreshToken', () => {
       assert.equal(answer.status, 200)
       const names = ['accessToken', 'accessTokenExpiresAt', 'refreshToken']
       assert.deepEqual(Object.keys(answer.body).sort(), names)
-      assert.match(answer.body.refreshToken, /^[A-Za-z0-9_-]{43}$/)
+      assert.match(answer.body.refreshToken, /^[A-Za-z0-9_-]{112}$/)
       assert.notEqual(answer.body.refreshToken, pair.refreshToken)
       assert.notEqual(answer.body.accessToken, pair.accessToken)
       assert.equal(
@@ -96,6 +99,30 @@ describe('refreshToken', () => {
       const stored = await storedCredentials(service)
       assert.ok(!stored.includes(body.refreshToken))
       assert.ok(stored.includes(createHash('sha256').update(body.refreshToken).digest('base64url')))
+    })
+
+    it('leaving nothing of the tokens before it: a family is one row', async () => {
+      let { refreshToken } = pair
+      for (let used = 0; used < 5; used += 1) refreshToken = (await refresh(refreshToken)).body.refreshToken
+      const rows = await service.db.read
+        .selectFrom('refresh_families')
+        .select('generation')
+        .where('principal_id', '=', user.id)
+        .execute()
+      assert.deepEqual(rows, [{ generation: 6 }])
+    })
+
+    it('also after the key of the tags was replaced, then with a tag of the new one', async (t) => {
+      const instance = await startInstance({ ...service, antiforgeryKey: randomBytes(32) })
+      t.after(() => instance.close())
+      const elsewhere = (refreshToken: string) => instance.client().post(path, { refreshToken })
+      const { status, body } = await elsewhere(pair.refreshToken)
+      assert.equal(status, 200)
+      // Of the replaced key: it is no longer known for a used one.
+      assertProblem(await elsewhere(pair.refreshToken), 401, 'invalid-refresh-token')
+      assert.equal((await elsewhere(body.refreshToken)).status, 200)
+      assertProblem(await elsewhere(body.refreshToken), 401, 'invalid-refresh-token')
+      assert.deepEqual(await liveCredentials(service, user), { sessions: 0, families: 0 })
     })
 
     it('until a token has been unused for 14 days', async () => {
@@ -155,7 +182,7 @@ describe('refreshToken', () => {
       })
     }
 
-    for (const token of ['x', 'A'.repeat(43), 'x'.repeat(512), '%00', '🔑']) {
+    for (const token of ['x', 'A'.repeat(112), 'x'.repeat(512), '%00', '🔑']) {
       it(`the unknown token ${token.slice(0, 8)} (${token.length}): 401`, async () => {
         assertProblem(await refresh(token), 401, 'invalid-refresh-token')
       })
@@ -217,8 +244,8 @@ describe('refreshToken', () => {
       const revoked = await tokenPair(service, off)
       const change = { account: off.account, enabled: false, nowMilliseconds: service.now() }
       await service.db.write('setAccountEnabled', change)
-      const tokens = ['A'.repeat(43), 'x', ...[used, expiring, revoked].map((one) => one.refreshToken)]
-      const answers = await Promise.all(tokens.map(refresh))
+      const tokens = ['A'.repeat(112), 'x', ...[used, expiring, revoked].map((one) => one.refreshToken)]
+      const answers = await Promise.all(tokens.map((token) => refresh(token)))
       for (const answer of answers) {
         assertProblem(answer, 401, 'invalid-refresh-token')
         assert.deepEqual(visibleParts(answer), visibleParts(answers[0] ?? answer))
@@ -226,7 +253,101 @@ describe('refreshToken', () => {
     })
   })
 
+  describe('repeated with the same Idempotency-Key', () => {
+    it('gives the same refresh token and a fresh access token, as often as it is sent', async () => {
+      const key = newKey()
+      const first = await refresh(pair.refreshToken, key)
+      const again = [await refresh(pair.refreshToken, key), await refresh(pair.refreshToken, `"${key}"`)]
+      for (const { status, body } of again) {
+        assert.equal(status, 200)
+        assert.equal(body.refreshToken, first.body.refreshToken)
+        assert.notEqual(body.accessToken, first.body.accessToken)
+        const caller = service.client().withBearer(body.accessToken)
+        assert.equal((await caller.get('/v1/auth/me')).status, 200)
+      }
+      assert.equal((await refresh(first.body.refreshToken)).status, 200)
+    })
+
+    it('loses nothing when the connection ends between the commit and the answer', async () => {
+      const { write } = service.db
+      let { refreshToken } = pair
+      for (let cut = 0; cut < 20; cut += 1) {
+        const key = newKey()
+        service.db.write = (async (name: 'rotateRefreshToken', input: never) => {
+          const grant = await write(name, input)
+          service.app.server.closeAllConnections()
+          return grant
+        }) as typeof write
+        await assert.rejects(refresh(refreshToken, key))
+        service.db.write = write
+        const { status, body } = await refresh(refreshToken, key)
+        assert.equal(status, 200)
+        refreshToken = body.refreshToken
+      }
+      assert.deepEqual(await liveCredentials(service, user), { sessions: 0, families: 1 })
+    })
+
+    it('twenty times at once gives one and the same token to all', async () => {
+      const key = newKey()
+      const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(pair.refreshToken, key)))
+      assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+      assert.equal(new Set(answers.map(({ body }) => body.refreshToken)).size, 1)
+    })
+
+    const replays: [what: string, first: string | undefined, second: string | undefined][] = [
+      ['with another key', newKey(), newKey()],
+      ['without the key', newKey(), undefined],
+      ['with a key that the first use had not', undefined, newKey()],
+      ['with a key of 21 characters, which counts as none', 'k'.repeat(21), 'k'.repeat(21)],
+    ]
+    for (const [what, first, second] of replays) {
+      it(`but ${what}: it is reuse, and the family ends`, async () => {
+        const { body } = await refresh(pair.refreshToken, first)
+        assertProblem(await refresh(pair.refreshToken, second), 401, 'invalid-refresh-token')
+        assertProblem(await refresh(body.refreshToken), 401, 'invalid-refresh-token')
+      })
+    }
+
+    it('but after the new token was used: it is reuse, and the family ends', async () => {
+      const key = newKey()
+      const second = (await refresh(pair.refreshToken, key)).body.refreshToken
+      const third = (await refresh(second)).body.refreshToken
+      assertProblem(await refresh(pair.refreshToken, key), 401, 'invalid-refresh-token')
+      assertProblem(await refresh(third), 401, 'invalid-refresh-token')
+    })
+
+    it('gives nothing after the new token has expired, and nothing to a disabled user', async () => {
+      const key = newKey()
+      const other = await tokenPair(service, user)
+      for (const { refreshToken } of [pair, other]) {
+        assert.equal((await refresh(refreshToken, key)).status, 200)
+      }
+      service.advance(14 * day)
+      assertProblem(await refresh(pair.refreshToken, key), 401, 'invalid-refresh-token')
+      service.advance(-14 * day)
+      const { account } = user
+      await service.db.write('setAccountEnabled', { account, enabled: false, nowMilliseconds: service.now() })
+      assertProblem(await refresh(other.refreshToken, key), 401, 'invalid-refresh-token')
+    })
+
+    it('refuses a malformed key, and uses no token for it', async () => {
+      assertProblem(await refresh(pair.refreshToken, 'k'.repeat(256)), 400, 'invalid-idempotency-key')
+      assert.equal((await refresh(pair.refreshToken)).status, 200)
+    })
+  })
+
   describe('leaves no trace on failure', () => {
+    it('a token that was made up ends nothing: neither an old generation nor another random part', async () => {
+      const { body } = await refresh(pair.refreshToken)
+      const bytes = Buffer.from(pair.refreshToken, 'base64url')
+      for (const place of [0, 31, 32, 47, 48, 51, 52, 83]) {
+        const forged = Buffer.from(bytes)
+        forged.writeUInt8(forged.readUInt8(place) ^ 1, place)
+        assertProblem(await refresh(forged.toString('base64url')), 401, 'invalid-refresh-token')
+      }
+      assert.equal((await refresh(body.refreshToken)).status, 200)
+    })
+
     it('a refused body does not use the token up', async () => {
       await service.client().post(path, { refreshToken: `${pair.refreshToken}${'x'.repeat(512)}` })
       await service.client().post(path, { refreshToken: pair.refreshToken }, { 'content-type': 'text/plain' })

@@ -80,7 +80,7 @@ describe('security events in the log', () => {
       familyId,
       principalId: user.id,
       address,
-      msg: 'a used refresh token came back; its family has been revoked',
+      msg: 'a used refresh token came back; its family has been ended',
     })
     assert.ok(![refreshToken, next].some((token) => JSON.stringify(service.logLines).includes(token)))
   })

@@ -140,8 +140,8 @@ export function insertCredentials(database: Sqlite.Database, principalId: number
     .prepare('insert into session_ids values (?, ?, null)')
     .run(`id-${principalId}`, `session-${principalId}`)
   database
-    .prepare('insert into refresh_families values (?, ?, 0, ?, null)')
-    .run(`family-${principalId}`, principalId, end)
+    .prepare('insert into refresh_families values (?, ?, 1, ?, ?, 0, ?)')
+    .run(`family-${principalId}`, principalId, `token-${principalId}`, end, end)
 }
 
 /** What is left of the account's credentials, and when they last changed. */
@@ -152,9 +152,7 @@ export function readCredentials(database: Sqlite.Database, principalId: number) 
     sessionIds: count(
       'select count(*) from session_ids join sessions on sessions.id = session_id where principal_id = ?',
     ),
-    liveFamilies: count(
-      'select count(*) from refresh_families where principal_id = ? and revoked_at is null',
-    ),
+    liveFamilies: count('select count(*) from refresh_families where principal_id = ?'),
     changedAt: count('select credentials_changed_at from principals where id = ?'),
   }
 }

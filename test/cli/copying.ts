@@ -24,7 +24,6 @@ export const filledRows: Record<Exclude<keyof Database, DerivedTable>, number> =
   sessions: 1,
   session_ids: 2,
   refresh_families: 1,
-  refresh_tokens: 1,
   login_failures: 1,
   idempotency_keys: 3,
 }
@@ -104,8 +103,7 @@ export function insertSource(database: Sqlite.Database): void {
   insert('principal_roles', [7, 'Operator'], [40, oddText])
   insert('sessions', ['session', 7, '["Operator"]', 'binding', 1, 2, lastInstant, oddText])
   insert('session_ids', ['id-1', 'session', null], ['id-2', 'session', 3])
-  insert('refresh_families', ['family', 7, 1, 2, null])
-  insert('refresh_tokens', ['token', 'family', 2, null])
+  insert('refresh_families', ['family', 7, 3, 'token', 2, 1, 4])
   insert('login_failures', ['key', 3, 4, 5])
   const kept = ['fingerprint', '{"a":"\\n"}', 99]
   insert('idempotency_keys', [40, 'POST /v1/orders', 'ä', ...kept], [40, 'POST /v1/orders', 'Z', ...kept])

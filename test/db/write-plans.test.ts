@@ -86,7 +86,15 @@ describe('what a running service writes', () => {
     tokenExpiresAt: later,
     familyExpiresAt: later,
   }
-  const rotation = { tokenHash: 'token', newTokenHash: 'next', nowMilliseconds: now, tokenExpiresAt: later }
+  const rotation = {
+    familyId: 'family',
+    generation: 1,
+    hash: 'token',
+    isGenuine: true,
+    newTokenHash: 'next',
+    nowMilliseconds: now,
+    tokenExpiresAt: later,
+  }
   const login = { accountKey: 'account', pairKey: 'pair', nowMilliseconds: now }
   const idempotency = {
     principalId: 1,

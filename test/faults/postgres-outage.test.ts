@@ -78,7 +78,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     antiforgery: () => session.get('/v1/auth/csrf'),
     signIn: () => anyone().post('/v1/auth/session', credentialsOf('operator')),
     exchange: () => anyone().post('/v1/auth/token', credentialsOf('operator')),
-    refresh: () => anyone().post('/v1/auth/token/refresh', { refreshToken: 'A'.repeat(43) }),
+    refresh: () => anyone().post('/v1/auth/token/refresh', { refreshToken: 'A'.repeat(112) }),
   }
   const healthy = {
     readiness: 200,

@@ -17,7 +17,7 @@ import {
 
 const writers = 8
 const recoversWithinMilliseconds = 10_000
-const tables = ['orders', 'sessions', 'session_ids', 'refresh_families', 'refresh_tokens']
+const tables = ['orders', 'sessions', 'session_ids', 'refresh_families']
 
 /** https://www.postgresql.org/docs/18/errcodes-appendix.html: what a server answers whose disk takes no more. */
 const refusals = {

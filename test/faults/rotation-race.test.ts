@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { CompiledQuery, Transaction } from 'kysely'
+import { RefreshTokens } from '../../server/auth/tokens/refresh-tokens.ts'
 import { rotateRefreshToken } from '../../server/auth/tokens/store.ts'
 import type { Database } from '../../server/db/tables.ts'
 import { newSecret, sha256 } from '../../server/ids.ts'
@@ -31,10 +32,12 @@ describe('a rotation during which the password changes', {
       })
       assert.ok(!('refused' in changed))
     }
+    const presented = new RefreshTokens(service.antiforgeryKey).read(refreshToken)
+    assert.ok(presented)
     const now = service.now()
     const rotation = await withRawDatabase(service.databaseUrl, (db) =>
       rotateRefreshToken(interrupted(db as Transaction<Database>, changePassword), {
-        tokenHash: sha256(refreshToken),
+        ...presented,
         newTokenHash: sha256(newSecret()),
         nowMilliseconds: now,
         tokenExpiresAt: now + 60_000,

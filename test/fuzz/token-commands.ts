@@ -85,7 +85,7 @@ function spend(token: RefreshToken, now: number): boolean {
 
 const refreshToken = command('refreshToken', anyToken, async (model, world, { token: index, instance }) => {
   const token = fromEnd(model.refreshTokens, index)
-  const value = token?.value ?? 'x'.repeat(43)
+  const value = token?.value ?? 'x'.repeat(112)
   const answer = await world.send(instance, post('/v1/auth/token/refresh', { refreshToken: value }))
   if (token === undefined || !spend(token, world.now)) {
     assertProblem(answer, 401, 'invalid-refresh-token')

@@ -147,7 +147,6 @@ export class World {
       .selectFrom('refresh_families')
       .select('id')
       .where('principal_id', 'in', principals)
-      .where('revoked_at', 'is', null)
       .where('expires_at', '>', this.now)
       .execute()
     const live = new Set(model.refreshTokens.map(({ family }) => family))

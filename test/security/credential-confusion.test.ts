@@ -38,8 +38,8 @@ describe('a credential in the place of another', () => {
     sessionId = browser.cookies.get('__Host-Http-session') ?? ''
     const rows = await service.db.read.selectFrom('sessions').selectAll().execute()
     const ids = await service.db.read.selectFrom('session_ids').select('id_hash').execute()
-    const tokens = await service.db.read.selectFrom('refresh_tokens').selectAll().execute()
-    const kept = tokens.find((row) => row.token_hash === sha256(unused.refreshToken))
+    const families = await service.db.read.selectFrom('refresh_families').selectAll().execute()
+    const kept = families.find((row) => row.token_hash === sha256(unused.refreshToken))
     const secrets = await service.db.read.selectFrom('client_secrets').select('secret_hash').execute()
     const own = rows.find((row) => row.principal_id === user.id)
     const claims = decode(pair.accessToken.split('.')[1])
@@ -58,7 +58,7 @@ describe('a credential in the place of another', () => {
       'the stored hash of a session id': ids.at(-1)?.id_hash ?? '',
       'the stored hash of a refresh token': kept?.token_hash ?? '',
       'the stored hash of a client secret': secrets.at(-1)?.secret_hash ?? '',
-      'the row id of a family': kept?.family_id ?? '',
+      'the row id of a family': kept?.id ?? '',
       'the jti of an access token': String(claims.jti),
       'the kid of our key': service.keys.kid,
     }

@@ -176,7 +176,7 @@ describe('refusals of credentials', () => {
     const { refreshToken: expired } = await tokenPair(service, await newUser(service))
     const answers = [
       await refused(path, { refreshToken: usedUp }),
-      await refused(path, { refreshToken: 'L'.repeat(43) }),
+      await refused(path, { refreshToken: 'L'.repeat(112) }),
       await refused(path, { refreshToken: 'x' }),
     ]
     service.advance(14 * 24 * 3_600_000)

@@ -61,7 +61,7 @@ describe('a flood from one address or one caller meets its limit, and nobody els
     [
       'refresh tokens that never were',
       30,
-      (caller) => caller.post('/v1/auth/token/refresh', { refreshToken: 'P'.repeat(43) }),
+      (caller) => caller.post('/v1/auth/token/refresh', { refreshToken: 'P'.repeat(112) }),
     ],
     [
       'sign-ins',

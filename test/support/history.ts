@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
+import { RefreshTokens } from '../../server/auth/tokens/refresh-tokens.ts'
 import type { Database } from '../../server/db/tables.ts'
 import { sha256 } from '../../server/ids.ts'
 import { foldText } from '../../server/orders/fold.ts'
@@ -23,14 +24,15 @@ interface OrderWrite {
 interface TokenChain {
   /** Every token that was handed out, in order. */
   tokens: string[]
-  /** A rotation of the last token was sent and has not been answered. */
-  isOpen: boolean
+  /** Idempotency-Key of a rotation of the last token that was sent and has not been answered. */
+  openKey: string | undefined
 }
 
 interface Stored {
   orders: Map<string, OrderRow[]>
   keys: Set<string>
-  tokens: Map<string, { family: string; isUsed: boolean }>
+  /** By id. */
+  families: Map<string, { generation: number; token_hash: string }>
 }
 
 const zone = 'Europe/Berlin'
@@ -91,32 +93,30 @@ export class History {
 
   async #rotate(caller: Client, chain: TokenChain): Promise<never> {
     for (;;) {
-      chain.isOpen = true
-      const answer = await caller.post('/v1/auth/token/refresh', { refreshToken: chain.tokens.at(-1) })
-      assert.equal(answer.status, 200, answer.text)
-      chain.tokens.push(answer.body.refreshToken)
-      chain.isOpen = false
+      await this.#rotateOnce(caller, chain)
       this.acknowledged += 1
     }
   }
 
+  async #rotateOnce(caller: Client, chain: TokenChain): Promise<void> {
+    chain.openKey ??= randomUUID()
+    const body = { refreshToken: chain.tokens.at(-1) }
+    const answer = await caller.post('/v1/auth/token/refresh', body, { 'idempotency-key': chain.openKey })
+    assert.equal(answer.status, 200, answer.text)
+    chain.tokens.push(answer.body.refreshToken)
+    chain.openKey = undefined
+  }
+
   /**
-   * Asks again, as a caller would, for what was not answered. A create under a key is made or replayed. A token whose
-   * rotation had not been written serves; one whose rotation had been written is used up, and its chain is given up.
+   * Asks again, as a caller would, for what was not answered: a create under a key is made or replayed, and a rotation
+   * under a key gives its token, whether it had been written or not.
    */
-  async repeatUnanswered(caller: Client, databaseUrl: string): Promise<void> {
-    const { tokens } = await withRawDatabase(databaseUrl, (db) => this.#stored(db))
+  async repeatUnanswered(caller: Client): Promise<void> {
     for (const order of this.orders) {
       if (order.id === undefined && order.key !== undefined) await this.#create(caller, order)
     }
-    for (const chain of this.chains.filter(({ isOpen }) => isOpen)) {
-      const last = chain.tokens.at(-1) ?? ''
-      const answer = await caller.post('/v1/auth/token/refresh', { refreshToken: last })
-      const wasWritten = tokens.get(sha256(last))?.isUsed
-      assert.equal(answer.status, wasWritten ? 401 : 200, answer.text)
-      if (wasWritten) this.chains.splice(this.chains.indexOf(chain), 1)
-      else chain.tokens.push(answer.body.refreshToken)
-      chain.isOpen = false
+    for (const chain of this.chains) {
+      if (chain.openKey !== undefined) await this.#rotateOnce(caller, chain)
     }
   }
 
@@ -167,9 +167,9 @@ export class History {
   async #stored(db: Kysely<Database>): Promise<Stored> {
     const orders = await readOrders(db)
     const keys = await db.selectFrom('idempotency_keys').select('key').execute()
-    const tokens = await db
-      .selectFrom('refresh_tokens')
-      .select(['token_hash', 'family_id', 'used_at'])
+    const families = await db
+      .selectFrom('refresh_families')
+      .select(['id', 'generation', 'token_hash'])
       .execute()
     return {
       orders: Map.groupBy(
@@ -177,29 +177,19 @@ export class History {
         ({ customer }) => customer,
       ),
       keys: new Set(keys.map(({ key }) => key)),
-      tokens: new Map(
-        tokens.map((row) => [row.token_hash, { family: row.family_id, isUsed: row.used_at !== null }]),
-      ),
+      families: new Map(families.map((row) => [row.id, row])),
     }
   }
 }
 
-/** Each token but the last is used up; a rotation that was not answered is there with both its halves or with none. */
-function assertChain({ tokens, isOpen }: TokenChain, stored: Stored): void {
-  const rows = tokens.map((token) => stored.tokens.get(sha256(token)))
-  const last = rows.at(-1)
-  assert.ok(
-    rows.every((row) => row !== undefined),
-    'a token is lost',
-  )
-  assert.ok(
-    rows.slice(0, -1).every((row) => row?.isUsed),
-    'a used token serves again',
-  )
-  if (!isOpen) assert.equal(last?.isUsed, false, 'the last token is used up')
-  const family = [...stored.tokens.values()].filter((row) => row.family === last?.family)
-  assert.equal(family.length, tokens.length + (last?.isUsed ? 1 : 0))
-  assert.equal(family.filter((row) => !row.isUsed).length, 1)
+/** The last token serves; a rotation that was not answered has replaced it whole, or not at all. */
+function assertChain({ tokens, openKey }: TokenChain, stored: Stored): void {
+  const last = tokens.at(-1) ?? ''
+  const family = stored.families.get(new RefreshTokens(Buffer.alloc(32)).read(last)?.familyId ?? '')
+  assert.ok(family, 'a family is lost')
+  const isLast = family.token_hash === sha256(last)
+  if (openKey === undefined) assert.ok(isLast, 'the last token is used up')
+  assert.equal(family.generation, tokens.length + (isLast ? 0 : 1))
 }
 
 /** The tally is exact, and on SQLite the file and its index of trigrams are whole. */

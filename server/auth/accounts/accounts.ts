@@ -10,7 +10,7 @@ import {
   rolesOf,
 } from '../roles/store.ts'
 import { endSessionsOf } from '../session/store.ts'
-import { revokeFamiliesOf } from '../tokens/store.ts'
+import { endFamiliesOf } from '../tokens/store.ts'
 import {
   type Account,
   type AccountReference,
@@ -244,7 +244,7 @@ export async function accountOf(
 async function revokeCredentials(trx: Trx, principalIds: number[], now: number): Promise<void> {
   await updateCredentialsDate(trx, principalIds, now)
   await endSessionsOf(trx, principalIds)
-  await revokeFamiliesOf(trx, principalIds, now)
+  await endFamiliesOf(trx, principalIds)
 }
 
 /** Roles come from migrations only, so what is read here cannot change before it is used. */

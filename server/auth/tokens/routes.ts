@@ -1,8 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { formatInstant } from '../../clock.ts'
+import { idempotencyKeyHeader, readIdempotencyKey } from '../../http/idempotency.ts'
 import { Problem } from '../../http/problems.ts'
 import type { App } from '../../http/route.ts'
-import { newOpaqueId, newSecret, secretPattern, sha256 } from '../../ids.ts'
+import { newOpaqueId, sha256 } from '../../ids.ts'
 import { type AuthParts, checkClientSecret, logSignIn, signIn } from '../login.ts'
 import { rolesOf } from '../roles/store.ts'
 import {
@@ -12,7 +13,8 @@ import {
   TokenLoginCommand,
   TokenPair,
 } from '../schemas.ts'
-import { findFamilyId, type RotationRefusal, type TokenGrant } from './store.ts'
+import type { RefreshToken } from './refresh-tokens.ts'
+import { isServingToken, type RotationRefusal, type TokenGrant } from './store.ts'
 
 const tags = ['Authentication']
 
@@ -42,9 +44,10 @@ function registerTokenLogin(app: App, parts: AuthParts): void {
     },
     handler: (request) =>
       signIn(parts, request, 'token', request.body, async (user, now) => {
-        const refreshToken = newSecret()
+        const familyId = newOpaqueId()
+        const refreshToken = parts.refreshTokens.first(familyId)
         const { roles } = await parts.db.write('createRefreshFamily', {
-          familyId: newOpaqueId(),
+          familyId,
           tokenHash: sha256(refreshToken),
           principalId: user.principalId,
           passwordHash: user.passwordHash,
@@ -62,51 +65,67 @@ function registerTokenRefresh(app: App, parts: AuthParts): void {
   app.route({
     method: 'POST',
     url: '/v1/auth/token/refresh',
-    config: { access: 'public', limit: 'refreshAddress', problems: ['invalid-refresh-token'] },
+    config: {
+      access: 'public',
+      limit: 'refreshAddress',
+      problems: ['invalid-refresh-token', 'invalid-idempotency-key'],
+      requestHeaders: [repetitionHeader],
+    },
     schema: {
       operationId: 'refreshToken',
       summary: 'Rotate a token pair',
       description:
-        'Returns a new pair and invalidates the refresh token. A token that was used before ends its family: send one refresh at a time.',
+        'Returns a new pair and invalidates the refresh token. A token that was used before ends its family: send one refresh at a time. With an `Idempotency-Key` a refresh whose answer was lost may be sent again.',
       tags,
       body: RefreshTokenCommand,
       response: { 200: TokenPair },
     },
     handler: async (request, reply) => {
-      const { config, db, clock } = parts
-      const { refreshToken } = request.body
-      const familyId = await countRefresh(parts, request, reply, refreshToken)
-      const next = newSecret()
+      const { config, db, clock, refreshTokens } = parts
+      const { text, ...token } = await countRefresh(parts, request, reply, request.body.refreshToken)
+      const next = refreshTokens.successor({ text, ...token }, repetitionKey(request))
       const now = clock()
       const grant = await db.write('rotateRefreshToken', {
-        tokenHash: sha256(refreshToken),
+        ...token,
         newTokenHash: sha256(next),
         nowMilliseconds: now,
         tokenExpiresAt: now + config.refreshTokenIdleTtlSeconds * 1000,
       })
       if ('refused' in grant) throw refusedRotation(parts, request, reply, grant)
-      logRefresh(request, grant.principalId, familyId)
+      logRefresh(request, grant.principalId, token.familyId)
       return signPair(parts, grant, next, now)
     },
   })
 }
 
-/** Counts by family, or by address what belongs to none and is refused. Returns the family. */
+/** As many characters of base64url hold 128 bits: who has a used token must not be able to guess the key. */
+const repetitionKeyLength = 22
+
+const repetitionHeader = {
+  ...idempotencyKeyHeader,
+  description: `At least ${repetitionKeyLength} characters, made at random; shorter counts as none. The same refresh token with the same key gets the same new refresh token, and a fresh access token, until the new one is used.`,
+}
+
+function repetitionKey(request: FastifyRequest): string | null {
+  const key = readIdempotencyKey(request)
+  return key !== null && key.length >= repetitionKeyLength ? key : null
+}
+
+/** Counts by family, or by address what belongs to none and is refused. */
 async function countRefresh(
-  { db, limits }: AuthParts,
+  { db, limits, refreshTokens }: AuthParts,
   request: FastifyRequest,
   reply: FastifyReply,
-  refreshToken: string,
-): Promise<string> {
-  const familyId = secretPattern.test(refreshToken)
-    ? await findFamilyId(db.read, sha256(refreshToken))
-    : undefined
-  if (familyId === undefined) {
+  text: string,
+): Promise<RefreshToken> {
+  const token = refreshTokens.read(text)
+  // A token outlives the key of its tag: only its reuse is then no longer noticed.
+  if (token === undefined || !(token.isGenuine || (await isServingToken(db.read, token)))) {
     limits.consume('anonymous', request.clientAddress, reply)
     throw new Problem('invalid-refresh-token')
   }
-  limits.consume('refresh', familyId, reply)
-  return familyId
+  limits.consume('refresh', token.familyId, reply)
+  return token
 }
 
 /** Says whose tokens were renewed, in which family and from where (ASVS 5.0 16.3.1). */
@@ -126,7 +145,7 @@ function refusedRotation(
   if (reused !== null) {
     request.log.warn(
       { event: 'refresh-token-reused', ...reused, address },
-      'a used refresh token came back; its family has been revoked',
+      'a used refresh token came back; its family has been ended',
     )
   }
   limits.consume('anonymous', address, reply)

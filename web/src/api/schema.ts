@@ -215,7 +215,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate a token pair
-         * @description Returns a new pair and invalidates the refresh token. A token that was used before ends its family: send one refresh at a time.
+         * @description Returns a new pair and invalidates the refresh token. A token that was used before ends its family: send one refresh at a time. With an `Idempotency-Key` a refresh whose answer was lost may be sent again.
          */
         post: operations["refreshToken"];
         delete?: never;
@@ -3684,7 +3684,10 @@ export interface operations {
     refreshToken: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description At least 22 characters, made at random; shorter counts as none. The same refresh token with the same key gets the same new refresh token, and a fresh access token, until the new one is used. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -3721,7 +3724,7 @@ export interface operations {
                     "application/json": components["schemas"]["TokenPair"];
                 };
             };
-            /** @description `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
+            /** @description `invalid-idempotency-key`: The Idempotency-Key header is malformed. `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
             400: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -3731,12 +3734,12 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "https://orders.example.com/problems/bad-request",
-                     *       "title": "The request is not valid HTTP",
+                     *       "type": "https://orders.example.com/problems/invalid-idempotency-key",
+                     *       "title": "The Idempotency-Key header is malformed",
                      *       "status": 400,
-                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
+                     *       "detail": "Send one key of 1 to 255 printable ASCII characters, bare or in double quotes.",
                      *       "instance": "/v1/orders",
-                     *       "code": "bad-request",
+                     *       "code": "invalid-idempotency-key",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
                      *     }
                      */
