@@ -73,7 +73,8 @@ export const settings = {
     fileName,
   ),
   ANTIFORGERY_KEY: {
-    description: 'Key of the antiforgery tokens, the same on every instance: at least 32 bytes, base64',
+    description:
+      'Key of the antiforgery tokens and of the tags of refresh tokens, the same on every instance: at least 32 bytes, base64',
     default: undefined,
     defaultText: 'made per run in development; this or `ANTIFORGERY_KEY_FILE` is required in production',
     parse: parseAntiforgeryKey,

@@ -1,33 +1,29 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import type { AppDatabase } from './operations.ts'
 
-const removals = [
-  'removeEndedSessions',
-  'removeEndedFamilies',
-  'removeForgottenTries',
-  'removeExpiredKeys',
-] as const
-
 /**
- * Has every slice delete what nothing can use any more, at most `limit` rows of each kind. Returns the greatest number
- * of rows that one kind lost.
+ * What deletes rows that nothing can use any more, and how many rows make a portion. Other writes wait for a portion: on
+ * SQLite it takes 2 ms of the writer, and its fsync.
  */
-export async function removeExpired(
-  db: AppDatabase,
-  input: { nowMilliseconds: number; sessionIdleTtlMilliseconds: number; limit: number },
-): Promise<number> {
-  let greatest = 0
-  for (const removal of removals) greatest = Math.max(greatest, await db.write(removal, input))
-  return greatest
-}
+export const removals = {
+  /** Each with up to eight ids. */
+  removeEndedSessions: 10,
+  removeEndedFamilies: 100,
+  removeForgottenTries: 100,
+  removeExpiredKeys: 100,
+} as const
+const betweenRemovalsMilliseconds = 20
 
 interface Job {
   everyMilliseconds: number
-  /** Small, so that no write waits long for a batch. */
-  batchRows: number
-  /** Returns how many rows were done; fewer than `batchRows` means that nothing is left. */
+  /** Small, so that no write waits long for a portion. */
+  portion: number
+  /** Between portions. */
+  pauseMilliseconds: number
+  /** Returns how many rows were done; fewer than the portion means that nothing is left. */
   run(limit: number): Promise<number>
   /** The line of the log when it fails. */
   failure: string
@@ -44,29 +40,36 @@ export function startUpkeep(
   log: FastifyBaseLogger,
 ): () => void {
   const sessionIdleTtlMilliseconds = config.sessionIdleTtlSeconds * 1000
-  const cleaning: Job = {
-    everyMilliseconds: 60_000,
-    batchRows: 500,
-    run: (limit) => removeExpired(db, { nowMilliseconds: clock(), sessionIdleTtlMilliseconds, limit }),
-    failure: 'expired rows could not be removed; trying again in a minute',
-  }
+  const cleaning = Object.entries(removals).map(
+    ([name, portion]): Job => ({
+      everyMilliseconds: 60_000,
+      portion,
+      pauseMilliseconds: betweenRemovalsMilliseconds,
+      run: (limit) =>
+        db.write(name as keyof typeof removals, {
+          nowMilliseconds: clock(),
+          sessionIdleTtlMilliseconds,
+          limit,
+        }),
+      failure: `${name} failed; trying again in a minute`,
+    }),
+  )
   // Every list adds up the changes not merged yet: at 2,000 writes a second some 4,000 rows, about a millisecond.
   const merging: Job = {
     everyMilliseconds: 2_000,
-    batchRows: 2_000,
+    portion: 2_000,
+    pauseMilliseconds: 0,
     run: (limit) => db.write('mergeTallyChanges', { limit }),
     failure: 'the tally of orders could not be brought up to date; trying again every two seconds',
   }
-  const stops = (db.defersTally ? [cleaning, merging] : [cleaning]).map((job) => startJob(job, log))
+  const stops = (db.defersTally ? [...cleaning, merging] : cleaning).map((job) => startJob(job, log))
   return () => {
     for (const stop of stops) stop()
   }
 }
 
-const batchesAtOnce = 100
-
 /** Never runs twice at the same time. Of failures in a row only the first is logged. */
-function startJob({ everyMilliseconds, batchRows, run, failure }: Job, log: FastifyBaseLogger): () => void {
+function startJob(job: Job, log: FastifyBaseLogger): () => void {
   let isRunning = false
   let hasFailed = false
   let isStopped = false
@@ -74,17 +77,17 @@ function startJob({ everyMilliseconds, batchRows, run, failure }: Job, log: Fast
     if (isRunning) return
     isRunning = true
     try {
-      for (let batch = 0; batch < batchesAtOnce && !isStopped; batch += 1) {
-        if ((await run(batchRows)) < batchRows) break
+      while (!isStopped && (await job.run(job.portion)) >= job.portion) {
+        if (job.pauseMilliseconds > 0) await wait(job.pauseMilliseconds, undefined, { ref: false })
       }
       hasFailed = false
     } catch (err) {
-      if (!hasFailed && !isStopped) log.warn({ err }, failure)
+      if (!hasFailed && !isStopped) log.warn({ err }, job.failure)
       hasFailed = true
     } finally {
       isRunning = false
     }
-  }, everyMilliseconds)
+  }, job.everyMilliseconds)
   timer.unref()
   return () => {
     isStopped = true

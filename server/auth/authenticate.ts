@@ -66,15 +66,13 @@ export class Authenticator {
     const idleEnd = session.lastSeenAt + this.#config.sessionIdleTtlSeconds * 1000
     if (isRetired(session.retiredAt, now) || idleEnd <= now || session.absoluteExpiresAt <= now)
       return undefined
-    const user = await this.#findAccount(String(session.principalId), isEnabled)
-    if (user === undefined) return undefined
     return {
-      id: user.id,
-      userName: user.name,
+      id: session.principalId,
+      userName: session.userName,
       roles: session.roles,
       permissions: await this.#directory.permissionsOf(session.roles),
       via: 'session',
-      timeZone: user.timeZone,
+      timeZone: session.timeZone,
       session: {
         id: session.sessionId,
         presentedIdHash: idHash,

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { accountOf } from '../auth/accounts/accounts.ts'
 import { isAccountName, normalizeEmail } from '../auth/accounts/names.ts'
 import { listUsers } from '../auth/accounts/store.ts'
@@ -122,8 +123,9 @@ export async function runSetPassword(invocation: Invocation): Promise<Outcome> {
   })
 }
 
-/** Users of one transaction of `--all`. */
+/** Users of one transaction of `--all`; a service that runs on writes in the pauses between them. */
 const portion = 500
+const pauseMilliseconds = 20
 
 export async function runSignOut(invocation: Invocation): Promise<Outcome> {
   if (invocation.switches.has('all')) return signOutEverybody(invocation)
@@ -148,6 +150,7 @@ async function signOutEverybody(invocation: Invocation): Promise<Outcome> {
       const ended: { users: number; lastId: number | undefined } = await db.write('signOutUsers', input)
       count += ended.users
       afterId = ended.lastId
+      if (afterId !== undefined) await wait(pauseMilliseconds)
     }
     return count
   })

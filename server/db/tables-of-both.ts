@@ -18,6 +18,7 @@ export const tablesOfBoth = ({ id, text, instant, end }: Dialect): string[] => [
      name_folded ${text} not null unique,
      enabled integer not null check (enabled in (0, 1)),
      credentials_changed_at ${instant} not null,
+     credentials_epoch integer not null,
      demo integer not null check (demo in (0, 1)),
      created_at ${instant} not null
    )${end}`,
@@ -54,27 +55,29 @@ export const tablesOfBoth = ({ id, text, instant, end }: Dialect): string[] => [
   `create table sessions (
      id ${text} primary key,
      principal_id integer not null references principals (id),
+     credentials_epoch integer not null,
      roles ${text} not null,
      antiforgery_binding ${text} not null unique,
      created_at ${instant} not null,
      last_seen_at ${instant} not null,
      absolute_expires_at ${instant} not null,
-     user_agent ${text}
+     user_agent ${text},
+     issued_ids integer not null
    )${end}`,
   'create index sessions_by_principal on sessions (principal_id)',
   'create index sessions_by_last_seen on sessions (last_seen_at)',
-  'create index sessions_by_absolute_end on sessions (absolute_expires_at)',
   `create table session_ids (
      id_hash ${text} primary key,
      session_id ${text} not null references sessions (id) on delete cascade,
+     number integer not null,
      retired_at ${instant}
    )${end}`,
   'create index session_ids_by_session on session_ids (session_id)',
-  'create index session_ids_by_retirement on session_ids (retired_at)',
 
   `create table refresh_families (
      id ${text} primary key,
      principal_id integer not null references principals (id),
+     credentials_epoch integer not null,
      generation integer not null,
      token_hash ${text} not null,
      token_expires_at ${instant} not null,

@@ -98,6 +98,8 @@ export interface PrincipalsTable {
   enabled: number
   /** The last moment at which credentials issued before stopped to be good. */
   credentials_changed_at: number
+  /** One more whenever every session and token family ends: those that were made in an earlier epoch serve no more. */
+  credentials_epoch: number
   /** 1 for accounts of the development seed, until they get a new password or secret. */
   demo: number
   created_at: number
@@ -138,6 +140,8 @@ export interface PrincipalRolesTable {
 export interface SessionsTable {
   id: string
   principal_id: number
+  /** Of the account when the session was made. */
+  credentials_epoch: number
   /** JSON array of role names, as they were when the session was made or last refreshed. */
   roles: string
   /** SHA-256 (base64url) of the antiforgery binding; unique, so that no two sessions share one. */
@@ -146,12 +150,16 @@ export interface SessionsTable {
   last_seen_at: number
   absolute_expires_at: number
   user_agent: string | null
+  /** How many ids it has had. */
+  issued_ids: number
 }
 
 export interface SessionIdsTable {
   /** SHA-256 (base64url) of the cookie value. */
   id_hash: string
   session_id: string
+  /** Among the ids that the session has had, from 1. */
+  number: number
   /** Null for a current id; the end of its grace period for one that a refresh has replaced. */
   retired_at: number | null
 }
@@ -160,6 +168,8 @@ export interface SessionIdsTable {
 export interface RefreshFamiliesTable {
   id: string
   principal_id: number
+  /** Of the account when the family was made. */
+  credentials_epoch: number
   /** How many tokens it has had. */
   generation: number
   /** SHA-256 (base64url) of the token that serves. */

@@ -172,24 +172,25 @@ export function announceReplay(reply: FastifyReply, { replayed }: Once<unknown>)
   if (replayed) reply.header('idempotency-replayed', 'true')
 }
 
-/**
- * Deletes about `limit` expired keys, and returns how many: all up to one time of expiry, which is one statement.
- */
+/** Deletes at most `limit` expired keys, and returns how many. */
 export async function removeExpiredKeys(
   trx: Transaction<Database>,
   { nowMilliseconds, limit }: { nowMilliseconds: number; limit: number },
 ): Promise<number> {
-  const last = await trx
-    .selectFrom('idempotency_keys')
-    .select('expires_at')
-    .where('expires_at', '<=', nowMilliseconds)
-    .orderBy('expires_at')
-    .limit(1)
-    .offset(limit - 1)
-    .executeTakeFirst()
   const { numDeletedRows } = await trx
     .deleteFrom('idempotency_keys')
-    .where('expires_at', '<=', last?.expires_at ?? nowMilliseconds)
+    .where(({ eb, refTuple }) =>
+      eb(
+        refTuple('principal_id', 'operation', 'key'),
+        'in',
+        eb
+          .selectFrom('idempotency_keys')
+          .select(['principal_id', 'operation', 'key'])
+          .where('expires_at', '<=', nowMilliseconds)
+          .limit(limit)
+          .$asTuple('principal_id', 'operation', 'key'),
+      ),
+    )
     .executeTakeFirst()
   return Number(numDeletedRows)
 }

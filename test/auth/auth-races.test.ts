@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { decodeJwt } from 'jose'
+import { idsLimit } from '../../server/auth/session/store.ts'
 import { liveCredentials, newClient, newUser, signIn, type TestUser, tokenPair } from '../support/accounts.ts'
 import type { Answer, Client } from '../support/client.ts'
 import { startInstance } from '../support/instance.ts'
@@ -77,13 +78,28 @@ describe('races of authentication', () => {
   describe('parallel refreshes of one session', () => {
     it('all succeed, each with an id of its own, and all ids serve', async () => {
       const browser = await signIn(service, user)
-      const tabs = await together(20, async () => tabOf(browser))
+      const tabs = await together(idsLimit - 1, async () => tabOf(browser))
       const answers = await Promise.all(tabs.map((tab) => tab.post('/v1/auth/session/refresh')))
-      assert.equal(count(answers, 200), 20)
-      assert.equal(new Set(tabs.map((tab) => tab.cookies.get(sessionCookie))).size, 20)
+      assert.equal(count(answers, 200), tabs.length)
+      assert.equal(new Set(tabs.map((tab) => tab.cookies.get(sessionCookie))).size, tabs.length)
       const mine = await Promise.all([...tabs, browser].map((tab) => tab.get('/v1/auth/me')))
-      assert.equal(count(mine, 200), 21)
+      assert.equal(count(mine, 200), idsLimit)
       assert.deepEqual(await liveCredentials(service, user), { sessions: 1, families: 0 })
+    })
+
+    it('that are too many give it eight ids, and no more', async () => {
+      const browser = await signIn(service, user)
+      const tabs = await together(30, async () => tabOf(browser))
+      const answers = await Promise.all(tabs.map((tab) => tab.post('/v1/auth/session/refresh')))
+      assert.equal(count(answers, 200), idsLimit)
+      assert.equal(count(answers, 401), 30 - idsLimit)
+      const ids = await service.db.read
+        .selectFrom('session_ids')
+        .innerJoin('sessions', 'sessions.id', 'session_ids.session_id')
+        .select('id_hash')
+        .where('principal_id', '=', user.id)
+        .execute()
+      assert.equal(ids.length, idsLimit)
     })
 
     it('leave the id that they came with 30 seconds from the first of them', async () => {

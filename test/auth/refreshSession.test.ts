@@ -96,6 +96,36 @@ describe('refreshSession', () => {
       assert.deepEqual(statuses, [401, 200, 200])
     })
 
+    it('with at most eight ids: a ninth retires the oldest at once', async () => {
+      const first = idOf(browser)
+      const siblings: string[] = []
+      for (let made = 2; made <= 8; made += 1) {
+        const tab = tabWith(first)
+        assert.equal((await tab.post(path)).status, 200)
+        siblings.push(idOf(tab))
+      }
+      assert.deepEqual(await Promise.all([first, ...siblings].map(statusOf)), Array(8).fill(200))
+      const tab = tabWith(siblings[6] ?? '')
+      assert.equal((await tab.post(path)).status, 200)
+      assert.deepEqual(await Promise.all([first, ...siblings, idOf(tab)].map(statusOf)), [
+        401,
+        ...Array(8).fill(200),
+      ])
+      assertProblem(await tabWith(first).post(path), 401, 'authentication-required')
+    })
+
+    it('without an end: ids that serve no more make room first', async () => {
+      const sibling = tabWith(idOf(browser))
+      await sibling.post(path)
+      await browser.post(path)
+      for (let made = 0; made < 20; made += 1) {
+        service.advance(31_000)
+        assert.equal((await browser.post(path)).status, 200)
+      }
+      assert.equal(await statusOf(idOf(sibling)), 200)
+      assert.equal(await idCount(), 3)
+    })
+
     it('keeping the antiforgery token valid', async () => {
       await browser.post(path)
       const answer = await browser.post('/v1/orders', { customer: 'Acme', total: 1 })

@@ -9,8 +9,8 @@ const changedAt = addedAt + 60_123
 const jo = { kind: 'user', name: 'jo' } as const
 const billing = { kind: 'client', name: 'billing' } as const
 
-const untouched = { sessions: 1, sessionIds: 1, liveFamilies: 1, changedAt: addedAt }
-const revoked = { sessions: 0, sessionIds: 0, liveFamilies: 0, changedAt }
+const untouched = { sessions: 1, families: 1, changedAt: addedAt }
+const revoked = { sessions: 0, families: 0, changedAt }
 
 interface Accounts extends CommandLine {
   db: AppDatabase

@@ -134,25 +134,25 @@ export function refusal(line: string): Result {
 export function insertCredentials(database: Sqlite.Database, principalId: number): void {
   const end = 9_999_999_999_999
   database
-    .prepare('insert into sessions values (?, ?, ?, ?, 0, 0, ?, null)')
+    .prepare('insert into sessions values (?, ?, 0, ?, ?, 0, 0, ?, null, 1)')
     .run(`session-${principalId}`, principalId, '[]', `binding-${principalId}`, end)
   database
-    .prepare('insert into session_ids values (?, ?, null)')
+    .prepare('insert into session_ids values (?, ?, 1, null)')
     .run(`id-${principalId}`, `session-${principalId}`)
   database
-    .prepare('insert into refresh_families values (?, ?, 1, ?, ?, 0, ?)')
+    .prepare('insert into refresh_families values (?, ?, 0, 1, ?, ?, 0, ?)')
     .run(`family-${principalId}`, principalId, `token-${principalId}`, end, end)
 }
 
 /** What is left of the account's credentials, and when they last changed. */
 export function readCredentials(database: Sqlite.Database, principalId: number) {
   const count = (sql: string) => database.prepare(sql).pluck().get(principalId) as number
+  const ofCurrentEpoch = (table: string) =>
+    count(`select count(*) from ${table} join principals using (credentials_epoch)
+      where principals.id = principal_id and principal_id = ?`)
   return {
-    sessions: count('select count(*) from sessions where principal_id = ?'),
-    sessionIds: count(
-      'select count(*) from session_ids join sessions on sessions.id = session_id where principal_id = ?',
-    ),
-    liveFamilies: count('select count(*) from refresh_families where principal_id = ?'),
+    sessions: ofCurrentEpoch('sessions'),
+    families: ofCurrentEpoch('refresh_families'),
     changedAt: count('select credentials_changed_at from principals where id = ?'),
   }
 }

@@ -95,15 +95,19 @@ export function insertSource(database: Sqlite.Database): void {
     for (const row of rows) statement.run(...row)
   }
   insert('roles', [oddText])
-  insert('principals', [7, 'user', 'Jo', 'jo', 1, 5, 0, 6], [40, 'client', oddText, oddText, 0, 0, 1, 0])
-  insert('principals', [41, 'user', 'gone', 'gone', 1, 0, 0, 0])
+  insert(
+    'principals',
+    [7, 'user', 'Jo', 'jo', 1, 5, 2, 0, 6],
+    [40, 'client', oddText, oddText, 0, 0, 0, 1, 0],
+  )
+  insert('principals', [41, 'user', 'gone', 'gone', 1, 0, 0, 0, 0])
   database.exec('delete from principals where id = 41')
   insert('users', [7, 'jo@example.com', '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA', 'Europe/Berlin'])
   insert('client_secrets', [9, 40, 'secret-hash', 3])
   insert('principal_roles', [7, 'Operator'], [40, oddText])
-  insert('sessions', ['session', 7, '["Operator"]', 'binding', 1, 2, lastInstant, oddText])
-  insert('session_ids', ['id-1', 'session', null], ['id-2', 'session', 3])
-  insert('refresh_families', ['family', 7, 3, 'token', 2, 1, 4])
+  insert('sessions', ['session', 7, 2, '["Operator"]', 'binding', 1, 2, lastInstant, oddText, 2])
+  insert('session_ids', ['id-1', 'session', 1, null], ['id-2', 'session', 2, 3])
+  insert('refresh_families', ['family', 7, 2, 3, 'token', 2, 1, 4])
   insert('login_failures', ['key', 3, 4, 5])
   const kept = ['fingerprint', '{"a":"\\n"}', 99]
   insert('idempotency_keys', [40, 'POST /v1/orders', 'ä', ...kept], [40, 'POST /v1/orders', 'Z', ...kept])

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import { readConfig } from '../../server/config.ts'
 import type { AppDatabase } from '../../server/operations.ts'
-import { startUpkeep } from '../../server/upkeep.ts'
+import { removals, startUpkeep } from '../../server/upkeep.ts'
 
 /** A database that answers what the test says, with the upkeep running on it by a clock that the test turns. */
 function start(t: TestContext, defersTally: boolean, answer: (name: string) => Promise<number>) {
@@ -50,6 +50,25 @@ describe('the upkeep of a running service', () => {
     const { pass, count } = start(t, true, async () => (left-- > 0 ? 2_000 : 3))
     await pass(2)
     assert.equal(count('mergeTallyChanges'), 6)
+  })
+
+  it('cleans up to the end, in portions with pauses in which others write', async (t) => {
+    const portion = removals.removeExpiredKeys
+    const moments: number[] = []
+    const done = Promise.withResolvers<void>()
+    const { pass } = start(t, false, async (name) => {
+      if (name !== 'removeExpiredKeys') return 0
+      moments.push(performance.now())
+      if (moments.length < 5) return portion
+      done.resolve()
+      return portion - 1
+    })
+    await pass(60)
+    assert.equal(moments.length, 1)
+    await done.promise
+    await pass(30)
+    assert.equal(moments.length, 5)
+    for (const [index, moment] of moments.slice(1).entries()) assert.ok(moment - (moments[index] ?? 0) >= 15)
   })
 
   it('does not begin again before it has ended', async (t) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Permission } from '../../server/auth/permissions.ts'
 import { newSecret, sha256 } from '../../server/ids.ts'
-import { removeExpired } from '../../server/upkeep.ts'
+import { removeExpired } from '../support/upkeep.ts'
 import { type Command, command, weighted } from './command.ts'
 import { type Account, forgetExpired, type Model, required } from './model.ts'
 import { clientOf } from './token-commands.ts'
@@ -136,8 +136,7 @@ const wait = command(
 
 /** What the service does by itself now and then: it must make no difference. */
 const cleanUp = command('removeExpired', fc.constant({}), async (model, world) => {
-  const input = { nowMilliseconds: world.now, sessionIdleTtlMilliseconds: 30 * minute, limit: 1_000 }
-  await removeExpired(world.service.db, input)
+  await removeExpired(world.service, 1_000)
   if (world.service.db.defersTally) await world.service.db.write('mergeTallyChanges', { limit: 3 })
   forgetExpired(model, world.now)
 })

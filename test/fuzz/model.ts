@@ -7,6 +7,7 @@ export const memoryMilliseconds = 300_000
 const sessionIdleMilliseconds = 1_800_000
 export const sessionAbsoluteMilliseconds = 3_600_000
 const touchMilliseconds = 60_000
+const idsLimit = 8
 const toleranceMilliseconds = 5_000
 
 export interface Account {
@@ -150,12 +151,24 @@ function isOver({ lastSeen, absoluteEnd }: Session, now: number): boolean {
   return lastSeen + sessionIdleMilliseconds <= now || absoluteEnd <= now
 }
 
-/** What the clean-up takes away: what time has ended. */
+/** What the clean-up takes away: sessions that were not used for long, whenever they ended. */
 export function forgetExpired(model: Model, now: number): void {
   for (const session of model.sessions) {
-    if (isOver(session, now)) model.sessions.delete(session)
-    for (const [id, retired] of session.ids) if (retired !== null && retired <= now) session.ids.delete(id)
+    if (session.lastSeen + sessionIdleMilliseconds <= now) model.sessions.delete(session)
   }
+}
+
+/** Gives the session one more id. Those that serve no more make room, then the oldest. */
+export function addId(session: Session, id: string, now: number): void {
+  for (const [old, retired] of session.ids) if (retired !== null && retired <= now) session.ids.delete(old)
+  const [oldest] = session.ids.keys()
+  if (session.ids.size >= idsLimit && oldest !== undefined) session.ids.delete(oldest)
+  session.ids.set(id, null)
+}
+
+/** Whether the token works. */
+export function isGood({ isUsed, family, expires }: RefreshToken, now: number): boolean {
+  return !isUsed && !family.isRevoked && expires > now && family.end > now
 }
 
 export function idleEnd(session: Session): number {

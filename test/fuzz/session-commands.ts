@@ -15,6 +15,7 @@ import {
 } from './command.ts'
 import {
   type Account,
+  addId,
   type Browser,
   fromEnd,
   type Model,
@@ -158,7 +159,7 @@ const refresh = command(
     assertUser(answer, account, session.roles, how.isMinimal)
     assertExpiry(answer, session)
     const id = required(cookieSet(answer, sessionCookie))
-    session.ids.set(id, null)
+    addId(session, id, world.now)
     moveTo(browser, id)
   },
 )

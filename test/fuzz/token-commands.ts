@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { Answer } from '../support/client.ts'
 import { assertProblem } from '../support/problem.ts'
 import { command, weighted } from './command.ts'
-import { type Account, fromEnd, type Model, type RefreshToken, required } from './model.ts'
+import { type Account, fromEnd, isGood, type Model, type RefreshToken, required } from './model.ts'
 import { anyUser, assertPasswordTried, userOf } from './session-commands.ts'
 
 const accessMilliseconds = 900_000
@@ -77,10 +77,10 @@ const anyToken = fc.record({ token: fc.constantFrom(0, 0, 0, 0, 1, 2, 3, 5) })
 
 /** Whether the token still works; presenting one that was used ends its family. */
 function spend(token: RefreshToken, now: number): boolean {
-  const isGood = !token.isUsed && !token.family.isRevoked && token.expires > now && token.family.end > now
+  const works = isGood(token, now)
   if (token.isUsed) token.family.isRevoked = true
-  if (isGood) token.isUsed = true
-  return isGood
+  if (works) token.isUsed = true
+  return works
 }
 
 const refreshToken = command('refreshToken', anyToken, async (model, world, { token: index, instance }) => {
@@ -100,9 +100,9 @@ const raceRefresh = command('four refreshes at once', anyToken, async (model, wo
   if (token === undefined) return
   const outgoing = post('/v1/auth/token/refresh', { refreshToken: token.value })
   const answers = await Promise.all([0, 1, 2, 3].map((instance) => world.send(instance, outgoing)))
-  const isGood = spend(token, world.now)
+  const works = spend(token, world.now)
   const [winner, ...others] = answers.filter(({ status }) => status === 200)
-  assert.deepEqual([winner !== undefined, others.length], [isGood, 0])
+  assert.deepEqual([winner !== undefined, others.length], [works, 0])
   for (const answer of answers) if (answer !== winner) assertProblem(answer, 401, 'invalid-refresh-token')
   if (winner === undefined) return
   keepPair(model, world.now, token.family, winner)

@@ -3,12 +3,13 @@ import { randomBytes } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { hash } from '@node-rs/argon2'
 import { newSecret, sha256 } from '../../server/ids.ts'
+import { ofCurrentEpoch } from '../support/accounts.ts'
 import type { Answer } from '../support/client.ts'
 import { type Instance, startInstance } from '../support/instance.ts'
 import { compareOrders, type OrderRow, orderRow } from '../support/orders.ts'
 import { type Service, startService } from '../support/service.ts'
 import { countedTally, keptTally } from '../support/tally.ts'
-import { type Account, Model, memoryMilliseconds, type Session } from './model.ts'
+import { type Account, isGood, Model, memoryMilliseconds, type Session } from './model.ts'
 import type { Outgoing, Sender } from './sender.ts'
 
 const initialRoles = {
@@ -137,21 +138,16 @@ export class World {
     assert.deepEqual(await this.#orders(), expected)
     assert.deepEqual(await keptTally(read), countedTally(expected))
     const principals = model.accounts.map(({ id }) => id)
-    const sessions = await read
-      .selectFrom('sessions')
-      .select('id')
-      .where('principal_id', 'in', principals)
-      .execute()
+    const sessions = await ofCurrentEpoch(this.service.db, 'sessions', principals)
     assert.equal(sessions.length, model.sessions.size)
-    const families = await read
+    const families = await ofCurrentEpoch(this.service.db, 'refresh_families', principals)
+    const serving = await read
       .selectFrom('refresh_families')
       .select('id')
-      .where('principal_id', 'in', principals)
-      .where('expires_at', '>', this.now)
+      .where('token_expires_at', '>', this.now)
       .execute()
-    const live = new Set(model.refreshTokens.map(({ family }) => family))
-    const expectedFamilies = [...live].filter(({ isRevoked, end }) => !isRevoked && end > this.now)
-    assert.equal(families.length, expectedFamilies.length)
+    const good = model.refreshTokens.filter((token) => isGood(token, this.now))
+    assert.equal(serving.filter(({ id }) => families.includes(id)).length, good.length)
     const failures = this.service.logLines.filter(({ level }) => Number(level) >= 50)
     assert.deepEqual(failures, [])
   }

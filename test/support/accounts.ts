@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Passwords } from '../../server/auth/passwords.ts'
 import { newSecret, sha256 } from '../../server/ids.ts'
+import type { AppDatabase } from '../../server/operations.ts'
 import type { Client } from './client.ts'
 import type { Service } from './service.ts'
 
@@ -103,16 +104,32 @@ export async function storedCredentials({ db }: Service): Promise<string> {
   return JSON.stringify(await Promise.all(rows))
 }
 
-/** How many sessions the account has, and how many token families. */
+/** How many sessions and token families the account stands behind. */
 export async function liveCredentials(
   { db }: Service,
   { id }: { id: number },
 ): Promise<{ sessions: number; families: number }> {
-  const sessions = await db.read.selectFrom('sessions').select('id').where('principal_id', '=', id).execute()
-  const families = await db.read
-    .selectFrom('refresh_families')
-    .select('id')
-    .where('principal_id', '=', id)
+  return {
+    sessions: (await ofCurrentEpoch(db, 'sessions', [id])).length,
+    families: (await ofCurrentEpoch(db, 'refresh_families', [id])).length,
+  }
+}
+
+/** Ids of the rows that belong to the epoch of their account. */
+export async function ofCurrentEpoch(
+  { read }: AppDatabase,
+  table: 'sessions' | 'refresh_families',
+  principalIds: number[],
+): Promise<string[]> {
+  const rows = await read
+    .selectFrom(table)
+    .innerJoin('principals', (join) =>
+      join
+        .onRef('principals.id', '=', `${table}.principal_id`)
+        .onRef('principals.credentials_epoch', '=', `${table}.credentials_epoch`),
+    )
+    .select(`${table}.id`)
+    .where('principals.id', 'in', principalIds)
     .execute()
-  return { sessions: sessions.length, families: families.length }
+  return rows.map((row) => row.id)
 }

@@ -9,14 +9,13 @@ import {
   roleNames,
   rolesOf,
 } from '../roles/store.ts'
-import { endSessionsOf } from '../session/store.ts'
-import { endFamiliesOf } from '../tokens/store.ts'
 import {
   type Account,
   type AccountReference,
   clearDemoMark,
   deleteOldSecrets,
   deletePrincipal,
+  endCredentialsEpoch,
   findAccount,
   insertPrincipal,
   insertSecret,
@@ -243,8 +242,7 @@ export async function accountOf(
  */
 async function revokeCredentials(trx: Trx, principalIds: number[], now: number): Promise<void> {
   await updateCredentialsDate(trx, principalIds, now)
-  await endSessionsOf(trx, principalIds)
-  await endFamiliesOf(trx, principalIds)
+  await endCredentialsEpoch(trx, principalIds)
 }
 
 /** Roles come from migrations only, so what is read here cannot change before it is used. */

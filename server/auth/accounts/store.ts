@@ -159,6 +159,7 @@ export async function insertPrincipal(
       name_folded: foldName(name),
       enabled: 1,
       credentials_changed_at: nowMilliseconds,
+      credentials_epoch: 0,
       demo: demo ? 1 : 0,
       created_at: nowMilliseconds,
     })
@@ -256,17 +257,30 @@ export async function updateCredentialsDate(
     .execute()
 }
 
+/** Ends every session and token family of the accounts, however many there are, by ending the epoch they belong to. */
+export async function endCredentialsEpoch(
+  trx: Transaction<Database>,
+  principalIds: readonly number[],
+): Promise<void> {
+  await trx
+    .updateTable('principals')
+    .set((eb) => ({ credentials_epoch: eb('credentials_epoch', '+', 1) }))
+    .where('id', 'in', principalIds)
+    .execute()
+}
+
 /**
- * Throws `invalid-credentials` unless the user is still enabled and has the credentials that were checked. A write that
+ * Returns the epoch of the account. Throws `invalid-credentials` unless the user is still enabled and has the credentials that were checked. A write that
  * changes nothing locks the principal: a disable or a new password comes either first, and is seen, or after this
  * transaction, and ends what it made.
  */
 export async function confirmCredentials(
   trx: Transaction<Database>,
   expected: CheckedCredentials,
-): Promise<void> {
-  const { numAffectedRows } = await lockCredentials(trx, expected)
-  if (numAffectedRows !== 1n) throw new Problem('invalid-credentials')
+): Promise<number> {
+  const [locked] = (await lockCredentials(trx, expected)).rows
+  if (locked === undefined) throw new Problem('invalid-credentials')
+  return locked.credentials_epoch
 }
 
 const lockCredentials = prepared((trx, expected: CheckedCredentials) =>
@@ -284,7 +298,8 @@ const lockCredentials = prepared((trx, expected: CheckedCredentials) =>
           .where('principal_id', '=', expected.principalId)
           .where('password_hash', '=', expected.passwordHash),
       ),
-    ),
+    )
+    .returning('credentials_epoch'),
 )
 
 /** The next `limit` users after the number `afterId`. */

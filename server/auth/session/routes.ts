@@ -142,6 +142,7 @@ function registerRefresh(app: App, parts: AuthParts): void {
       const sessionId = newSecret()
       const refreshed = await parts.db.write('refreshSession', {
         sessionId: state.id,
+        principalId: callerOf(request).id,
         presentedIdHash: state.presentedIdHash,
         newIdHash: sha256(sessionId),
         nowMilliseconds: now,

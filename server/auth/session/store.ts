@@ -1,14 +1,16 @@
-import type { Kysely, Transaction } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import { prepared, unseen } from '../../db/prepared.ts'
 import type { Database } from '../../db/tables.ts'
 import { Problem } from '../../http/problems.ts'
 import { type CheckedCredentials, confirmCredentials } from '../accounts/store.ts'
 import { rolesOf } from '../roles/store.ts'
 
-/** A session, found by the hash of a presented id. Instants in milliseconds. */
+/** A session that its account stands behind, found by the hash of a presented id. Instants in milliseconds. */
 export interface StoredSession {
   sessionId: string
   principalId: number
+  userName: string
+  timeZone: string | null
   roles: string[]
   antiforgeryBinding: string
   lastSeenAt: number
@@ -17,6 +19,7 @@ export interface StoredSession {
   retiredAt: number | null
 }
 
+/** Undefined also when the account is disabled, or has ended its sessions. */
 export async function findSession(db: Kysely<Database>, idHash: string): Promise<StoredSession | undefined> {
   const row = (await selectSession(db, { idHash })).rows[0]
   return row && { ...row, roles: JSON.parse(row.roles) }
@@ -26,16 +29,22 @@ const selectSession = prepared((db, { idHash }: { idHash: string }) =>
   db
     .selectFrom('session_ids')
     .innerJoin('sessions', 'sessions.id', 'session_ids.session_id')
+    .innerJoin('principals', 'principals.id', 'sessions.principal_id')
+    .innerJoin('users', 'users.principal_id', 'principals.id')
     .select([
       'sessions.id as sessionId',
       'sessions.principal_id as principalId',
+      'principals.name as userName',
+      'users.time_zone as timeZone',
       'sessions.roles',
       'sessions.antiforgery_binding as antiforgeryBinding',
       'sessions.last_seen_at as lastSeenAt',
       'sessions.absolute_expires_at as absoluteExpiresAt',
       'session_ids.retired_at as retiredAt',
     ])
-    .where('session_ids.id_hash', '=', unseen(idHash)),
+    .where('session_ids.id_hash', '=', unseen(idHash))
+    .whereRef('sessions.credentials_epoch', '=', 'principals.credentials_epoch')
+    .where('principals.enabled', '=', sql.lit(1)),
 )
 
 export interface CreateSessionInput extends CheckedCredentials {
@@ -60,17 +69,19 @@ export async function createSession(
   trx: Transaction<Database>,
   input: CreateSessionInput,
 ): Promise<{ roles: string[] }> {
-  await confirmCredentials(trx, input)
+  const credentialsEpoch = await confirmCredentials(trx, input)
   if (input.replacedIdHash !== null) await endSession(trx, { idHash: input.replacedIdHash })
   const roles = await rolesOf(trx, input.principalId)
   const session = {
     id: input.sessionId,
     principal_id: input.principalId,
+    credentials_epoch: credentialsEpoch,
     roles: JSON.stringify(roles),
     created_at: input.nowMilliseconds,
     last_seen_at: input.nowMilliseconds,
     absolute_expires_at: input.absoluteExpiresAt,
     user_agent: input.userAgent,
+    issued_ids: 1,
   }
   const insert = (binding: string) =>
     trx
@@ -81,16 +92,13 @@ export async function createSession(
   const taken =
     input.offeredBinding !== null && (await insert(input.offeredBinding)).numInsertedOrUpdatedRows === 1n
   if (!taken) await insert(input.freshBinding)
-  await insertSessionId(trx, input.sessionId, input.idHash)
+  await insertSessionId(trx, { sessionId: input.sessionId, idHash: input.idHash, number: 1 })
   await endSurplusSessions(trx, input.principalId)
   return { roles }
 }
 
 /** Sessions that a user can have at a time; a new one ends the one that was not used for longest. */
 export const sessionsLimit = 100
-/** Ended at one login; more than one only where the limit was higher before. */
-const surplusAtOnce = 50
-
 async function endSurplusSessions(trx: Transaction<Database>, principalId: number): Promise<void> {
   await trx
     .deleteFrom('sessions')
@@ -102,21 +110,25 @@ async function endSurplusSessions(trx: Transaction<Database>, principalId: numbe
         .orderBy('last_seen_at', 'desc')
         .orderBy('created_at', 'desc')
         .orderBy('id')
-        .limit(surplusAtOnce)
+        .limit(1)
         .offset(sessionsLimit),
     )
     .execute()
 }
 
-async function insertSessionId(trx: Transaction<Database>, sessionId: string, idHash: string): Promise<void> {
+async function insertSessionId(
+  trx: Transaction<Database>,
+  id: { sessionId: string; idHash: string; number: number },
+): Promise<void> {
   await trx
     .insertInto('session_ids')
-    .values({ id_hash: idHash, session_id: sessionId, retired_at: null })
+    .values({ id_hash: id.idHash, session_id: id.sessionId, number: id.number, retired_at: null })
     .execute()
 }
 
 export interface RefreshSessionInput {
   sessionId: string
+  principalId: number
   presentedIdHash: string
   newIdHash: string
   nowMilliseconds: number
@@ -135,33 +147,82 @@ export async function refreshSession(
   trx: Transaction<Database>,
   input: RefreshSessionInput,
 ): Promise<RefreshedSession> {
+  const { principalId, sessionId, nowMilliseconds } = input
+  if (!(await lockAccount(trx, input))) throw new Problem('authentication-required')
+  const roles = await rolesOf(trx, principalId)
   const session = await trx
     .updateTable('sessions')
-    .set('last_seen_at', input.nowMilliseconds)
-    .where('id', '=', input.sessionId)
-    .returning(['principal_id', 'absolute_expires_at'])
+    .set((eb) => ({
+      last_seen_at: nowMilliseconds,
+      roles: JSON.stringify(roles),
+      issued_ids: eb('issued_ids', '+', 1),
+    }))
+    .where('id', '=', sessionId)
+    .returning(['issued_ids', 'absolute_expires_at'])
     .executeTakeFirst()
-  if (session === undefined) throw new Problem('authentication-required')
-  const retired = await trx
+  if (session === undefined || !(await retireId(trx, input))) throw new Problem('authentication-required')
+  await makeRoomForId(trx, input)
+  await insertSessionId(trx, { sessionId, idHash: input.newIdHash, number: session.issued_ids })
+  const { email } = await trx
+    .selectFrom('users')
+    .select('email')
+    .where('principal_id', '=', principalId)
+    .executeTakeFirstOrThrow()
+  return { email, roles, absoluteExpiresAt: session.absolute_expires_at }
+}
+
+/**
+ * Whether the account still stands behind the session. A write that changes nothing locks the account: a change of its
+ * roles or credentials comes either first, and is seen, or after this transaction, and meets what it made.
+ */
+async function lockAccount(trx: Transaction<Database>, input: RefreshSessionInput): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable('principals')
+    .set('enabled', 1)
+    .where('id', '=', input.principalId)
+    .where('enabled', '=', 1)
+    .where('credentials_epoch', '=', (eb) =>
+      eb
+        .selectFrom('sessions')
+        .select('sessions.credentials_epoch')
+        .where('sessions.id', '=', input.sessionId),
+    )
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}
+
+/** False when the presented id does not serve any more. */
+async function retireId(trx: Transaction<Database>, input: RefreshSessionInput): Promise<boolean> {
+  const { numUpdatedRows } = await trx
     .updateTable('session_ids')
     .set((eb) => ({ retired_at: eb.fn.coalesce('retired_at', eb.val(input.retireAt)) }))
     .where('id_hash', '=', input.presentedIdHash)
     .where((eb) => eb.or([eb('retired_at', 'is', null), eb('retired_at', '>', input.nowMilliseconds)]))
     .executeTakeFirst()
-  if (retired.numUpdatedRows === 0n) throw new Problem('authentication-required')
-  const roles = await rolesOf(trx, session.principal_id)
-  await trx
-    .updateTable('sessions')
-    .set('roles', JSON.stringify(roles))
-    .where('id', '=', input.sessionId)
+  return numUpdatedRows === 1n
+}
+
+/** Ids of a session that may serve at a time; one more retires the oldest at once. */
+export const idsLimit = 8
+
+/** Deletes the ids that serve no more, and the oldest of those that do when there is no room for another. */
+async function makeRoomForId(
+  trx: Transaction<Database>,
+  { sessionId, nowMilliseconds }: RefreshSessionInput,
+): Promise<void> {
+  const ids = trx.deleteFrom('session_ids').where('session_id', '=', sessionId)
+  await ids.where('retired_at', '<=', nowMilliseconds).execute()
+  await ids
+    .where('number', '<=', (eb) =>
+      eb
+        .selectFrom('session_ids as kept')
+        .select('kept.number')
+        .where('kept.session_id', '=', sessionId)
+        .orderBy('kept.number', 'desc')
+        .limit(1)
+        .offset(idsLimit - 1),
+    )
     .execute()
-  await insertSessionId(trx, input.sessionId, input.newIdHash)
-  const { email } = await trx
-    .selectFrom('users')
-    .select('email')
-    .where('principal_id', '=', session.principal_id)
-    .executeTakeFirstOrThrow()
-  return { email, roles, absoluteExpiresAt: session.absolute_expires_at }
 }
 
 /** Ends the session of the presented id, with all its ids. Ending what is gone changes nothing. */
@@ -187,30 +248,20 @@ export async function touchSession(
     .execute()
 }
 
-/** Ends every session of the accounts. */
-export async function endSessionsOf(trx: Transaction<Database>, principalIds: number[]): Promise<void> {
-  await trx.deleteFrom('sessions').where('principal_id', 'in', principalIds).execute()
-}
-
 /**
- * Deletes at most `limit` sessions unused for too long, as many at their absolute end, and as many ids that others have
- * replaced. Returns the number of rows.
+ * Deletes at most `limit` sessions that were unused for too long, with all their ids, and returns how many. Nobody uses a
+ * session after its absolute end, so those come along.
  */
 export async function removeEndedSessions(
   trx: Transaction<Database>,
   input: { nowMilliseconds: number; sessionIdleTtlMilliseconds: number; limit: number },
 ): Promise<number> {
-  const { nowMilliseconds: now, sessionIdleTtlMilliseconds, limit } = input
-  const sessions = () => trx.selectFrom('sessions').select('id').limit(limit)
-  const ids = trx.selectFrom('session_ids').select('id_hash').where('retired_at', '<=', now).limit(limit)
-  const deletions = [
-    trx
-      .deleteFrom('sessions')
-      .where('id', 'in', sessions().where('last_seen_at', '<=', now - sessionIdleTtlMilliseconds)),
-    trx.deleteFrom('sessions').where('id', 'in', sessions().where('absolute_expires_at', '<=', now)),
-    trx.deleteFrom('session_ids').where('id_hash', 'in', ids),
-  ]
-  let removed = 0n
-  for (const deletion of deletions) removed += (await deletion.executeTakeFirst()).numDeletedRows
-  return Number(removed)
+  const { nowMilliseconds, sessionIdleTtlMilliseconds, limit } = input
+  const unused = trx
+    .selectFrom('sessions')
+    .select('id')
+    .where('last_seen_at', '<=', nowMilliseconds - sessionIdleTtlMilliseconds)
+    .limit(limit)
+  const { numDeletedRows } = await trx.deleteFrom('sessions').where('id', 'in', unused).executeTakeFirst()
+  return Number(numDeletedRows)
 }

@@ -28,16 +28,18 @@ export async function createRefreshFamily(
   input: CreateRefreshFamilyInput,
 ): Promise<{ roles: string[] }> {
   const { principalId, tokenExpiresAt, familyExpiresAt } = input
-  await confirmCredentials(trx, input)
-  await insertFamily(trx, { ...input, tokenExpiresAt: Math.min(tokenExpiresAt, familyExpiresAt) })
+  const credentialsEpoch = await confirmCredentials(trx, input)
+  const expiresAt = Math.min(tokenExpiresAt, familyExpiresAt)
+  await insertFamily(trx, { ...input, credentialsEpoch, tokenExpiresAt: expiresAt })
   await endSurplusFamilies(trx, input)
   return { roles: await rolesOf(trx, principalId) }
 }
 
-const insertFamily = prepared((trx, family: CreateRefreshFamilyInput) =>
+const insertFamily = prepared((trx, family: CreateRefreshFamilyInput & { credentialsEpoch: number }) =>
   trx.insertInto('refresh_families').values({
     id: family.familyId,
     principal_id: family.principalId,
+    credentials_epoch: family.credentialsEpoch,
     generation: 1,
     token_hash: family.tokenHash,
     token_expires_at: family.tokenExpiresAt,
@@ -118,6 +120,7 @@ const rotate = prepared((trx, token: RotateRefreshTokenInput) =>
         selectFrom('principals')
           .select('principals.id')
           .whereRef('principals.id', '=', 'refresh_families.principal_id')
+          .whereRef('principals.credentials_epoch', '=', 'refresh_families.credentials_epoch')
           .where('principals.enabled', '=', sql.lit(1)),
       ),
     ),
@@ -140,6 +143,7 @@ const selectAccount = prepared((trx, token: RotateRefreshTokenInput) =>
     .where('refresh_families.id', '=', unseen(token.familyId))
     .where('refresh_families.token_hash', '=', unseen(token.newTokenHash))
     .where('refresh_families.token_expires_at', '>', unseenNumber(token.nowMilliseconds))
+    .whereRef('refresh_families.credentials_epoch', '=', 'principals.credentials_epoch')
     .where('principals.enabled', '=', sql.lit(1)),
 )
 
@@ -151,11 +155,6 @@ const endReusedFamily = prepared((trx, token: RotateRefreshTokenInput) =>
     .where('generation', '>', token.generation)
     .returning('principal_id'),
 )
-
-/** Ends every family of the accounts. */
-export async function endFamiliesOf(trx: Transaction<Database>, principalIds: number[]): Promise<void> {
-  await trx.deleteFrom('refresh_families').where('principal_id', 'in', principalIds).execute()
-}
 
 /** Whether it is the one token of its family that serves, whatever key its tag was made with. */
 export async function isServingToken(db: Kysely<Database>, token: RefreshToken): Promise<boolean> {
