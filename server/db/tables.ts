@@ -164,7 +164,7 @@ export interface SessionIdsTable {
   retired_at: number | null
 }
 
-/** A chain of refresh tokens, of which only the newest serves; nothing is kept of the others (ADR 23). */
+/** A chain of refresh tokens, of which only the newest serves; nothing is kept of the others (ADR 26). */
 export interface RefreshFamiliesTable {
   id: string
   principal_id: number

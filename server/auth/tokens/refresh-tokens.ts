@@ -23,7 +23,7 @@ export interface RefreshToken {
 
 /**
  * Makes and reads refresh tokens. The tag tells a token that was issued from one that was made up, so that nothing of
- * used tokens is stored (ADR 23). Its key is derived (RFC 5869) from a secret that every instance has.
+ * used tokens is stored (ADR 26). Its key is derived (RFC 5869) from a secret that every instance has.
  */
 export class RefreshTokens {
   readonly #tagKey: Buffer
