@@ -1,5 +1,6 @@
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 import { sha256 } from '../../ids.ts'
+import type { RefreshToken } from './store.ts'
 
 /**
  * A token is 256 random bits, family and generation, followed by the tag of these three: 112 characters of base64url. It
@@ -9,17 +10,6 @@ const familyAt = 32
 const generationAt = 48
 const tagAt = 52
 const tokenPattern = /^[A-Za-z0-9_-]{112}$/
-
-/** What a refresh token says of itself. */
-export interface RefreshToken {
-  text: string
-  hash: string
-  familyId: string
-  /** From 1, one more at each rotation. */
-  generation: number
-  /** Its tag is ours: it was issued once, for this family and generation. */
-  isGenuine: boolean
-}
 
 /**
  * Makes and reads refresh tokens. The tag tells a token that was issued from one that was made up, so that nothing of

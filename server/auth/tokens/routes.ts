@@ -13,8 +13,7 @@ import {
   TokenLoginCommand,
   TokenPair,
 } from '../schemas.ts'
-import type { RefreshToken } from './refresh-tokens.ts'
-import { isServingToken, type RotationRefusal, type TokenGrant } from './store.ts'
+import { isServingToken, type RefreshToken, type RotationRefusal, type TokenGrant } from './store.ts'
 
 const tags = ['Authentication']
 

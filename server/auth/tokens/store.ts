@@ -3,7 +3,6 @@ import { prepared, unseen, unseenNumber } from '../../db/prepared.ts'
 import type { Database } from '../../db/tables.ts'
 import { type CheckedCredentials, confirmCredentials } from '../accounts/store.ts'
 import { rolesOf } from '../roles/store.ts'
-import type { RefreshToken } from './refresh-tokens.ts'
 
 export interface CreateRefreshFamilyInput extends CheckedCredentials {
   familyId: string
@@ -65,6 +64,17 @@ const endSurplusFamilies = prepared((trx, user: { principalId: number }) =>
         .offset(sql.lit(familiesLimit)),
     ),
 )
+
+/** What a refresh token says of itself. */
+export interface RefreshToken {
+  text: string
+  hash: string
+  familyId: string
+  /** From 1, one more at each rotation. */
+  generation: number
+  /** Its tag is ours: it was issued once, for this family and generation. */
+  isGenuine: boolean
+}
 
 export interface RotateRefreshTokenInput extends Omit<RefreshToken, 'text'> {
   newTokenHash: string
