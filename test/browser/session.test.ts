@@ -11,6 +11,7 @@ import {
   signInByForm,
   waitForAddress,
 } from '../support/browser/journeys.ts'
+import { eventually } from '../support/browser/orders.ts'
 import { openBrowser, type Person, screenshot, sideBySide } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import { createdId } from '../support/orders.ts'
@@ -62,6 +63,25 @@ describe('a session that nobody uses', sideBySide, () => {
     await page.clock.fastForward('27:00')
     assert.equal(await stillThere(page).count(), 0)
     await page.getByText('Protected Pencils').waitFor()
+  })
+
+  it('is told over the page: nothing moves, and no other row comes under a pointer that rests', async (t) => {
+    const { person } = await atTheOrders(t)
+    const { page } = person
+    const row = page.getByRole('row').filter({ hasText: 'Protected Pencils' })
+    const place = await row.boundingBox()
+    assert.ok(place)
+    await page.mouse.move(place.x + 300, place.y - 2)
+    const requests = listRequests(page)
+    await page.clock.fastForward('28:30')
+    await stillThere(page).waitFor()
+    assert.deepEqual(await row.boundingBox(), place)
+    // As when the page moves under the pointer: it enters the row, and no hand moved it.
+    await row.dispatchEvent('mouseover')
+    await row.dispatchEvent('pointermove', { pointerType: 'mouse', movementX: 0, movementY: 0 })
+    await page.clock.fastForward('00:05')
+    await page.waitForLoadState('networkidle')
+    assert.deepEqual(requests, [])
   })
 
   it('asks the service for nothing by itself', async (t) => {
@@ -129,6 +149,61 @@ describe('a session that somebody uses', sideBySide, () => {
     await page.keyboard.press('Shift')
     await create.waitFor()
     await page.getByText('Protected Pencils').waitFor()
+  })
+})
+
+describe('what the app asks by itself', sideBySide, () => {
+  /** Grows: what is asked from now on, with `by itself` where the request says so. */
+  function listAsked(page: Page): string[] {
+    const asked: string[] = []
+    page.on('request', (request) => {
+      const { pathname } = new URL(request.url())
+      if (!pathname.startsWith('/v1/')) return
+      const isByItself = request.headers().background === '?1'
+      asked.push(`${request.method()} ${pathname}${isByItself ? ' by itself' : ''}`)
+    })
+    return asked
+  }
+  const list = 'GET /v1/orders'
+
+  it('says so: what is fetched ahead, but not the page that somebody opens', async (t) => {
+    const { person } = await atTheOrders(t)
+    const { page } = person
+    const asked = listAsked(page)
+    await page.reload()
+    await page.getByText('Protected Pencils').waitFor()
+    await page.waitForLoadState('networkidle')
+    assert.ok(asked.includes(list))
+    assert.deepEqual(
+      asked.filter((request) => request.endsWith('by itself')),
+      [],
+    )
+    asked.length = 0
+    await page.keyboard.press('Shift')
+    await page.getByRole('link', { name: 'Protected Pencils' }).hover()
+    await page.mouse.move(700, 300)
+    await page.getByRole('link', { name: 'Protected Pencils' }).hover()
+    await eventually(() => assert.match(asked.join(), /^GET \/v1\/orders\/[\da-f-]{36} by itself$/))
+  })
+
+  it('says so: what is tried again, and what is looked at when the window is back', async (t) => {
+    const { person } = await atTheOrders(t)
+    const { page } = person
+    await person.network({ answers: 'overloaded', paths: '/v1/orders' })
+    person.expectFault(/ 503 /)
+    const asked = listAsked(page)
+    await page.getByRole('button', { name: 'Total' }).click()
+    await eventually(() => assert.equal(asked[0], list))
+    await page.clock.fastForward('00:02')
+    await eventually(() => assert.equal(asked[1], `${list} by itself`))
+    await person.network('normal')
+    await page.clock.fastForward('00:10')
+    await page.getByText('The service is unavailable right now').waitFor({ state: 'detached' })
+    await page.waitForLoadState('networkidle')
+    asked.length = 0
+    await page.clock.fastForward('00:30')
+    await page.evaluate('dispatchEvent(new Event("visibilitychange"))')
+    await eventually(() => assert.deepEqual(asked, [`${list} by itself`]))
   })
 })
 

@@ -1,10 +1,13 @@
 import createClient from 'openapi-fetch'
+import { isAskedFor } from '../ui/activity.ts'
 import { NoAnswerError, ProblemError, readFailure } from './problem.ts'
 import type { paths } from './schema.ts'
 
 /** A request without an answer for so long counts as failed. */
 const answerLimitMilliseconds = 30_000
 const antiforgeryHeader = 'x-xsrf-token'
+/** Nobody asked for this: the service does not count it as use of the session (section 4 of the contract). */
+export const inBackground = ['background', '?1'] as const
 const safeMethods = ['GET', 'HEAD', 'OPTIONS']
 /** These sign in with what is in their body; they need no antiforgery token. */
 const publicPaths = ['/v1/auth/session']
@@ -69,6 +72,8 @@ async function isAntiforgeryRefusal(answer: Response): Promise<boolean> {
 
 async function exchange(request: Request): Promise<Response> {
   const asked = listener.turn()
+  // Tries again, looks after the window has been away, what other tabs tell of: none keeps a session alive.
+  if (safeMethods.includes(request.method) && !isAskedFor()) request.headers.set(...inBackground)
   const signal = AbortSignal.any([request.signal, AbortSignal.timeout(answerLimitMilliseconds)])
   try {
     const answer = await fetch(request, { signal })

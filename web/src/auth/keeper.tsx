@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react'
+import { activities } from '../ui/activity.ts'
 import { formatTime } from '../ui/format.ts'
 import { Note } from '../ui/note.tsx'
 import type { SessionLife } from './other-tabs.ts'
@@ -7,7 +8,6 @@ import { endSession, loadSession, refreshSession, useSessionLife } from './sessi
 const minute = 60_000
 /** The longest that a timer of a browser can wait. */
 const longestWait = 2 ** 31 - 1
-const activities = ['pointerdown', 'keydown', 'wheel'] as const
 
 /** How long before an end the person is told: two and five minutes, or a quarter of a shorter life. */
 const idleNotice = ({ idleEndsAt, toldAt }: SessionLife) => Math.min(2 * minute, (idleEndsAt - toldAt) / 4)

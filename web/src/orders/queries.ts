@@ -10,7 +10,7 @@ export function listQuery(search: ListSearch) {
   const query = parametersOf(search)
   return queryOptions({
     queryKey: ['orders', 'list', query],
-    queryFn: ({ signal }) => answerOf(client.GET('/v1/orders', { params: { query }, signal })),
+    queryFn: ({ signal, meta }) => answerOf(client.GET('/v1/orders', { params: { query }, signal, ...meta })),
     // The page before stays in sight while the next one is on its way.
     placeholderData: keepPreviousData,
   })
@@ -19,9 +19,9 @@ export function listQuery(search: ListSearch) {
 export function orderQuery(id: string) {
   return queryOptions({
     queryKey: ['orders', 'one', id],
-    queryFn: async ({ signal }): Promise<VersionedOrder> => {
+    queryFn: async ({ signal, meta }): Promise<VersionedOrder> => {
       const { data, response } = await exchangeOf(
-        client.GET('/v1/orders/{id}', { params: { path: { id } }, signal }),
+        client.GET('/v1/orders/{id}', { params: { path: { id } }, signal, ...meta }),
       )
       return { order: data, etag: response.headers.get('etag') ?? undefined }
     },

@@ -1,3 +1,4 @@
+import { isMoved } from '../../ui/activity.ts'
 import { formatCount } from '../../ui/format.ts'
 import { ArrowIcon } from '../../ui/icons.tsx'
 import { pageSizes, rowsOf } from './search.ts'
@@ -83,7 +84,7 @@ function Step({
       onClick={() => {
         if (isPossible) onPage(page)
       }}
-      onPointerEnter={tell}
+      onPointerMove={(event) => isMoved(event) && tell()}
       onFocus={tell}
     >
       <ArrowIcon to={to} />

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useRouter, useSearch } from '@tanstack/react-router'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type { Sent } from '../../api/client.ts'
-import { queries, retryWhileWanted } from '../../api/queries.ts'
+import { prefetch } from '../../api/queries.ts'
 import type { components } from '../../api/schema.ts'
 import { useMay } from '../../auth/session.ts'
 import { listQuery, orderQuery } from '../queries.ts'
@@ -63,8 +63,7 @@ export function useShownOrders(search: ListSearch) {
 
 /** Fetches a page ahead of the press that will want it. */
 export function prefetchPage(search: ListSearch): void {
-  const query = listQuery(search)
-  void queries.prefetchQuery({ ...query, retry: retryWhileWanted(query.queryKey) })
+  prefetch(listQuery(search))
 }
 
 const intentMilliseconds = 80
@@ -79,11 +78,7 @@ export function useOpening() {
     if (id === intended.current) return
     intended.current = id
     clearTimeout(timer.current)
-    const query = orderQuery(id)
-    timer.current = setTimeout(
-      () => void queries.prefetchQuery({ ...query, retry: retryWhileWanted(query.queryKey) }),
-      intentMilliseconds,
-    )
+    timer.current = setTimeout(() => prefetch(orderQuery(id)), intentMilliseconds)
   }, [])
   const onOpen = useCallback(
     (id: string) => {

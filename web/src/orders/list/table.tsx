@@ -8,6 +8,7 @@ import {
   useEffect,
   useRef,
 } from 'react'
+import { isMoved } from '../../ui/activity.ts'
 import { ArrowIcon } from '../../ui/icons.tsx'
 import { Name } from '../../ui/name.tsx'
 import type { Chosen } from '../approve/chosen.ts'
@@ -143,8 +144,8 @@ function Body({
   onToggle(id: string, isRange: boolean): void
 }) {
   const pressedAt = useRef<Point>(undefined)
-  const tell = (event: { target: EventTarget }) => {
-    const id = rowIdOf(event.target)
+  const tell = ({ target }: { target: EventTarget }) => {
+    const id = rowIdOf(target)
     if (id !== undefined) onIntent(id)
   }
   function press(event: MouseEvent) {
@@ -168,7 +169,7 @@ function Body({
       }}
       onChange={change}
       onKeyDown={(event: KeyboardEvent) => moveFromRow(event)}
-      onMouseOver={tell}
+      onPointerMove={(event) => isMoved(event) && tell(event)}
       onFocus={tell}
     >
       {children}
