@@ -59,8 +59,8 @@ const roomBytes = 4 * 1024 * 1024
 const reserveBytes = 32 * 1024 * 1024
 
 /**
- * Lines on standard output, written together, at least five times a second: a system call for each would cost more than
- * the line. Nothing waits for who reads them, neither the event loop nor the end of the process.
+ * Lines on standard output, written together, at least five times a second: a system call for each would cost
+ * more than the line. Nothing waits for who reads them, neither the event loop nor the end of the process.
  */
 class StandardOutput implements LogOutput {
   readonly leftOut: LeftOut = { requests: 0, events: 0 }

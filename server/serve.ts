@@ -10,7 +10,7 @@ import { systemClock } from './clock.ts'
 import { type Config, ConfigurationError, readConfig } from './config.ts'
 import { databaseFile } from './db/address.ts'
 import { announceDemo, isUnseeded, prepareDemo } from './demo/demo.ts'
-import type { Metrics } from './http/metrics.ts'
+import type { Metrics, MetricsParts } from './http/metrics.ts'
 import type { App } from './http/route.ts'
 import { isWebAppBuilt } from './http/spa.ts'
 import { createLog, type Log } from './log.ts'
@@ -99,7 +99,7 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
       antiforgeryKey: keys.antiforgery,
       readiness,
     })
-    metrics = await listenForMetrics(app, config)
+    metrics = await listenForMetrics({ app, config, db, log })
     address = await listenForRequests(app, config)
   } catch (error) {
     await closeAll()
@@ -177,11 +177,11 @@ function listenForRequests(app: App, config: Config): Promise<string> {
   )
 }
 
-async function listenForMetrics(app: App, config: Config): Promise<Metrics | undefined> {
-  const { metricsPort, host } = config
+async function listenForMetrics(parts: MetricsParts): Promise<Metrics | undefined> {
+  const { metricsPort, host } = parts.config
   if (metricsPort === undefined) return undefined
   const { startMetrics } = await import('./http/metrics.ts')
-  return explained('METRICS_PORT', metricsPort, host, () => startMetrics(app, config, metricsPort))
+  return explained('METRICS_PORT', metricsPort, host, () => startMetrics(parts, metricsPort))
 }
 
 async function explained<T>(

@@ -63,7 +63,7 @@ export function oneOf<const T extends string>(values: readonly [T, ...T[]], desc
   }
 }
 
-/** Throws for what is no setting, such as the content of a file in place of its name: it is then never repeated. */
+/** Throws for what is no setting, such as the content of a file in place of its name, and does not repeat it. */
 export function oneLine(value: string): string {
   if (/\p{Cc}/u.test(value.trim())) throw new Error('must be one line, without control characters')
   return value
@@ -72,7 +72,7 @@ export function oneLine(value: string): string {
 export const asGiven = (value: string) => value
 
 /**
- * Whoever gives a key where its file is to be named shall not find it in the log: names of files are repeated there, and
+ * Names of files are repeated in errors. Whoever gives a key in place of its file's name shall not find it there:
  * the shortest key that is accepted is longer than this.
  */
 const fileNameLimit = 1_000

@@ -51,6 +51,10 @@ export class Turns {
     })
   }
 
+  get load(): Record<string, number> {
+    return { running: this.#running, waiting: this.#waiting }
+  }
+
   /** Refuses what waits; what has begun goes on. */
   close(): void {
     this.#isClosed = true

@@ -41,6 +41,9 @@ export interface QueryOptions {
   caller: string
 }
 
+/** How many there are at this moment, by their state: writes, lists, and connections of PostgreSQL's pool. */
+export type DatabaseLoad = Record<string, Record<string, number>>
+
 /** One port, two engines (ADR 0001). Everything in which they differ lives in this folder. */
 export interface DatabasePort<Operations extends WriteOperations, Reads extends ReadOperations> {
   /** Whether writes of orders leave changes behind that `mergeTallyChanges` has to move into the tally now and then. */
@@ -67,6 +70,7 @@ export interface DatabasePort<Operations extends WriteOperations, Reads extends 
   ): Promise<Awaited<ReturnType<Operations[Name]>>>
   /** Rejects with `DatabaseUnavailable` when a trivial query cannot be answered. */
   ping(): Promise<void>
+  load(): DatabaseLoad
   /** Copies the database, as one consistent snapshot, to a file that does not exist yet. */
   backup(file: string): Promise<void>
   /** Waits for the writes under way, then lets go of the database. */

@@ -7,10 +7,10 @@ import type { App } from './route.ts'
 const pathLimit = 256
 
 /**
- * One line for every answered request, with problem and address if it was refused. Query strings, headers and bodies
- * are never logged: they may hold secrets. Good probes are logged at `debug`: a balancer sends more of them than of
- * anything else. The line does not go through the request's own logger, which would cost four times as much (21 µs against
- * 5 on a busy machine).
+ * One line for every answered request, with problem and address if it was refused. Query strings, headers and
+ * bodies are never logged: they may hold secrets. Good probes are logged at `debug`: a balancer sends more of them
+ * than of anything else. The line does not go through the request's own logger, which would cost four times as
+ * much (21 µs against 5 on a busy machine).
  */
 export function registerRequestLog(app: App, log: Log): void {
   if (!log.isLevelEnabled('info')) return

@@ -19,8 +19,8 @@ type Members<P> = { [K in Exclude<keyof P, OptionalKeys<P>>]: Static<P[K]> } & {
 type Keywords = Record<string, unknown>
 
 /**
- * Schemas that know the type of what they describe. A package for it would be 373 files more to load: an eighth of a
- * start, and 18 MB.
+ * Schemas that know the type of what they describe. A package for it would be 373 files more to load: an eighth
+ * of a start, and 18 MB.
  */
 export const Type = {
   /** Any schema, with a type that the compiler cannot check. */

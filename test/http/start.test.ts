@@ -7,7 +7,7 @@ import { Passwords } from '../../server/auth/passwords.ts'
 import { prepareDemo } from '../../server/demo/demo.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { createTestDatabase } from '../support/database.ts'
-import { startServer } from '../support/process.ts'
+import { freePort, startServer } from '../support/process.ts'
 import { productionKeys } from '../support/production.ts'
 
 describe('a start on a port that is taken', { concurrency: 3 }, () => {
@@ -89,12 +89,3 @@ describe('a key or a database that every account of the machine may read', () =>
     assert.deepEqual(await warnings(), ['SIGNING_KEY_FILES', 'ANTIFORGERY_KEY_FILE', 'DATABASE_URL'])
   })
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  assert.ok(typeof address === 'object' && address !== null)
-  return address.port
-}

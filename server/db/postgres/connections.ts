@@ -117,6 +117,11 @@ export class PooledConnections implements ConnectionSource {
     ;(connection as pg.ClientBase as pg.PoolClient).release(failed)
   }
 
+  get load(): Record<string, number> {
+    const { totalCount, idleCount, waitingCount } = this.#pool
+    return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount }
+  }
+
   /** Waits for the transactions under way. */
   close(): Promise<void> {
     this.#end ??= this.#endAll()

@@ -103,6 +103,11 @@ export function openPostgres<Operations extends WriteOperations, NamedReads exte
     async ping() {
       await within(pingLimitMilliseconds, sql`select 1 from roles limit 1`.execute(read))
     },
+    load: () => ({
+      writes: { running: writes.underWay },
+      lists: reads.load,
+      connections: pool.load,
+    }),
     async backup() {
       throw new DatabaseRefused(
         'DATABASE_URL: PostgreSQL has its own tools for this (pg_dump, pg_basebackup)',

@@ -38,6 +38,10 @@ export class Reads {
     })
   }
 
+  get load(): Record<string, number> {
+    return this.#turns.load
+  }
+
   query(name: string, input: unknown, { limitMilliseconds, caller }: QueryOptions): Promise<unknown> {
     return this.#turns.run(caller, () => this.#run(name, input, limitMilliseconds))
   }

@@ -47,6 +47,10 @@ export class Writes {
     return written
   }
 
+  get underWay(): number {
+    return this.#underWay.size
+  }
+
   /** Takes no more writes, and waits for those under way. */
   async close(): Promise<void> {
     this.#isClosed = true

@@ -111,6 +111,7 @@ export async function openSqlite<Operations extends WriteOperations, NamedReads 
       assertInPlace()
       writer.assertRunning()
     },
+    load: () => ({ writes: { running: writer.underWay }, lists: reads.load }),
     async backup(target) {
       if (existsSync(target)) throw new DatabaseRefused(`${target} exists already`)
       await backUp(file, target)

@@ -40,6 +40,10 @@ export class Reads {
     this.#free = [...this.#threads]
   }
 
+  get load(): Record<string, number> {
+    return this.#turns.load
+  }
+
   query(name: string, input: unknown, { limitMilliseconds, caller }: QueryOptions): Promise<unknown> {
     return this.#turns.run(caller, async () => {
       const thread = this.#takeFree()

@@ -66,6 +66,11 @@ export class DatabaseThread {
     return this.#launching
   }
 
+  /** Requests that it has not answered. */
+  get underWay(): number {
+    return this.#waiting.size
+  }
+
   get isRunning(): boolean {
     return this.#worker !== undefined
   }

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { Client } from '../support/client.ts'
+import { createTestDatabase, type TestDatabase, testEngine } from '../support/database.ts'
+import { freePort, type RunningServer, startServer } from '../support/process.ts'
+import { bearerOf, credentialsOf, type Production, prepareProduction } from '../support/production.ts'
+
+describe('the metrics', () => {
+  let database: TestDatabase
+  let production: Production
+  let server: RunningServer
+  let url: string
+  before(async () => {
+    database = await createTestDatabase()
+    production = await prepareProduction(database.databaseUrl)
+    const port = await freePort()
+    url = `http://127.0.0.1:${port}/metrics`
+    server = await startServer([], { ...production.env, METRICS_PORT: String(port) })
+  })
+  after(async () => {
+    await server?.stop()
+    await production?.remove()
+    await database?.drop()
+  })
+
+  const scrape = async () => (await fetch(url)).text()
+
+  /** The values of a metric by its labels, as they are written. */
+  async function valuesOf(name: string): Promise<Record<string, number>> {
+    const samples = (await scrape()).matchAll(new RegExp(`^${name}\\{(.*)\\} (\\S+)$`, 'gm'))
+    return Object.fromEntries([...samples].map(([, labels = '', value]) => [labels, Number(value)]))
+  }
+
+  it('are named as Prometheus expects: `promtool check metrics` finds nothing', async () => {
+    const text = await scrape()
+    const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type]) => [name, type])
+    assert.ok(types.length > 25)
+    for (const [name = '', type] of types) {
+      assert.equal(name.endsWith('_total'), type === 'counter', name)
+      assert.match(name, /^[a-z][a-z0-9_]*$/)
+      assert.match(text, new RegExp(`^# HELP ${name} \\S`, 'm'))
+    }
+  })
+
+  it('say what is built and what runs', async () => {
+    const [labels = ''] = Object.keys(await valuesOf('countersign_build_info'))
+    assert.match(
+      labels,
+      new RegExp(`^version="\\d+.*",node="${process.versions.node}",engine="${testEngine}"$`),
+    )
+  })
+
+  it('count sign-ins by flow and outcome, and probes', async () => {
+    await bearerOf(server.baseUrl, 'admin')
+    const wrong = { ...credentialsOf('admin'), password: 'a password of somebody else' }
+    for (const path of ['session', 'token']) {
+      assert.equal((await new Client(server.baseUrl).post(`/v1/auth/${path}`, wrong)).status, 401)
+    }
+    const stranger = { clientId: 'nobody', clientSecret: 'a secret of nobody' }
+    await new Client(server.baseUrl).post('/v1/auth/clients/token', stranger)
+    assert.deepEqual(await valuesOf('countersign_sign_ins_total'), {
+      'flow="token",outcome="succeeded"': 1,
+      'flow="session",outcome="invalid-credentials"': 1,
+      'flow="token",outcome="invalid-credentials"': 1,
+      'flow="client",outcome="invalid-client"': 1,
+    })
+    const counted = async () =>
+      (await valuesOf('http_request_duration_seconds_count'))['operation="getHealth",status="200"'] ?? 0
+    const before = await counted()
+    await new Client(server.baseUrl).get('/health')
+    assert.equal(await counted(), before + 1)
+  })
+
+  it('tell what the database does, and what the log lacks', async () => {
+    const work = Object.keys(await valuesOf('countersign_database_work'))
+    const queues = ['of="writes",state="running"', 'of="lists",state="running"', 'of="lists",state="waiting"']
+    const pool = ['busy', 'idle', 'waiting'].map((state) => `of="connections",state="${state}"`)
+    assert.deepEqual(work, testEngine === 'postgres' ? [...queues, ...pool] : queues)
+    assert.deepEqual(await valuesOf('countersign_log_lines_left_out_total'), {
+      'kind="requests"': 0,
+      'kind="events"': 0,
+    })
+  })
+})
