@@ -51,7 +51,8 @@ export const settings = {
   },
   DATABASE_URL: {
     description:
-      '`file:PATH` is embedded SQLite, `postgres://user:password@host:port/database` is PostgreSQL',
+      '`file:PATH` is embedded SQLite, `postgres://user:password@host:port/database` is PostgreSQL, ' +
+      '`postgres:///database?host=/folder&user=name` the same by a socket',
     default: {
       development: 'file:./data/development.db',
       production: 'file:./data/countersign.db',

@@ -5,11 +5,16 @@ export type DatabaseAddress = { engine: 'sqlite'; file: string } | { engine: 'po
 /** What DATABASE_URL names. Throws `DatabaseRefused`; its message never repeats the address, which may hold a password. */
 export function parseDatabaseUrl(databaseUrl: string): DatabaseAddress {
   if (/^postgres(ql)?:\/\//.test(databaseUrl)) {
-    if (!URL.canParse(databaseUrl)) throw new DatabaseRefused('DATABASE_URL: the address is not a valid URL')
+    const fault = faultOf(databaseUrl)
+    if (fault !== undefined) throw new DatabaseRefused(`DATABASE_URL: ${fault}`)
     return { engine: 'postgres', url: databaseUrl }
   }
   if (!databaseUrl.startsWith('file:')) {
-    throw new DatabaseRefused('DATABASE_URL: must be file:PATH (SQLite) or postgres://... (PostgreSQL)')
+    const isKeywords = /^\s*[a-z_]+\s*=/.test(databaseUrl)
+    throw new DatabaseRefused(
+      'DATABASE_URL: must be file:PATH (SQLite) or postgres://... (PostgreSQL)' +
+        (isKeywords ? '; the form `host=... dbname=...` is not understood' : ''),
+    )
   }
   const file = databaseUrl.slice('file:'.length).replace(/^\/\/(?=\/)/, '')
   // What cannot be a path is a slip, perhaps with a secret, and is not repeated.
@@ -17,6 +22,26 @@ export function parseDatabaseUrl(databaseUrl: string): DatabaseAddress {
     throw new DatabaseRefused('DATABASE_URL: file: must be followed by the path of a file')
   }
   return { engine: 'sqlite', file }
+}
+
+/** Those of libpq that the driver understands. It ignores all others, and with them a misspelt `sslmode`. */
+const parameters =
+  'host port user password sslmode sslrootcert sslcert sslkey sslnegotiation uselibpqcompat application_name options'
+
+/** What is not understood of a PostgreSQL address, in words that hold nothing of a password. */
+function faultOf(address: string): string | undefined {
+  // The driver, too, takes a user without a host, whose socket is a parameter.
+  const withHost = address.replace(/^(\w+:\/\/[^/?#]*@)(?=\/)/, '$1localhost')
+  const hosts = /^\w+:\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(address)?.[1] ?? ''
+  if (hosts.includes(',')) return 'several hosts are not understood: give the one that leads to the primary'
+  if (!URL.canParse(withHost)) {
+    return 'the address is not a valid URL (in a user name or password write # / ? : @ % as %23 %2F %3F %3A %40 %25)'
+  }
+  const known = parameters.split(' ')
+  const unknown = [...new URL(withHost).searchParams.keys()].filter((name) => !known.includes(name))
+  if (unknown.length === 0) return undefined
+  const named = unknown.every((name) => /^[a-z_]+$/i.test(name)) ? ` (${unknown.join(', ')})` : ''
+  return `the address has a parameter that is not understood${named}; those that are: ${known.join(', ')}`
 }
 
 /** The file that holds the database; undefined for one on a server. */

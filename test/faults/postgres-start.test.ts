@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { migrateDatabase } from '../../server/db/open.ts'
@@ -278,6 +281,26 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
       assert.match(server.output(), /does not answer yet/)
       assert.equal((await new Client(server.baseUrl).get('/health/ready')).status, 200)
     })
+  })
+
+  it('is reached by a socket of the machine, in each form that libpq takes', async (t) => {
+    const scope = scopeOf(t)
+    const { hostname, port, pathname } = new URL(await emptyDatabase(scope))
+    const folder = await mkdtemp(join(tmpdir(), 'countersign-socket-'))
+    scope.defer(() => rm(folder, { recursive: true }))
+    const listener = createServer((socket) => {
+      const server = connect(Number(port), hostname)
+      pipeline(socket, server, socket, () => undefined)
+    }).listen(join(folder, '.s.PGSQL.5432'))
+    scope.defer(() => void listener.close())
+    for (const url of [
+      `postgres://${pathname}?host=${folder}&user=countersign`,
+      `postgres://countersign@${pathname}?host=${folder}`,
+      `postgres://countersign@${encodeURIComponent(folder)}${pathname}`,
+    ]) {
+      const { stdout, stderr } = await runCommand('role list', '', tmpdir(), { DATABASE_URL: url })
+      assert.match(stdout, /^Operator /m, `${url}: ${stderr}`)
+    }
   })
 
   it('a role without the right to create tables serves what its owner has migrated', async (t) => {
