@@ -61,7 +61,9 @@ describe('copy rejects input', { concurrency: 4 }, () => {
         direction,
         direction,
         refusal('--from: must be file:PATH (SQLite) or postgres://... (PostgreSQL)'),
-        refusal('--to: the address is not a valid URL'),
+        refusal(
+          '--to: the address is not a valid URL (in a user name or password write # / ? : @ % as %23 %2F %3F %3A %40 %25)',
+        ),
         refusal('--to: PostgreSQL cannot be used: the connection failed: connect ECONNREFUSED 127.0.0.1:1'),
         refusal('--to: the address is not valid, or names a certificate file that cannot be read'),
       ],
