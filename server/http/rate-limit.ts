@@ -135,6 +135,7 @@ class Limit {
  * nobody can make up a new name for each request.
  */
 export function reportedAddress(reported: string, peer: string): string {
+  if (reported === peer) return peer
   const bare = /^\[(.+)\](?::\d+)?$/.exec(reported)?.[1] ?? /^([\d.]+):\d+$/.exec(reported)?.[1] ?? reported
   return isIP(bare) === 0 ? peer : bare
 }
@@ -145,6 +146,7 @@ function dotted(high: number, low: number): string {
 
 /** What limits by address count: IPv4 whole (also when mapped into IPv6), IPv6 by its /64 network. */
 export function limitKey(address: string): string {
+  if (!address.includes(':')) return address
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
   if (mapped?.[1] !== undefined) return mapped[1]
   if (!isIPv6(address)) return address

@@ -44,18 +44,17 @@ class Memory<T> {
 /** Accounts and what roles hold, as of at most `ttlSeconds` ago (section 6 of the contract: 5 minutes). */
 export class Directory {
   readonly #principals: Memory<PrincipalState | undefined>
-  readonly #permissions: Memory<Map<string, Permission[]>>
+  readonly #permissions: Memory<ReadonlySet<Permission>>
 
   constructor({ read }: AppDatabase, clock: Clock, ttlSeconds: number) {
     const ttlMilliseconds = ttlSeconds * 1000
     this.#principals = new Memory((subject) => findPrincipalState(read, subject), clock, ttlMilliseconds)
-    this.#permissions = new Memory(() => permissionsByRole(read), clock, ttlMilliseconds)
+    this.#permissions = new Memory((roles) => readPermissions(read, roles), clock, ttlMilliseconds)
   }
 
   /** What the roles hold together; a role that is gone holds nothing. */
-  async permissionsOf(roles: readonly string[]): Promise<ReadonlySet<Permission>> {
-    const byRole = await this.#permissions.get('of every role')
-    return new Set(roles.flatMap((role) => byRole.get(role) ?? []))
+  permissionsOf(roles: readonly string[]): Promise<ReadonlySet<Permission>> {
+    return this.#permissions.get(JSON.stringify(roles))
   }
 
   /** `subject` as in a token. May be out of date: good enough to let somebody in, not to keep anybody out. */
@@ -69,11 +68,8 @@ export class Directory {
   }
 }
 
-async function permissionsByRole(read: AppDatabase['read']): Promise<Map<string, Permission[]>> {
-  const byRole = new Map<string, Permission[]>()
-  for (const { role, permission } of await readRolePermissions(read)) {
-    if (!isPermission(permission)) continue
-    byRole.set(role, [...(byRole.get(role) ?? []), permission])
-  }
-  return byRole
+async function readPermissions(read: AppDatabase['read'], rolesAsJson: string): Promise<Set<Permission>> {
+  const roles: string[] = JSON.parse(rolesAsJson)
+  const held = (await readRolePermissions(read)).filter(({ role }) => roles.includes(role))
+  return new Set(held.map(({ permission }) => permission).filter(isPermission))
 }
