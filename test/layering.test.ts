@@ -339,3 +339,14 @@ describe('time and randomness under server/', () => {
     assert.deepEqual(ambientReaders([{ path: 'server/orders/orders.ts', text: 'new Date(at)' }]), [])
   })
 })
+
+describe('decisions', () => {
+  const numbers = globSync('docs/decisions/*.md', { cwd: root }).map((path) => Number(path.match(/\d+/)?.[0]))
+
+  it('are numbered in a row, each number once', () => {
+    assert.deepEqual(
+      numbers.toSorted((a, b) => a - b),
+      numbers.map((_, index) => index + 1),
+    )
+  })
+})
