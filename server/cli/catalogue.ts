@@ -90,7 +90,9 @@ const userCommands: Record<string, CommandSpec> = {
   'user revoke': {
     ...userRoles,
     summary: 'take roles from a user',
-    notes: [revocationNote],
+    notes: [
+      'Sessions go on without them at once. Access tokens end within five minutes (PERMISSION_CACHE_TTL_SECONDS); a refresh gives one with the roles that are left.',
+    ],
     examples: ['user revoke jo@example.com Operator'],
     load: async () => (await import('./accounts.ts')).runChangeRoles('user', 'revokeRoles'),
   },

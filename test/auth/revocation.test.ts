@@ -57,7 +57,6 @@ describe('revocation', () => {
     ['disabling', disable],
     ['a new password', (user) => setPassword(user, 'another harbour lantern at dawn')],
     ['the same password set again', (user) => setPassword(user, user.password)],
-    ['removing a role', (user) => revoke(user, 'Viewer')],
     ['signing out everywhere', signOut],
   ]
   for (const [what, change] of userChanges) {
@@ -144,6 +143,76 @@ describe('revocation', () => {
     assert.equal((await me(await signIn(service, user))).status, 200)
   })
 
+  describe('removing a role (a user)', () => {
+    it('is gone from sessions at once, which go on with what is left', async () => {
+      const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
+      const { browser } = await everyCredential(user)
+      const elsewhere = await signIn(service, user)
+      assert.equal((await browser.post('/v1/orders', order)).status, 201)
+      await revoke(user, 'Operator')
+      for (const caller of [browser, elsewhere]) {
+        assertProblem(await caller.post('/v1/orders', order), 403, 'permission-denied')
+        assert.deepEqual((await me(caller)).body.roles, ['Viewer'])
+        const refreshed = await caller.post('/v1/auth/session/refresh')
+        assert.deepEqual([refreshed.status, refreshed.body.roles], [200, ['Viewer']])
+      }
+      assert.deepEqual(await liveCredentials(service, user), { sessions: 2, families: 1 })
+    })
+
+    it('ends access tokens within 5 minutes, and the refresh gives one with what is left', async () => {
+      const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
+      const { bearer, refreshToken } = await everyCredential(user)
+      const unused = service.client().withBearer((await tokenPair(service, user)).accessToken)
+      await revoke(user, 'Operator')
+      const { status, body } = await refresh(refreshToken)
+      assert.equal(status, 200)
+      const caller = service.client().withBearer(body.accessToken)
+      assert.deepEqual((await me(caller)).body.roles, ['Viewer'])
+      assertProblem(await caller.post('/v1/orders', order), 403, 'permission-denied')
+      service.advance(5 * minute)
+      assertProblem(await me(bearer), 401, 'authentication-required')
+      assertProblem(await me(unused), 401, 'authentication-required')
+      assert.equal((await me(caller)).status, 200)
+    })
+
+    it('takes it from sessions only, not what others hold or what was granted beside it', async () => {
+      const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
+      const bystander = await signIn(service, await newUser(service))
+      const browser = await signIn(service, user)
+      const { account } = user
+      await service.db.write('grantRoles', { account, roles: ['Admin'], nowMilliseconds: service.now() })
+      const later = await signIn(service, user)
+      await revoke(user, 'Operator')
+      const roles = await Promise.all(
+        [browser, later, bystander].map(async (one) => (await me(one)).body.roles),
+      )
+      assert.deepEqual(roles, [['Viewer'], ['Admin', 'Viewer'], ['Operator']])
+    })
+
+    it('against refreshes of sessions: whatever the order, none holds it afterwards', async () => {
+      for (let turn = 0; turn < 10; turn += 1) {
+        const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
+        const browser = await signIn(service, user)
+        const [answer] = await Promise.all([
+          browser.post('/v1/auth/session/refresh'),
+          revoke(user, 'Operator'),
+        ])
+        assert.equal(answer.status, 200)
+        assert.deepEqual((await me(browser)).body.roles, ['Viewer'])
+      }
+    })
+
+    it('ends nothing of other users', async () => {
+      const bystander = await newUser(service)
+      const { browser, bearer, refreshToken } = await everyCredential(bystander)
+      await revoke(await newUser(service, { roles: ['Operator', 'Viewer'] }), 'Viewer')
+      service.advance(5 * minute)
+      assert.equal((await me(browser)).status, 200)
+      assert.equal((await me(bearer)).status, 200)
+      assert.equal((await refresh(refreshToken)).status, 200)
+    })
+  })
+
   const clientChanges: [what: string, change: (client: TestClient) => Promise<unknown>][] = [
     ['disabling', disable],
     ['a new secret in place of the old', replaceSecret],
@@ -196,15 +265,6 @@ describe('revocation', () => {
       assert.equal((await me(await signIn(service, changed))).status, 200)
       const { accessToken } = await tokenPair(service, changed)
       assert.equal((await me(service.client().withBearer(accessToken))).status, 200)
-    })
-
-    it('a removed role is gone from the next session and token, which work at once', async () => {
-      const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
-      await everyCredential(user)
-      await revoke(user, 'Operator')
-      const { browser, bearer } = await everyCredential(user)
-      assert.deepEqual((await me(browser)).body.roles, ['Viewer'])
-      assertProblem(await bearer.post('/v1/orders', order), 403, 'permission-denied')
     })
 
     it('enabling brings back no credential, but sign-ins work', async () => {
@@ -335,7 +395,8 @@ describe('revocation', () => {
       assert.deepEqual(await liveCredentials(service, user), { sessions: 0, families: 0 })
     }
 
-    for (const [what, change] of userChanges) {
+    const racing: typeof userChanges = [...userChanges, ['removing a role', (user) => revoke(user, 'Viewer')]]
+    for (const [what, change] of racing) {
       it(`${what}: makes no session`, async () => {
         const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
         await raced(user, () => change(user), 'createSession', '/v1/auth/session')
@@ -345,7 +406,9 @@ describe('revocation', () => {
         const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
         await raced(user, () => change(user), 'createRefreshFamily', '/v1/auth/token')
       })
+    }
 
+    for (const [what, change] of userChanges) {
       it(`${what}: rotates no token, refreshes no session`, async () => {
         const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
         const { browser, refreshToken } = await everyCredential(user)

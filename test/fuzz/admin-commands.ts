@@ -37,9 +37,8 @@ const revoke = command('revokeRoles', anyChange, async (model, world, { who, rol
   const input = { account: reference, roles: [role], nowMilliseconds: world.now }
   const changed = await world.service.db.write('revokeRoles', input)
   const isHeld = account.roles.includes(role)
-  account.roles = account.roles.filter((name) => name !== role)
+  if (isHeld) model.removeRole(account, role, world.now)
   assert.deepEqual(changed, { name: account.name, changed: isHeld ? [role] : [], roles: account.roles })
-  if (isHeld) model.endCredentials(account, world.now)
 })
 
 const anySwitch = fc.record({ who: anyAccount, enabled: fc.constantFrom(true, true, false) })

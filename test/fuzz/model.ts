@@ -115,6 +115,15 @@ export class Model {
     return session
   }
 
+  /** Takes the role from the account and its sessions, and ends its access tokens. */
+  removeRole(account: Account, role: string, now: number): void {
+    account.roles = account.roles.filter((name) => name !== role)
+    account.changes.push(now)
+    for (const session of this.sessions) {
+      if (session.account === account) session.roles = session.roles.filter((name) => name !== role)
+    }
+  }
+
   /** Ends every session, family and token of the account. */
   endCredentials(account: Account, now: number): void {
     account.changes.push(now)

@@ -9,6 +9,7 @@ import {
   roleNames,
   rolesOf,
 } from '../roles/store.ts'
+import { takeRolesFromSessions } from '../session/store.ts'
 import {
   type Account,
   type AccountReference,
@@ -143,11 +144,17 @@ export function grantRoles(trx: Trx, input: ChangeRolesInput): Promise<ChangedRo
   return changeRoles(trx, input, (id) => insertRoles(trx, id, input.roles))
 }
 
-/** `changed` names the roles that the account had. If there are any, every credential of the account ends. */
+/**
+ * `changed` names the roles that the account had. Sessions lose them at once and go on with what is left, as token families
+ * do, whose roles are read at each refresh. Access tokens that hold them end when instances next look at the account.
+ */
 export function revokeRoles(trx: Trx, input: ChangeRolesInput): Promise<ChangedRoles | Refusal> {
   return changeRoles(trx, input, async (id) => {
     const changed = await deleteRoles(trx, id, input.roles)
-    if (changed.length > 0) await revokeCredentials(trx, [id], input.nowMilliseconds)
+    if (changed.length === 0) return changed
+    // Locks the account: a refresh that read the roles before is done, and a later one sees what is left of them.
+    await updateCredentialsDate(trx, [id], input.nowMilliseconds)
+    await takeRolesFromSessions(trx, id, changed)
     return changed
   })
 }

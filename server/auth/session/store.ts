@@ -225,6 +225,29 @@ async function makeRoomForId(
     .execute()
 }
 
+/** Sessions of one account hold few different sets of roles: each set is one UPDATE. */
+export async function takeRolesFromSessions(
+  trx: Transaction<Database>,
+  principalId: number,
+  taken: readonly string[],
+): Promise<void> {
+  const sets = await trx
+    .selectFrom('sessions')
+    .select('roles')
+    .distinct()
+    .where('principal_id', '=', principalId)
+    .execute()
+  for (const { roles } of sets) {
+    const left = (JSON.parse(roles) as string[]).filter((role) => !taken.includes(role))
+    await trx
+      .updateTable('sessions')
+      .set('roles', JSON.stringify(left))
+      .where('principal_id', '=', principalId)
+      .where('roles', '=', roles)
+      .execute()
+  }
+}
+
 /** Ends the session of the presented id, with all its ids. Ending what is gone changes nothing. */
 export async function endSession(trx: Transaction<Database>, input: { idHash: string }): Promise<void> {
   await trx
