@@ -47,6 +47,7 @@ const userCommands: Record<string, CommandSpec> = {
     load: async () => (await import('./users.ts')).runAddUser,
   },
   'user list': {
+    changesNothing: true,
     summary: 'list the users',
     examples: ['user list', 'user list --json'],
     load: async () => (await import('./users.ts')).runListUsers,
@@ -108,6 +109,7 @@ const clientCommands: Record<string, CommandSpec> = {
     load: async () => (await import('./clients.ts')).runAddClient,
   },
   'client list': {
+    changesNothing: true,
     summary: 'list the service clients',
     examples: ['client list'],
     load: async () => (await import('./clients.ts')).runListClients,
@@ -164,6 +166,7 @@ const rolePermission = { argumentsText: '<role> <permission>...' }
 
 const roleCommands: Record<string, CommandSpec> = {
   'role list': {
+    changesNothing: true,
     summary: 'list the roles and their permissions',
     examples: ['role list'],
     load: async () => (await import('./roles.ts')).runListRoles,
@@ -186,6 +189,7 @@ const roleCommands: Record<string, CommandSpec> = {
 
 const otherCommands: Record<string, CommandSpec> = {
   serve: {
+    changesNothing: true,
     summary: 'run the service',
     options: {
       dev: {
@@ -201,6 +205,7 @@ const otherCommands: Record<string, CommandSpec> = {
     load: async () => (await import('./serve.ts')).runServe,
   },
   'key generate': {
+    changesNothing: true,
     summary: 'make a signing key (RSA) or an antiforgery key',
     options: {
       bits: { value: 'BITS', description: 'length of the RSA key, 2048 to 8192; default 3072' },

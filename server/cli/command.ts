@@ -18,6 +18,8 @@ export interface CommandSpec {
   notes?: string[]
   /** Command lines without `node server/main.ts`. */
   examples: string[]
+  /** Without it, the command leaves a line in the log. */
+  changesNothing?: true
   /** Imports the command only when it runs: `--help` and mistakes cost nothing. */
   load(): Promise<(invocation: Invocation) => Promise<Outcome>>
 }

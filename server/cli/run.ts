@@ -3,6 +3,7 @@ import { commands } from './catalogue.ts'
 import { type CommandSpec, parseInvocation } from './command.ts'
 import { describeFailure, Refused, UsageError } from './failures.ts'
 import { commandHelp, commandListHelp } from './help.ts'
+import { traceOf } from './trace.ts'
 
 /** 0 done, 1 refused, 2 not understood. */
 export type ExitStatus = 0 | 1 | 2
@@ -53,6 +54,7 @@ async function runCommand(name: string, spec: CommandSpec, args: string[], json:
     const output = json ? JSON.stringify(outcome.value) : outcome.text
     if (output !== undefined && output !== '') print(process.stdout, output)
     if (outcome.hint !== undefined && !json) print(process.stderr, outcome.hint)
+    if (!spec.changesNothing) print(process.stderr, traceOf(name, spec, invocation))
   } catch (error) {
     throw error instanceof UsageError ? new UsageError(`${name}: ${error.message}${hint(name)}`) : error
   }

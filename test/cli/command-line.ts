@@ -30,6 +30,8 @@ export interface CommandLine {
   run(args: string, input?: string, env?: Record<string, string>): Promise<Result>
   /** Runs it with --json and returns the value; fails when the command does. */
   json<T>(args: string, input?: string): Promise<T>
+  /** The lines that its commands have left in the log. */
+  log: Record<string, unknown>[]
   /** The database itself, for setting up and looking. */
   sql<T>(query: (database: Sqlite.Database) => T): T
 }
@@ -39,12 +41,14 @@ export function commandLine(t: Pick<TestContext, 'after'>): CommandLine {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-cli-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const databaseFile = join(folder, 'test.db')
-  const run: CommandLine['run'] = (args, input = '', env = { DATABASE_URL: `file:${databaseFile}` }) =>
-    callCommand({ args: wordsOf(args), input, folder, env })
+  const log: CommandLine['log'] = []
+  const run: CommandLine['run'] = async (args, input, env = { DATABASE_URL: `file:${databaseFile}` }) =>
+    withoutLog(await callCommand({ args: wordsOf(args), input: input ?? '', folder, env }), log)
   return {
     folder,
     databaseFile,
     run,
+    log,
     async json(args, input) {
       const { status, stdout, stderr } = await run(`${args} --json`, input)
       if (status !== 0) throw new Error(`${args}: exit status ${status}: ${stderr}`)
@@ -96,6 +100,14 @@ function startHost(): ChildProcess {
 
 const wordsOf = (args: string) => args.split(' ').filter((word) => word !== '')
 
+/** Lines of the log go to standard error as well; tests of a command look at what it says besides. */
+function withoutLog(result: Result, log: CommandLine['log'] = []): Result {
+  const lines = result.stderr.split(/(?<=\n)/)
+  const isOfLog = (line: string) => line.startsWith('{"level":')
+  log.push(...lines.filter(isOfLog).map((line) => JSON.parse(line)))
+  return { ...result, stderr: lines.filter((line) => !isOfLog(line)).join('') }
+}
+
 /** In a process of its own. Nothing of this process's environment reaches the command. */
 export function runCommand(
   args: string,
@@ -121,7 +133,7 @@ export function runCommand(
     child.stdin.on('error', () => undefined)
     child.stdin.end(input)
     child.on('error', reject)
-    child.on('close', (status) => resolve({ status, stdout, stderr }))
+    child.on('close', (status) => resolve(withoutLog({ status, stdout, stderr })))
   })
 }
 

@@ -1,0 +1,37 @@
+import { userInfo } from 'node:os'
+import { formatInstant, systemClock } from '../clock.ts'
+import type { CommandSpec, Invocation } from './command.ts'
+
+const info = 30
+
+/**
+ * The line that administration leaves, in the form of the service's log: what was done, and by which account of the
+ * machine. Passwords and secrets are no arguments; addresses of databases may hold one, and are left out.
+ */
+export function traceOf(
+  command: string,
+  spec: CommandSpec,
+  { positionals, texts, lists }: Invocation,
+): string {
+  const given = Object.entries(texts).filter(([name]) => spec.options?.[name]?.value !== 'ADDRESS')
+  return JSON.stringify({
+    level: info,
+    time: formatInstant(systemClock()),
+    event: 'administration',
+    command,
+    arguments: positionals,
+    options: { ...Object.fromEntries(given), ...lists },
+    by: accountName(),
+    sudoBy: process.env.SUDO_USER,
+    msg: 'carried out',
+  })
+}
+
+/** A container may run under a number that has no name. */
+function accountName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return String(process.getuid?.())
+  }
+}
