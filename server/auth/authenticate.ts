@@ -86,7 +86,7 @@ export class Authenticator {
   /** Slides the idle end without holding the request up; returns the last use that is, or is being, written. */
   #touch(request: FastifyRequest, sessionId: string, lastSeenAt: number, now: number): number {
     const interval = Math.min(touchIntervalMilliseconds, (this.#config.sessionIdleTtlSeconds * 1000) / 2)
-    if (now - lastSeenAt < interval) return lastSeenAt
+    if (now - lastSeenAt < interval || isBackground(request)) return lastSeenAt
     this.#db.write('touchSession', { sessionId, nowMilliseconds: now }).catch((error: unknown) => {
       request.log.warn({ err: error }, 'touchSession')
     })
@@ -136,6 +136,11 @@ function isEnabled(state: PrincipalState | undefined): state is PrincipalState {
 
 function grants(state: PrincipalState | undefined, token: VerifiedToken): state is PrincipalState {
   return isEnabled(state) && token.issuedAtSeconds * 1000 >= state.credentialsChangedAt
+}
+
+/** Whether nobody asked for it: `Background: ?1` (a boolean of RFC 8941), which is no use of a session. */
+export function isBackground({ headers }: FastifyRequest): boolean {
+  return typeof headers.background === 'string' && /^ *\?1 *(?:;|$)/.test(headers.background)
 }
 
 /** True when the request carries a session cookie, valid or not; false when a Bearer header hides it. */

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import type { RouteOptions } from 'fastify'
+import type { FastifyContextConfig, RouteOptions } from 'fastify'
 import { isPermission } from '../auth/permissions.ts'
 import { nameOf } from './fields.ts'
 import { problemSchema } from './problem-schema.ts'
@@ -128,7 +128,7 @@ function describeOperation(route: RouteOptions, components: Components): Json {
         ...value,
       })),
       ...queryParameters(schema.querystring, components),
-      ...(config.requestHeaders ?? []).map((header) => ({ ...header, in: 'header', required: false })),
+      ...headersTaken(config).map((header) => ({ ...header, in: 'header', required: false })),
     ],
     requestBody: schema.body && { required: true, content: contentOf(schema.body, components) },
     responses: { ...successes(route, components), ...failures(route, components) },
@@ -181,6 +181,18 @@ function successes(route: RouteOptions, components: Components): Json {
 function headersOf({ config }: RouteOptions, status: number): readonly HeaderDescription[] {
   const own = config?.responseHeaders?.[status === 304 ? 200 : status] ?? []
   return config?.access === 'public' || status === 401 ? own : [...own, ...sessionExpiry]
+}
+
+/** Of every cookie caller. */
+export const backgroundHeader: HeaderDescription = {
+  name: 'Background',
+  description:
+    '`?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session.',
+  schema: { type: 'string', enum: ['?1', '?0'], example: '?1' },
+}
+
+function headersTaken({ access, requestHeaders = [] }: FastifyContextConfig): HeaderDescription[] {
+  return access === 'public' ? [...requestHeaders] : [...requestHeaders, backgroundHeader]
 }
 
 /** To every cookie caller who has been let in. */

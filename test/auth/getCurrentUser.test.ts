@@ -120,6 +120,33 @@ describe('getCurrentUser', () => {
       assert.ok((await lastSeenAt()) >= begin + minute)
     })
 
+    it('not counting as use what nobody asked for: Background: ?1 leaves the idle end where it is', async () => {
+      const begin = await lastSeenAt()
+      for (const background of ['?1', ' ?1 ', '?1;by="prefetch"']) {
+        service.advance(9 * minute)
+        for (const one of [path, '/v1/auth/csrf', '/v1/orders']) {
+          const { status, headers } = await browser.get(one, { background })
+          assert.equal(status, 200)
+          assert.equal(Date.parse(headers.get('session-idle-expires') ?? ''), begin + 30 * minute)
+        }
+      }
+      const refreshed = await browser.post('/v1/auth/session/refresh', undefined, { background: '?1' })
+      assert.equal(Date.parse(refreshed.headers.get('session-idle-expires') ?? ''), begin + 30 * minute)
+      await service.db.write('endSession', { idHash: 'none, but written after whatever came before' })
+      assert.equal(await lastSeenAt(), begin)
+      service.advance(3 * minute)
+      assertProblem(await browser.get(path), 401, 'authentication-required')
+    })
+
+    for (const background of ['?0', '1', 'true', '?1, ?1', '?11', '']) {
+      it(`sliding it all the same for Background: ${background}`, async () => {
+        const begin = await lastSeenAt()
+        service.advance(2 * minute)
+        const { headers } = await browser.get(path, { background })
+        assert.equal(Date.parse(headers.get('session-idle-expires') ?? ''), begin + 32 * minute)
+      })
+    }
+
     it('writing nothing within that minute', async () => {
       const bearer = await bearerOf(user)
       const before = await storedCredentials(service)

@@ -107,8 +107,10 @@ describe('what a running service writes', () => {
   const refreshed = {
     sessionId: 'session',
     presentedIdHash: 'id',
+    principalId: 1,
     newIdHash: 'new id',
     nowMilliseconds: now,
+    lastSeenAt: now,
     retireAt: later,
   }
   const approval = {

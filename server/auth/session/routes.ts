@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { noContent } from '../../http/fields.ts'
-import { sessionExpiry } from '../../http/openapi.ts'
+import { backgroundHeader, sessionExpiry } from '../../http/openapi.ts'
 import { Problem } from '../../http/problems.ts'
 import type { App } from '../../http/route.ts'
 import type { Static } from '../../http/schema.ts'
 import { newOpaqueId, newSecret, sha256 } from '../../ids.ts'
 import type { CheckedCredentials } from '../accounts/store.ts'
-import { presentedAntiforgeryCookie, presentedSessionIdHash } from '../authenticate.ts'
+import { isBackground, presentedAntiforgeryCookie, presentedSessionIdHash } from '../authenticate.ts'
 import { announceExpiry } from '../guard.ts'
 import { type AuthParts, signIn } from '../login.ts'
 import { callerOf, type SessionState } from '../principal.ts'
@@ -24,7 +24,7 @@ import {
   sessionCookieName,
   setCookie,
 } from './cookies.ts'
-import type { CreateSessionInput } from './store.ts'
+import type { CreateSessionInput, RefreshSessionInput } from './store.ts'
 
 const tags = ['Authentication']
 const setCookieHeader = {
@@ -137,24 +137,28 @@ function registerRefresh(app: App, parts: AuthParts): void {
       response: userResponse,
     },
     handler: async (request, reply) => {
-      const state = sessionOf(request)
-      const now = parts.clock()
       const sessionId = newSecret()
-      const refreshed = await parts.db.write('refreshSession', {
-        sessionId: state.id,
-        principalId: callerOf(request).id,
-        presentedIdHash: state.presentedIdHash,
-        newIdHash: sha256(sessionId),
-        nowMilliseconds: now,
-        retireAt: now + retiredIdGraceMilliseconds,
-      })
-      const { email, roles, absoluteExpiresAt } = refreshed
-      announceExpiry(reply, { lastSeenAt: now, absoluteExpiresAt }, parts.config)
+      const refresh = refreshOf(request, sessionId, parts.clock())
+      const { email, roles, absoluteExpiresAt } = await parts.db.write('refreshSession', refresh)
+      announceExpiry(reply, { lastSeenAt: refresh.lastSeenAt, absoluteExpiresAt }, parts.config)
       reply.header('set-cookie', setCookie(sessionCookieName, sessionId))
       const { id, userName } = callerOf(request)
       return answerUser(request, reply, { id, userName, email, roles })
     },
   })
+}
+
+function refreshOf(request: FastifyRequest, newId: string, now: number): RefreshSessionInput {
+  const { id, presentedIdHash, lastSeenAt } = sessionOf(request)
+  return {
+    sessionId: id,
+    principalId: callerOf(request).id,
+    presentedIdHash,
+    newIdHash: sha256(newId),
+    nowMilliseconds: now,
+    lastSeenAt: isBackground(request) ? lastSeenAt : now,
+    retireAt: now + retiredIdGraceMilliseconds,
+  }
 }
 
 function registerLogout(app: App, parts: AuthParts): void {
@@ -234,6 +238,7 @@ function registerCsrf(app: App, parts: AuthParts): void {
       access: 'public',
       limit: 'own',
       problems: ['rate-limited'],
+      requestHeaders: [backgroundHeader],
       responseHeaders: {
         200: [{ ...setCookieHeader, description: 'The binding, where there was none.' }, ...sessionExpiry],
       },

@@ -132,6 +132,7 @@ export interface RefreshSessionInput {
   presentedIdHash: string
   newIdHash: string
   nowMilliseconds: number
+  lastSeenAt: number
   /** When the presented id stops serving. An earlier end is kept. */
   retireAt: number
 }
@@ -147,13 +148,13 @@ export async function refreshSession(
   trx: Transaction<Database>,
   input: RefreshSessionInput,
 ): Promise<RefreshedSession> {
-  const { principalId, sessionId, nowMilliseconds } = input
+  const { principalId, sessionId } = input
   if (!(await lockAccount(trx, input))) throw new Problem('authentication-required')
   const roles = await rolesOf(trx, principalId)
   const session = await trx
     .updateTable('sessions')
     .set((eb) => ({
-      last_seen_at: nowMilliseconds,
+      last_seen_at: input.lastSeenAt,
       roles: JSON.stringify(roles),
       issued_ids: eb('issued_ids', '+', 1),
     }))

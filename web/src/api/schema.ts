@@ -1756,6 +1756,8 @@ export interface operations {
             header?: {
                 /** @description `return=minimal` asks for 204 without a body (RFC 7240). */
                 Prefer?: string;
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
             };
             path?: never;
             cookie?: never;
@@ -2159,7 +2161,10 @@ export interface operations {
     logoutSession: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
+            };
             path?: never;
             cookie?: never;
         };
@@ -2531,7 +2536,10 @@ export interface operations {
     getCurrentUser: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
+            };
             path?: never;
             cookie?: never;
         };
@@ -2832,7 +2840,10 @@ export interface operations {
     getCurrentUserPermissions: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
+            };
             path?: never;
             cookie?: never;
         };
@@ -3132,7 +3143,10 @@ export interface operations {
     getCsrfToken: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
+            };
             path?: never;
             cookie?: never;
         };
@@ -4345,6 +4359,8 @@ export interface operations {
             header?: {
                 /** @description Entity tags that the caller has; a match is answered 304. */
                 "If-None-Match"?: string;
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
             };
             path?: never;
             cookie?: never;
@@ -4711,6 +4727,8 @@ export interface operations {
                 "Time-Zone"?: string;
                 /** @description 1 to 255 printable ASCII characters, bare or in double quotes. The same key with the same request gives the first answer again for 24 hours. */
                 "Idempotency-Key"?: string;
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
             };
             path?: never;
             cookie?: never;
@@ -5165,6 +5183,8 @@ export interface operations {
             header?: {
                 /** @description Entity tags that the caller has; a match is answered 304. */
                 "If-None-Match"?: string;
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
             };
             path?: never;
             cookie?: never;
@@ -5541,6 +5561,8 @@ export interface operations {
             header?: {
                 /** @description Entity tags that the caller has; a match is answered 304. */
                 "If-None-Match"?: string;
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
             };
             path: {
                 /**
@@ -5933,6 +5955,8 @@ export interface operations {
                 "Time-Zone"?: string;
                 /** @description 1 to 255 printable ASCII characters, bare or in double quotes. The same key with the same request gives the first answer again for 24 hours. */
                 "Idempotency-Key"?: string;
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
             };
             path: {
                 /**
