@@ -33,7 +33,14 @@ const lives = {
   REFRESH_TOKEN_IDLE_TTL_SECONDS: '120',
   REFRESH_TOKEN_FAMILY_TTL_SECONDS: '120',
 }
-const tables = ['sessions', 'session_ids', 'refresh_families', 'login_failures', 'idempotency_keys'] as const
+const tables = [
+  'sessions',
+  'session_ids',
+  'refresh_families',
+  'login_failures',
+  'known_addresses',
+  'idempotency_keys',
+] as const
 const strangersPerSlice = 200
 const strangersOf = (slice: number) =>
   Array.from({ length: strangersPerSlice }, (_, index) =>

@@ -19,7 +19,12 @@ import {
   removeEndedSessions,
   touchSession,
 } from './auth/session/store.ts'
-import { removeForgottenTries, reserveLoginTry, returnLoginTry } from './auth/throttle/store.ts'
+import {
+  removeForgottenAddresses,
+  removeForgottenTries,
+  reserveLoginTry,
+  returnLoginTry,
+} from './auth/throttle/store.ts'
 import { createRefreshFamily, removeEndedFamilies, rotateRefreshToken } from './auth/tokens/store.ts'
 
 import { type ConnectOptions, openDatabase } from './db/open.ts'
@@ -38,6 +43,7 @@ export const operations = {
   removeEndedSessions,
   removeEndedFamilies,
   removeForgottenTries,
+  removeForgottenAddresses,
   removeExpiredKeys,
   mergeTallyChanges,
   createOrder,

@@ -13,6 +13,7 @@ export const removals = {
   removeEndedSessions: 10,
   removeEndedFamilies: 100,
   removeForgottenTries: 100,
+  removeForgottenAddresses: 100,
   removeExpiredKeys: 100,
 } as const
 const betweenRemovalsMilliseconds = 20

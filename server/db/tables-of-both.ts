@@ -94,6 +94,13 @@ export const tablesOfBoth = ({ id, text, instant, end }: Dialect): string[] => [
      updated_at ${instant} not null
    )${end}`,
   'create index login_failures_by_update on login_failures (updated_at)',
+  `create table known_addresses (
+     pair_hash ${text} primary key,
+     account_hash ${text} not null,
+     signed_in_at ${instant} not null
+   )${end}`,
+  'create index known_addresses_by_account on known_addresses (account_hash, signed_in_at)',
+  'create index known_addresses_by_sign_in on known_addresses (signed_in_at)',
 
   `create table idempotency_keys (
      principal_id integer not null references principals (id),

@@ -19,6 +19,7 @@ export interface Database {
   session_ids: SessionIdsTable
   refresh_families: RefreshFamiliesTable
   login_failures: LoginFailuresTable
+  known_addresses: KnownAddressesTable
   idempotency_keys: IdempotencyKeysTable
 }
 
@@ -180,13 +181,23 @@ export interface RefreshFamiliesTable {
   expires_at: number
 }
 
-/** Failed (and running) login tries by account and address, and by account alone. */
+/** Failed (and running) login tries by account and address, by account and network, and by account alone. */
 export interface LoginFailuresTable {
   /** SHA-256 (base64url) of what is counted. */
   key_hash: string
   failures: number
   blocked_until: number
   updated_at: number
+}
+
+/** Addresses that an account signed in from. */
+export interface KnownAddressesTable {
+  /** SHA-256 (base64url) of account and address together, as `login_failures` has it. */
+  pair_hash: string
+  /** SHA-256 (base64url) of the account. */
+  account_hash: string
+  /** Last. */
+  signed_in_at: number
 }
 
 export interface IdempotencyKeysTable {

@@ -50,9 +50,11 @@ describe('login throttle', () => {
     assert.equal(answer.headers.get('retry-after'), String(seconds))
   }
   /** Fails, each time from another address; without hashing, which is not what this is about. */
-  async function failFromEverywhere(email = user.email, length = 100): Promise<number[]> {
+  const failFromEverywhere = (email = user.email, length = 100) =>
+    failFrom(Array.from({ length }, randomAddress), email)
+  async function failFrom(addresses: string[], email = user.email): Promise<number[]> {
     const verify = mock.method(Passwords.prototype, 'verify', async () => false)
-    const answers = await Promise.all(Array.from({ length }, () => attempt({ email, from: randomAddress() })))
+    const answers = await Promise.all(addresses.map((from) => attempt({ email, from })))
     verify.mock.restore()
     return statuses(answers)
   }
@@ -159,8 +161,14 @@ describe('login throttle', () => {
 
     it('stores neither email nor address', async () => {
       await times(3)
-      const rows = JSON.stringify(await service.db.read.selectFrom('login_failures').selectAll().execute())
-      assert.ok(!rows.includes(user.email) && !rows.includes(address))
+      assert.equal((await succeed()).status, 200)
+      const rows = await Promise.all(
+        (['login_failures', 'known_addresses'] as const).map((table) =>
+          service.db.read.selectFrom(table).selectAll().execute(),
+        ),
+      )
+      const stored = JSON.stringify(rows)
+      assert.ok(!stored.includes(user.email) && !stored.includes(address))
     })
   })
 
@@ -224,6 +232,95 @@ describe('login throttle', () => {
       service.advance(24 * hour)
       assert.deepEqual(new Set(await failFromEverywhere()), new Set([401]))
       await assertWaiting(1, { from: randomAddress() })
+    })
+  })
+
+  describe('of an account that strangers guess at from everywhere', () => {
+    const day = 24 * hour
+
+    it('does not keep its owner waiting where it signed in from in the last 30 days, on any instance', async (t) => {
+      assert.equal((await succeed()).status, 200)
+      service.advance(30 * day - hour)
+      await failFromEverywhere()
+      await assertWaiting(1, { from: randomAddress() })
+      assert.equal((await succeed()).status, 200)
+      const instance = await startInstance(service)
+      t.after(() => instance.close())
+      const { email, password } = user
+      const there = { 'x-forwarded-for': address }
+      const answer = await instance.client().post('/v1/auth/session', { email, password }, there)
+      assert.equal(answer.status, 200)
+    })
+
+    it('lets its owner in beside any number of their tries', async () => {
+      assert.equal((await succeed()).status, 200)
+      await failFromEverywhere()
+      const tries = Array.from({ length: 300 }, () => attempt({ from: randomAddress() }))
+      assert.equal((await succeed()).status, 200)
+      assert.ok((await Promise.all(tries)).every(({ status }) => status === 429 || status === 503))
+    })
+
+    it('waits for tries of that very address: five are free there, and they count for nobody else', async () => {
+      assert.equal((await succeed()).status, 200)
+      assert.deepEqual(statuses(await times(6)), [401, 401, 401, 401, 401, 429])
+      await assertWaiting(1)
+      assert.deepEqual(new Set(await failFromEverywhere()), new Set([401]))
+      await assertWaiting(1, { from: randomAddress() })
+    })
+
+    it('knows an address no longer after 30 days, nor for another account', async () => {
+      assert.equal((await succeed()).status, 200)
+      const other = await newUser(service)
+      await failFromEverywhere(other.email)
+      await assertWaiting(1, { email: other.email })
+      service.advance(30 * day)
+      await failFromEverywhere()
+      await assertWaiting(1)
+    })
+
+    it('knows the /64 of an IPv6 address, also where strangers of its /48 guess', async () => {
+      const home = randomNetwork()
+      assert.equal((await succeed(`${home}:7::1`)).status, 200)
+      await failFrom(Array.from({ length: 20 }, (_, index) => `${home}:a${index}::1`))
+      await failFromEverywhere()
+      assertProblem(await succeed(`${home}:8::1`), 429, 'too-many-attempts')
+      assert.equal((await succeed(`${home}:7:1:2:3:4`)).status, 200)
+    })
+
+    it('knows a hundred addresses, and forgets the one that was not used for longest', async () => {
+      assert.equal((await succeed()).status, 200)
+      service.advance(1)
+      const kept = randomAddress()
+      assert.equal((await succeed(kept)).status, 200)
+      service.advance(1)
+      const verify = mock.method(Passwords.prototype, 'verify', async () => true)
+      for (let more = 0; more < 99; more += 1) await succeed(randomAddress())
+      verify.mock.restore()
+      await failFromEverywhere()
+      assert.equal((await succeed(kept)).status, 200)
+      assertProblem(await succeed(), 429, 'too-many-attempts')
+    })
+  })
+
+  describe('of an account and an IPv6 network of 48 bits', () => {
+    it('lets 20 wrong passwords through, then makes the whole network wait, doubling to 15 minutes', async () => {
+      const network = randomNetwork()
+      const everywhere = Array.from({ length: 20 }, (_, index) => `${network}:${index + 1}::1`)
+      assert.deepEqual(new Set(await failFrom(everywhere)), new Set([401]))
+      for (const [turn, seconds] of [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900].entries()) {
+        const from = `${network}:f${turn}::1`
+        await assertWaiting(seconds, { from })
+        service.advance(seconds * 1000)
+        assertProblem(await attempt({ from }), 401, 'invalid-credentials')
+      }
+      assertProblem(await attempt({ from: `${randomNetwork()}:1::1` }), 401, 'invalid-credentials')
+    })
+
+    it('gives a right password back: it counts for nothing', async () => {
+      const network = randomNetwork()
+      for (let count = 0; count < 25; count += 1) {
+        assert.equal((await succeed(`${network}:${count + 1}::1`)).status, 200)
+      }
     })
   })
 
@@ -304,4 +401,10 @@ describe('login throttle', () => {
 /** From 10.0.0.0/8: one that no other test has. */
 function randomAddress(): string {
   return `10.${[...randomBytes(3)].join('.')}`
+}
+
+/** A /48 that no other test has. */
+function randomNetwork(): string {
+  const [first = '', second = ''] = randomBytes(4).toString('hex').match(/.{4}/g) ?? []
+  return `2001:${first}:${second}`
 }

@@ -60,7 +60,7 @@ describe('copy', { concurrency: 4 }, () => {
     assert.match(stdout, /\norders +4,501\n/)
     assert.match(
       stdout,
-      /\nCopied 4,525 rows; counts and content are the same on both sides\.\nNot copied, .*: _backup_tool, users\.shoe_size\.\n$/,
+      /\nCopied 4,526 rows; counts and content are the same on both sides\.\nNot copied, .*: _backup_tool, users\.shoe_size\.\n$/,
     )
     assert.match(stderr, /^copying \w+: 0 of \d rows\n/)
     assert.match(stderr, /\nWhat is written to the file from now on is not in the copy: .*\n$/)

@@ -25,6 +25,7 @@ export const filledRows: Record<Exclude<keyof Database, DerivedTable>, number> =
   session_ids: 2,
   refresh_families: 1,
   login_failures: 1,
+  known_addresses: 1,
   idempotency_keys: 3,
 }
 export const tableNames = Object.keys(filledRows).sort()
@@ -109,6 +110,7 @@ export function insertSource(database: Sqlite.Database): void {
   insert('session_ids', ['id-1', 'session', 1, null], ['id-2', 'session', 2, 3])
   insert('refresh_families', ['family', 7, 2, 3, 'token', 2, 1, 4])
   insert('login_failures', ['key', 3, 4, 5])
+  insert('known_addresses', ['pair', 'account', 6])
   const kept = ['fingerprint', '{"a":"\\n"}', 99]
   insert('idempotency_keys', [40, 'POST /v1/orders', 'ä', ...kept], [40, 'POST /v1/orders', 'Z', ...kept])
   insert('idempotency_keys', [7, 'POST /v1/orders', 'k', 'fingerprint', '', 1])

@@ -16,7 +16,7 @@ const later = now + 3_600_000
 const passwordHash = 'not a hash of anything'
 
 /** Tables that grow with use. The others hold a handful of rows, or one for each account. */
-const growing = /^(?:SCAN|SEARCH) (orders|session|refresh|login|idempotency)/
+const growing = /^(?:SCAN|SEARCH) (orders|session|refresh|login|known|idempotency)/
 const byEquality = /\((\w+=\?|<expr>=\?)/
 
 describe('what a running service writes', () => {
@@ -95,7 +95,13 @@ describe('what a running service writes', () => {
     nowMilliseconds: now,
     tokenExpiresAt: later,
   }
-  const login = { accountKey: 'account', pairKey: 'pair', nowMilliseconds: now }
+  const login = {
+    accountHash: 'account',
+    pairHash: 'pair',
+    networkHash: 'network',
+    isKnown: false,
+    nowMilliseconds: now,
+  }
   const idempotency = {
     principalId: 1,
     operation: 'PATCH',

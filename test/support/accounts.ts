@@ -99,7 +99,7 @@ export async function serviceToken(service: Service, { credentials }: TestClient
 /** Everything that is stored of sign-ins, as text: what must not be found in it was not stored. */
 export async function storedCredentials({ db }: Service): Promise<string> {
   const tables = ['principals', 'users', 'client_secrets', 'sessions', 'session_ids'] as const
-  const more = ['refresh_families', 'login_failures'] as const
+  const more = ['refresh_families', 'login_failures', 'known_addresses'] as const
   const rows = [...tables, ...more].map((table) => db.read.selectFrom(table).selectAll().execute())
   return JSON.stringify(await Promise.all(rows))
 }

@@ -48,7 +48,8 @@ export const guards: Record<string, Guard[]> = {
   ],
   'auth/login-throttle': [
     ['failed sign-ins make nobody wait', 'always', 'failures < freeTries'],
-    ['many addresses guess at one account', 'call', 'input.accountKey', 'reserveLoginTry'],
+    ['many addresses guess at one account', 'call', 'input.accountHash', 'reserveLoginTry'],
+    ['many networks of one owner guess at one account', 'call', 'networkPolicy', 'reserveLoginTry'],
     ['a disabled account signs in', 'side', 'found?.enabled'],
   ],
   'auth/issueServiceToken': [['any secret is the right one', 'side', 'matches', 'checkClientSecret']],
