@@ -133,6 +133,9 @@ describe('a search with a fault', sideBySide, () => {
       const mark = await marked(page, from, to)
       assert.equal(mark.text, `${text}\u00a0`.slice(from, to))
       assertExact(mark)
+      const unsaid = told.expected.filter((word: string) => !told.detail.includes(word))
+      const asWell = unsaid.length > 0 ? [` Expected: ${unsaid.join(', ')}`] : []
+      assert.deepEqual(await page.locator('.search-expected').allTextContents(), asWell)
       await page.getByRole('button', { name: told.detail.replaceAll('`', '') }).click()
       assert.equal(await focusedName(page), 'Search the orders')
       assert.deepEqual(await selection(page), [from, Math.min(from + told.length, text.length)])

@@ -16,7 +16,7 @@ const page = asPage((path) => {
 const { queries } = await import('../../../web/src/api/queries.ts')
 const { loadSession } = await import('../../../web/src/auth/session.ts')
 const { prepareApprovals } = await import('../../../web/src/orders/approve/approvals.ts')
-const { serviceFor, settle } = await import('../../../web/src/orders/approve/run.ts')
+const { backOf, serviceFor, settle } = await import('../../../web/src/orders/approve/run.ts')
 const { orderQuery } = await import('../../../web/src/orders/queries.ts')
 
 const subject = { id: '1', customer: 'Acme', total: 1 }
@@ -66,4 +66,43 @@ describe('an approval', () => {
     assert.deepEqual(known(), { status: 0, modifiedBy: null })
     assert.equal(refreshes, 1)
   })
+})
+
+describe('the way out of the dialog', () => {
+  const first = { ...subject, id: '2' }
+  const sending = { subject: first, progress: { kind: 'sending' } } as const
+  const waiting = { subject, progress: { kind: 'waiting' } } as const
+  const retrying = { subject, progress: { kind: 'retrying', failure: undefined } } as const
+  const looks = [
+    [
+      'leaves an order undecided before it is asked for',
+      { phase: 'asking', steps: [waiting] },
+      'Cancel',
+      'closed',
+    ],
+    ['does not stop what was sent of one order', { phase: 'running', steps: [sending] }, 'Close', 'closed'],
+    ['gives up on one order', { phase: 'running', steps: [retrying] }, 'Stop trying', 'stopped'],
+    [
+      'stops before the next of two orders',
+      { phase: 'running', steps: [sending, waiting] },
+      'Stop',
+      'stopped',
+    ],
+    ['closes what is over', { phase: 'done', steps: [waiting, waiting] }, 'Close', 'closed'],
+  ] as const
+  for (const [what, { phase, steps }, name, does] of looks) {
+    it(what, () => {
+      const done: string[] = []
+      const way = backOf({
+        phase,
+        steps: [...steps],
+        approve: () => done.push('approved'),
+        approveInstead: () => done.push('approved'),
+        stop: () => done.push('stopped'),
+        close: () => done.push('closed'),
+      })
+      way.go()
+      assert.deepEqual([way.name, done], [name, [does]])
+    })
+  }
 })
