@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createPrivateKey } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import Sqlite from 'better-sqlite3'
@@ -144,6 +144,21 @@ describe('backup', { concurrency: 4 }, () => {
 })
 
 describe('the database of a command', () => {
+  it('has what the command wrote in the file itself, also where a service has it open', async (t) => {
+    const cli = commandLine(t)
+    await cli.run('migrate')
+    const service = new Sqlite(cli.databaseFile)
+    t.after(() => service.close())
+    service.prepare('select * from roles').all()
+    assert.equal((await cli.run('client add billing')).status, 0)
+    assert.ok(existsSync(`${cli.databaseFile}-wal`))
+    const file = join(cli.folder, 'copied.db')
+    copyFileSync(cli.databaseFile, file)
+    const copy = new Sqlite(file)
+    t.after(() => copy.close())
+    assert.deepEqual(copy.prepare('select name from principals').pluck().all(), ['billing'])
+  })
+
   it('is not guessed when .env cannot be read', async (t) => {
     const cli = commandLine(t)
     mkdirSync(join(cli.folder, '.env'))

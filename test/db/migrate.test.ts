@@ -131,7 +131,7 @@ describe('the migrations on SQLite', () => {
 
   const waitFor = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
-  it('say in one line that a file may not be written', {
+  it('say in one line that a file may not be written, and whose it is', {
     skip: process.platform === 'win32' && 'has no such modes',
   }, async () => {
     const folderOfOthers = join(folder, 'of others')
@@ -145,7 +145,10 @@ describe('the migrations on SQLite', () => {
       withoutPrivileges(() => migrate(file)),
       (error: Error) => {
         assert.ok(error instanceof DatabaseRefused, String(error))
-        assert.match(error.message, /^DATABASE_URL: .*read-only\.db may not be written$/)
+        assert.match(
+          error.message,
+          /^DATABASE_URL: .*read-only\.db may not be written \(owned by [\w-]+, this process is [\w-]+\)$/,
+        )
         return true
       },
     )

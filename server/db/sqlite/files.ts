@@ -1,4 +1,4 @@
-import { closeSync, existsSync, mkdirSync, openSync, type Stats, statSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { DatabaseRefused, DatabaseUnavailable } from '../errors.ts'
@@ -73,7 +73,27 @@ export function prepareFile(file: string): void {
   } catch (error) {
     if (error instanceof DatabaseRefused) throw error
     const reason = error instanceof Error ? error.message : String(error)
-    throw new DatabaseRefused(`DATABASE_URL: ${file} cannot be used: ${reason}`, { cause: error })
+    throw new DatabaseRefused(`DATABASE_URL: ${file} cannot be used: ${reason}${owners(file)}`, {
+      cause: error,
+    })
+  }
+}
+
+/** ` (owned by root, this process is countersign)` where it is so of the file or else of its folder, else nothing. */
+export function owners(file: string): string {
+  const uid = process.geteuid?.()
+  const other = [file, dirname(file)].map((path) => statOf(path)?.uid).find((owner) => owner !== undefined)
+  if (uid === undefined || other === undefined || other === uid) return ''
+  return ` (owned by ${accountName(other)}, this process is ${accountName(uid)})`
+}
+
+function accountName(uid: number): string {
+  try {
+    const accounts = readFileSync('/etc/passwd', 'utf8').split('\n')
+    const fields = accounts.map((line) => line.split(':')).find(([, , id]) => id === String(uid))
+    return fields?.[0] ?? `account ${uid}`
+  } catch {
+    return `account ${uid}`
   }
 }
 

@@ -6,7 +6,7 @@ import { migrate } from '../migrate.ts'
 import type { DatabasePort, ReadOperations, WriteOperations } from '../port.ts'
 import type { Database } from '../tables.ts'
 import { sqliteDialect, translateErrors } from './driver.ts'
-import { openReadOnly, openWritable, prepareFile, watchPlace } from './files.ts'
+import { openReadOnly, openWritable, owners, prepareFile, watchPlace } from './files.ts'
 import { Reads } from './reads.ts'
 import { schema } from './schema.ts'
 import { DatabaseThread } from './thread.ts'
@@ -43,7 +43,7 @@ export async function migrateSqlite(file: string): Promise<string[]> {
     return await db.transaction().execute((trx) => migrate(trx, schema))
   } catch (error) {
     if (!(error instanceof DatabaseUnavailable)) throw error
-    throw new DatabaseRefused(`DATABASE_URL: ${file} ${whatIsWrong(error)}`, { cause: error })
+    throw new DatabaseRefused(`DATABASE_URL: ${file} ${whatIsWrong(error)}${owners(file)}`, { cause: error })
   } finally {
     connection?.close()
   }

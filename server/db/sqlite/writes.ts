@@ -44,6 +44,8 @@ export function runSqliteWriter(
     }
     scheduled = false
     if (closing) {
+      // The last connection does so by itself. Beside a running service a command's writes would stay in the log.
+      connection.pragma('wal_checkpoint(PASSIVE)')
       connection.close()
       port.close()
     }
