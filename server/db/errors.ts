@@ -8,7 +8,7 @@ export class QueryTooSlow extends Error {
   override name = 'QueryTooSlow'
 }
 
-/** The database is there, and too many reads wait for their turn already. */
+/** The database is there, and too many operations wait for their turn already. */
 export class TooManyWaiting extends DatabaseUnavailable {
   override name = 'TooManyWaiting'
 }

@@ -276,7 +276,13 @@ function problemsOf(route: RouteOptions): ProblemCode[] {
       : (['validation-failed'] as const)),
     ...(isRead
       ? []
-      : (['malformed-json', 'body-too-large', 'unsupported-media-type', 'database-unavailable'] as const)),
+      : ([
+          'malformed-json',
+          'body-too-large',
+          'unsupported-media-type',
+          'database-unavailable',
+          'overloaded',
+        ] as const)),
   ]
 }
 

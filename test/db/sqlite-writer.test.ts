@@ -63,6 +63,15 @@ describe('the SQLite writer', () => {
     await serving(port, since)
   }
 
+  it('refuses the write that would be the 10,001st to wait, as too much and not as an outage', async (t) => {
+    const port = await open(t)
+    const outcomes = await Promise.allSettled(Array.from({ length: 10_001 }, () => port.write('count', null)))
+    const refused = outcomes.flatMap((outcome) =>
+      outcome.status === 'rejected' ? [outcome.reason.name] : [],
+    )
+    assert.deepEqual(refused, ['TooManyWaiting'])
+  })
+
   it('commits many parallel writes together, and acknowledges each', async (t) => {
     const file = newFile()
     const port = await open(t, file)

@@ -71,7 +71,7 @@ function registerLogin(app: App, parts: AuthParts): void {
       access: 'public',
       limit: 'exchange',
       sameSiteOnly: true,
-      problems: ['invalid-credentials', 'too-many-attempts', 'cross-site-request', 'overloaded'],
+      problems: ['invalid-credentials', 'too-many-attempts', 'cross-site-request'],
       ...cookieAnswer,
     },
     schema: {

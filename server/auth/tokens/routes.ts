@@ -31,7 +31,7 @@ function registerTokenLogin(app: App, parts: AuthParts): void {
     config: {
       access: 'public',
       limit: 'exchange',
-      problems: ['invalid-credentials', 'too-many-attempts', 'overloaded'],
+      problems: ['invalid-credentials', 'too-many-attempts'],
     },
     schema: {
       operationId: 'issueToken',

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { DatabaseUnavailable, QueryTooSlow, type RefusalCodec } from '../errors.ts'
+import { DatabaseUnavailable, QueryTooSlow, type RefusalCodec, TooManyWaiting } from '../errors.ts'
 
 export interface ThreadRequest {
   id: number
@@ -82,7 +82,7 @@ export class DatabaseThread {
       return Promise.reject(new DatabaseUnavailable(`${name} is not running`))
     }
     if (this.#waiting.size >= waitingLimit) {
-      return Promise.reject(new DatabaseUnavailable(`too many operations wait for ${name}`))
+      return Promise.reject(new TooManyWaiting(`too many operations wait for ${name}`))
     }
     return new Promise((resolve, reject) => {
       const id = this.#nextId++

@@ -1724,7 +1724,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `overloaded`: Too much work is waiting. `shutting-down`: This instance is shutting down. `database-unavailable`: The database cannot be reached. */
+            /** @description `shutting-down`: This instance is shutting down. `database-unavailable`: The database cannot be reached. `overloaded`: Too much work is waiting. */
             503: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -1736,12 +1736,12 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "https://orders.example.com/problems/overloaded",
-                     *       "title": "Too much work is waiting",
+                     *       "type": "https://orders.example.com/problems/shutting-down",
+                     *       "title": "This instance is shutting down",
                      *       "status": 503,
-                     *       "detail": "Repeat the request after `Retry-After` seconds.",
+                     *       "detail": "Repeat the request; another instance will answer.",
                      *       "instance": "/v1/orders",
-                     *       "code": "overloaded",
+                     *       "code": "shutting-down",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
                      *     }
                      */
@@ -2128,7 +2128,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. */
+            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. `overloaded`: Too much work is waiting. */
             503: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -2503,7 +2503,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. */
+            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. `overloaded`: Too much work is waiting. */
             503: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -3669,7 +3669,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `overloaded`: Too much work is waiting. `shutting-down`: This instance is shutting down. `database-unavailable`: The database cannot be reached. */
+            /** @description `shutting-down`: This instance is shutting down. `database-unavailable`: The database cannot be reached. `overloaded`: Too much work is waiting. */
             503: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -3681,12 +3681,12 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "https://orders.example.com/problems/overloaded",
-                     *       "title": "Too much work is waiting",
+                     *       "type": "https://orders.example.com/problems/shutting-down",
+                     *       "title": "This instance is shutting down",
                      *       "status": 503,
-                     *       "detail": "Repeat the request after `Retry-After` seconds.",
+                     *       "detail": "Repeat the request; another instance will answer.",
                      *       "instance": "/v1/orders",
-                     *       "code": "overloaded",
+                     *       "code": "shutting-down",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
                      *     }
                      */
@@ -3984,7 +3984,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `shutting-down`: This instance is shutting down. `database-unavailable`: The database cannot be reached. */
+            /** @description `shutting-down`: This instance is shutting down. `database-unavailable`: The database cannot be reached. `overloaded`: Too much work is waiting. */
             503: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -4296,7 +4296,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `shutting-down`: This instance is shutting down. `database-unavailable`: The database cannot be reached. */
+            /** @description `shutting-down`: This instance is shutting down. `database-unavailable`: The database cannot be reached. `overloaded`: Too much work is waiting. */
             503: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -5141,7 +5141,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. */
+            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. `overloaded`: Too much work is waiting. */
             503: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -6412,7 +6412,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. */
+            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. `overloaded`: Too much work is waiting. */
             503: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
