@@ -15,8 +15,8 @@ import { buildWebIfStale } from '../web/build.ts'
  * shown when it fails.
  */
 const root = fileURLToPath(new URL('..', import.meta.url))
-/** Long forms run one file after the other, for they measure. Much of a file's time is waiting: hence one more than cores. */
-const atOnce = Number(process.env.TEST_CONCURRENCY ?? availableParallelism() + 1)
+/** Long forms run one file after the other, for they measure. Much of a file's time is waiting: hence two more than cores. */
+const atOnce = Number(process.env.TEST_CONCURRENCY ?? availableParallelism() + 2)
 /** A test that hangs fails, instead of holding up everything. */
 const timeoutMilliseconds = Number(process.env.TEST_TIMEOUT_MILLISECONDS ?? 300_000)
 /** What test/faults/ chooses at random follows from it. */
@@ -28,6 +28,8 @@ const longest = ['test/browser/', 'test/bench', 'test/faults/', 'test/cli/', 'te
 const runsOnce = [
   // Starts the service and its baselines; PostgreSQL is one of its own options.
   'test/bench',
+  'test/contract/openapi',
+  'test/contract/routes-protocol',
   'test/contract/security-docs',
   'test/cli/',
   'test/db/',
@@ -45,14 +47,7 @@ const runsOnce = [
   'test/auth/passwords',
   // No engine changes what a browser shows; one journey shows that it is so.
   'test/browser/',
-  'test/http/config',
-  'test/http/fields',
-  'test/http/idempotency',
-  // Takes the file away; test/faults/ takes PostgreSQL away in every way.
-  'test/http/health',
-  'test/http/paging',
-  'test/http/preconditions',
-  'test/http/start',
+  'test/http/',
   'test/web/',
 ]
 const postgresOnly = [
@@ -63,7 +58,14 @@ const postgresOnly = [
   'test/faults/rotation-race',
 ]
 /** Among what runs once by its folder, what meets a database of either engine. */
-const runsTwice = ['test/browser/journey', 'test/cli/seed-orders', 'test/db/close']
+const runsTwice = [
+  'test/browser/journey',
+  'test/cli/seed-orders',
+  'test/db/close',
+  'test/http/cleanup',
+  'test/http/hostile',
+  'test/http/metrics',
+]
 
 /**
  * Their files share processes, a few to each. To load the service anew for each file took two fifths of the processor
