@@ -171,6 +171,19 @@ const roleCommands: Record<string, CommandSpec> = {
     examples: ['role list'],
     load: async () => (await import('./roles.ts')).runListRoles,
   },
+  'role add': {
+    argumentsText: '<role> [<permission>...]',
+    summary: 'add a role',
+    notes: [`The permissions are ${permissions.join(', ')}.`],
+    examples: ['role add Auditor Orders.Read'],
+    load: async () => (await import('./roles.ts')).runAddRole,
+  },
+  'role remove': {
+    argumentsText: '<role>',
+    summary: 'remove a role that no account has',
+    examples: ['role remove Auditor'],
+    load: async () => (await import('./roles.ts')).runRemoveRole,
+  },
   'role allow': {
     ...rolePermission,
     summary: 'give a role permissions',

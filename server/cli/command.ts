@@ -1,5 +1,6 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import { UsageError } from './failures.ts'
+import { didYouMean } from './nearest.ts'
 
 export interface OptionSpec {
   /** A text option shows this after its name; without it the option is a switch. */
@@ -91,7 +92,7 @@ function parse(args: string[], options: Record<string, OptionSpec>) {
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code
     if (!code?.startsWith('ERR_PARSE_ARGS')) throw error
-    throw new UsageError(describeParseError((error as Error).message))
+    throw new UsageError(describeParseError((error as Error).message, Object.keys(options)))
   }
 }
 
@@ -104,13 +105,20 @@ function parseArgsOptions(options: Record<string, OptionSpec>): ParseArgsOptions
   return config
 }
 
-function describeParseError(message: string): string {
+function describeParseError(message: string, known: string[]): string {
   const [first = message] = message.split(/\. |\.?\n/)
   const option = /'(-[^' ]*)/.exec(first)?.[1]
   if (option !== undefined && /pass|secret/i.test(option)) {
     return `unknown option '${option}': a password is read from a prompt or from standard input`
   }
-  return first.charAt(0).toLowerCase() + first.slice(1)
+  const meant =
+    option === undefined
+      ? ''
+      : didYouMean(
+          option,
+          known.map((name) => `--${name}`),
+        )
+  return first.charAt(0).toLowerCase() + first.slice(1) + (first.startsWith('Unknown option') ? meant : '')
 }
 
 function addValue(invocation: Invocation, name: string, value: string, list: boolean): void {

@@ -38,6 +38,15 @@ export function refusalOf(refusal: Refusal, subject: string): Refused {
       return new Refused(refusal.refused, `there is no user ${subject}`)
     case 'no-such-client':
       return new Refused(refusal.refused, `there is no client ${subject}`)
+    case 'role-taken':
+      return new Refused(refusal.refused, `there is a role ${subject} already`)
+    case 'role-held': {
+      const holders = refusal.accounts === 1 ? 'an account has it' : `${refusal.accounts} accounts have it`
+      return new Refused(
+        refusal.refused,
+        `the role ${subject} stays, for ${holders} (user revoke, client revoke)`,
+      )
+    }
     case 'unknown-role':
       return new Refused(
         refusal.refused,

@@ -1,3 +1,4 @@
+import { isAccountName } from '../auth/accounts/names.ts'
 import { type Permission, permissions } from '../auth/permissions.ts'
 import { listRoles } from '../auth/roles/store.ts'
 import { type Invocation, type Outcome, requiredArgument } from './command.ts'
@@ -15,6 +16,34 @@ export async function runListRoles(invocation: Invocation): Promise<Outcome> {
       roles.map((role) => [role.role, role.permissions.join(', ') || '-']),
     ),
   }
+}
+
+export async function runAddRole(invocation: Invocation): Promise<Outcome> {
+  const role = requiredArgument(invocation, 0, 'the role')
+  if (!isAccountName(role)) {
+    throw new Refused(
+      'invalid-role',
+      'a role begins with a letter and has at most 64 letters, digits and . _ -',
+    )
+  }
+  const given = splitCommas(invocation.positionals.slice(1))
+  const wanted = given.length === 0 ? [] : spellPermissions(given)
+  await withDatabase(invocation, async (db) =>
+    accepted(await db.write('addRole', { role, permissions: wanted }), role),
+  )
+  return {
+    value: { role, permissions: wanted },
+    text: `Added the role ${role} with ${wanted.length === 0 ? 'no permissions' : wanted.join(', ')}.`,
+  }
+}
+
+export async function runRemoveRole(invocation: Invocation): Promise<Outcome> {
+  const given = requiredArgument(invocation, 0, 'the role')
+  const role = await withDatabase(invocation, async (db) => {
+    const [spelled = given] = await spellRoles(db, [given])
+    return accepted(await db.write('removeRole', { role: spelled }), spelled).role
+  })
+  return { value: { role }, text: `Removed the role ${role}.` }
 }
 
 export function runAllow(invocation: Invocation): Promise<Outcome> {

@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs'
+import { readVersion } from '../version.ts'
 import { commands } from './catalogue.ts'
 import { type CommandSpec, parseInvocation } from './command.ts'
 import { describeFailure, Refused, UsageError } from './failures.ts'
 import { commandHelp, commandListHelp } from './help.ts'
+import { didYouMean } from './nearest.ts'
 import { traceOf } from './trace.ts'
 
 /** 0 done, 1 refused, 2 not understood. */
@@ -28,6 +30,14 @@ export async function runCommandLine(argumentsGiven: string[]): Promise<ExitStat
 async function dispatch(args: string[], json: boolean): Promise<ExitStatus> {
   const help = beforeTerminator(args).some((argument) => argument === '--help' || argument === '-h')
   const [first] = args
+  if (first === '--version') {
+    const version = readVersion()
+    print(
+      process.stdout,
+      json ? JSON.stringify({ version }) : `countersign ${version}, Node ${process.versions.node}`,
+    )
+    return 0
+  }
   if (first === undefined || first.startsWith('-') || first === 'help') {
     const asked = help || first === 'help'
     if (!asked && first !== undefined) throw new UsageError(`a command comes first${hint()}`)
@@ -71,13 +81,25 @@ function findCommand(args: string[]): [string, CommandSpec] | undefined {
 /** `user`, `user --help` and `user wrong`: the first word may still be a group of commands. */
 function explainGroup(args: string[], help: boolean, json: boolean): ExitStatus {
   const [group = '', second] = args
-  const known = [...commands.keys()].some((name) => name.startsWith(`${group} `))
-  if (!known) throw new UsageError(`no command '${group}'${hint()}`)
+  const known = groups().has(group)
   const named = second !== undefined && !second.startsWith('-')
-  if (named && !help) throw new UsageError(`no command '${group} ${second}'${hint(group)}`)
+  if (!known) {
+    const meant =
+      didYouMean(named ? `${group} ${second}` : group, commands.keys()) || didYouMean(group, groups())
+    throw new UsageError(`no command '${group}'${meant}${hint()}`)
+  }
+  if (named && !help) {
+    const given = `${group} ${second}`
+    throw new UsageError(`no command '${given}'${didYouMean(given, commands.keys())}${hint(group)}`)
+  }
   if (json && !help) throw new UsageError(`${group}: a command is missing${hint(group)}`)
   print(help ? process.stdout : process.stderr, commandListHelp(group))
   return help ? 0 : 2
+}
+
+/** `user`, `client`: the first words of commands of two. */
+function groups(): Set<string> {
+  return new Set([...commands.keys()].flatMap((name) => name.split(' ').slice(0, -1)))
 }
 
 function hint(name?: string): string {

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Config } from '../config.ts'
 import { parseDatabaseUrl } from '../db/address.ts'
 import type { Log } from '../log.ts'
 import type { AppDatabase } from '../operations.ts'
+import { readVersion } from '../version.ts'
 import type { App } from './route.ts'
 
 export interface Metrics {
@@ -47,14 +47,13 @@ export async function startMetrics(parts: MetricsParts, port: number): Promise<M
 }
 
 function describeBuild(registry: Registry, { database }: Config): void {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
   const { engine } = parseDatabaseUrl(database.databaseUrl)
   new Gauge({
     name: 'countersign_build_info',
     help: 'Versions of the service and of Node, and the engine of its database. Always 1.',
     labelNames: ['version', 'node', 'engine'],
     registers: [registry],
-  }).set({ version, node: process.versions.node, engine }, 1)
+  }).set({ version: readVersion(), node: process.versions.node, engine }, 1)
 }
 
 /** Sign-ins by the operation that exchanges a credential. */

@@ -154,4 +154,29 @@ describe('role list, allow and deny', { concurrency: 4 }, () => {
       ],
     )
   })
+
+  it('are added and removed, but for one that an account has', async (t) => {
+    const cli = commandLine(t)
+    assert.deepEqual(await cli.json('role add Auditor Orders.Read'), {
+      role: 'Auditor',
+      permissions: ['Orders.Read'],
+    })
+    assert.deepEqual(await cli.run('role add auditor'), refusal('there is a role auditor already'))
+    assert.deepEqual(
+      await cli.run('role add 7'),
+      refusal('a role begins with a letter and has at most 64 letters, digits and . _ -'),
+    )
+    await cli.run('client add billing --role Auditor')
+    assert.deepEqual(
+      await cli.run('role remove auditor'),
+      refusal('the role Auditor stays, for an account has it (user revoke, client revoke)'),
+    )
+    await cli.run('client revoke billing Auditor')
+    assert.deepEqual(await cli.json('role remove auditor'), { role: 'Auditor' })
+    const { role } = (await cli.json<{ role: string }[]>('role list'))[0] ?? {}
+    assert.deepEqual(
+      [role, await cli.run('role remove auditor')],
+      ['Admin', refusal('there is no role auditor; the roles are Admin, Operator, Viewer')],
+    )
+  })
 })

@@ -86,7 +86,7 @@ describe('copy refuses a source', { concurrency: 4 }, () => {
       [
         refusal(`--from: there is no database at ${cli.databaseFile}`),
         refusal(`--from: ${cli.folder} is not a file`),
-        refusal('--from: text cannot be locked: SQLite answered SQLITE_NOTADB'),
+        refusal('--from: text cannot be locked: SQLite answered SQLITE_NOTADB: file is not a database'),
       ],
     )
   })
@@ -112,7 +112,9 @@ describe('copy refuses a source', { concurrency: 4 }, () => {
     writer.exec('begin immediate')
     assert.deepEqual(
       await copy(cli, nowhere),
-      refusal(`--from: ${cli.databaseFile} cannot be locked: SQLite answered SQLITE_BUSY`),
+      refusal(
+        `--from: ${cli.databaseFile} cannot be locked: SQLite answered SQLITE_BUSY: database is locked`,
+      ),
     )
   })
 })

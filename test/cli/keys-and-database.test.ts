@@ -105,7 +105,7 @@ describe('migrate', { concurrency: 4 }, () => {
     ])
     assert.deepEqual(results, [
       refusal(`DATABASE_URL: ${cli.folder} is not a file`),
-      refusal('DATABASE_URL: text cannot be used: SQLite answered SQLITE_NOTADB'),
+      refusal('DATABASE_URL: text cannot be used: SQLite answered SQLITE_NOTADB: file is not a database'),
       refusal('DATABASE_URL: file: must be followed by the path of a file'),
       refusal('DATABASE_URL: must be file:PATH (SQLite) or postgres://... (PostgreSQL)'),
     ])

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { type StdioOptions, spawnSync } from 'node:child_process'
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { commands } from '../../server/cli/catalogue.ts'
 import { describeFailure } from '../../server/cli/failures.ts'
@@ -65,8 +66,8 @@ describe('a wrong command line', { concurrency: 4 }, () => {
     const cli = commandLine(t)
     const roleOption = "option '--role' argument is ambiguous"
     const cases: [args: string, message: string, help: string][] = [
-      ['users', "no command 'users'", ''],
-      ['user remove jo', "no command 'user remove'", 'user '],
+      ['users', "no command 'users' (did you mean user?)", ''],
+      ['user remove jo', "no command 'user remove' (did you mean user revoke?)", 'user '],
       ['user', 'user: a command is missing', 'user '],
       ['', 'a command comes first', ''],
       ['user list --frob=hunter2', "user list: unknown option '--frob'", 'user list '],
@@ -136,5 +137,56 @@ describe('a configuration with faults', () => {
     )
     assert.equal(message, 'Countersign cannot start:\n  - PORT: must be x\n  - HOST: must be y')
     assert.equal(exitStatus, 1)
+  })
+})
+
+describe('what is meant', { concurrency: 4 }, () => {
+  const mistyped: Record<string, string> = {
+    'user lst': "no command 'user lst' (did you mean user list?) (see: node server/main.ts user --help)",
+    'usr list': "no command 'usr' (did you mean user list?) (see: node server/main.ts --help)",
+    servr: "no command 'servr' (did you mean serve?) (see: node server/main.ts --help)",
+    frobnicate: "no command 'frobnicate' (see: node server/main.ts --help)",
+    'user add --rol X':
+      "user add: unknown option '--rol' (did you mean --role?) (see: node server/main.ts user add --help)",
+  }
+  for (const [line, message] of Object.entries(mistyped)) {
+    it(`by ${line}`, async (t) => {
+      const stderr = `countersign: ${message}\n`
+      assert.deepEqual(await commandLine(t).run(line), { status: 2, stdout: '', stderr })
+    })
+  }
+})
+
+describe('the program', () => {
+  const root = new URL('../..', import.meta.url)
+  const run = (...args: string[]) => spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' })
+
+  it('tells its version', () => {
+    const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
+    const { stdout } = run('server/countersign.cjs', '--version')
+    assert.equal(stdout, `countersign ${version}, Node ${process.versions.node}\n`)
+    assert.deepEqual(JSON.parse(run('server/main.ts', '--version', '--json').stdout), { version })
+  })
+
+  it('says which Node it needs on one that cannot read it', () => {
+    const old = `Object.defineProperty(process, 'versions', { value: { node: '20.20.2' } })`
+    const { status, stderr } = run('-e', `${old}; require('./server/countersign.cjs')`)
+    const line = `countersign: Node 26 or newer is needed; this is 20.20.2 (${process.execPath})\n`
+    assert.deepEqual([status, stderr], [1, line])
+  })
+
+  it('says in one line that its output is lost on a full disk', {
+    skip: !existsSync('/dev/full') && 'needs /dev/full',
+  }, () => {
+    const full = openSync('/dev/full', 'w')
+    const stdio: StdioOptions = ['ignore', full, 'pipe']
+    const { status, stderr } = spawnSync(process.execPath, ['server/main.ts', '--help'], {
+      cwd: root,
+      encoding: 'utf8',
+      stdio,
+    })
+    closeSync(full)
+    assert.equal(status, 1)
+    assert.match(stderr, /^countersign: standard output cannot be written: ENOSPC[^\n]*\n$/)
   })
 })

@@ -2,9 +2,12 @@ import type { Kysely, Transaction } from 'kysely'
 import type { Database } from '../../db/tables.ts'
 import type { Permission } from '../permissions.ts'
 import {
+  countHolders,
   deletePermissions,
+  deleteRole,
   deleteRoles,
   insertPermissions,
+  insertRole,
   insertRoles,
   roleNames,
   rolesOf,
@@ -36,6 +39,8 @@ import {
 export type Refusal =
   | { refused: 'name-taken' | 'email-taken' | 'no-such-user' | 'no-such-client' }
   | { refused: 'unknown-role'; unknown: string[]; known: string[] }
+  | { refused: 'role-taken' }
+  | { refused: 'role-held'; accounts: number }
 
 type Trx = Transaction<Database>
 
@@ -216,6 +221,27 @@ export interface ChangePermissionsInput {
   permissions: Permission[]
 }
 
+/** No two roles differ in case alone. */
+export async function addRole(
+  trx: Trx,
+  { role, permissions }: ChangePermissionsInput,
+): Promise<{ role: string } | Refusal> {
+  const isTaken = (await roleNames(trx)).some((name) => name.toLowerCase() === role.toLowerCase())
+  if (isTaken || !(await insertRole(trx, role))) return { refused: 'role-taken' }
+  if (permissions.length > 0) await insertPermissions(trx, role, permissions)
+  return { role }
+}
+
+/** Only one that no account has: to take it from them is a decision about each. */
+export async function removeRole(trx: Trx, { role }: { role: string }): Promise<{ role: string } | Refusal> {
+  const unknown = await refuseUnknownRoles(trx, [role])
+  if (unknown !== undefined) return unknown
+  const accounts = await countHolders(trx, role)
+  if (accounts > 0) return { refused: 'role-held', accounts }
+  await deleteRole(trx, role)
+  return { role }
+}
+
 /** `changed` names what the role did not hold. Takes effect within PERMISSION_CACHE_TTL_SECONDS everywhere. */
 export async function allowPermissions(
   trx: Trx,
@@ -252,7 +278,7 @@ async function revokeCredentials(trx: Trx, principalIds: number[], now: number):
   await endCredentialsEpoch(trx, principalIds)
 }
 
-/** Roles come from migrations only, so what is read here cannot change before it is used. */
+/** A role that goes before it is used is missed by the foreign key. */
 async function refuseUnknownRoles(trx: Trx, roles: string[]): Promise<Refusal | undefined> {
   const known = await roleNames(trx)
   const unknown = roles.filter((role) => !known.includes(role))

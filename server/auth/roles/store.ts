@@ -84,6 +84,31 @@ export async function listRoles(db: Kysely<Database>) {
   }))
 }
 
+/** False when the role is there already. */
+export async function insertRole(trx: Transaction<Database>, name: string): Promise<boolean> {
+  const inserted = trx
+    .insertInto('roles')
+    .values({ name })
+    .onConflict((conflict) => conflict.doNothing())
+  return (await inserted.returning('name').execute()).length > 0
+}
+
+/** The role with its permissions; fails, by the foreign key, when an account has it. */
+export async function deleteRole(trx: Transaction<Database>, role: string): Promise<void> {
+  await trx.deleteFrom('role_permissions').where('role', '=', role).execute()
+  await trx.deleteFrom('roles').where('name', '=', role).execute()
+}
+
+/** How many accounts have the role. */
+export async function countHolders(db: Kysely<Database>, role: string): Promise<number> {
+  const holders = await db
+    .selectFrom('principal_roles')
+    .select('principal_id')
+    .where('role', '=', role)
+    .execute()
+  return holders.length
+}
+
 /** Returns what the role did not hold, sorted. */
 export async function insertPermissions(
   trx: Transaction<Database>,

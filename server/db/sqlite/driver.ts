@@ -109,7 +109,7 @@ export function translateErrors<T>(work: () => T): T {
   } catch (error) {
     if (error instanceof QueryTooSlow) throw error
     if (error instanceof Sqlite.SqliteError && unavailable.test(error.code)) {
-      throw new DatabaseUnavailable(`SQLite answered ${error.code}`, { cause: error })
+      throw new DatabaseUnavailable(`SQLite answered ${error.code}: ${error.message}`, { cause: error })
     }
     if (error instanceof TypeError && error.message === 'The database connection is not open') {
       throw new DatabaseUnavailable('the database connection is closed', { cause: error })
