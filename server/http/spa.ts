@@ -35,6 +35,8 @@ export async function registerWebApp(app: App): Promise<SendPage> {
 
 /** index.html, never cached, for every address of the web app; files under /assets/ as they are. */
 function sendWebApp(request: FastifyRequest, reply: FastifyReply, path: string, root: string): FastifyReply {
+  // Behind the sign-in there is nothing to find.
+  if (path === '/robots.txt') return reply.type('text/plain').send('User-agent: *\nDisallow: /\n')
   const isAsset = path === '/assets' || path.startsWith('/assets/')
   if (isAsset && !isFile(path, root)) throw new Problem('route-not-found')
   // Files are small and sent whole. With these headers the file server would fail.

@@ -75,6 +75,25 @@ async function approvedOnce(rows: OrderRow[], by = 'admin'): Promise<string[]> {
   return approved.map(({ customer }) => customer)
 }
 
+describe('without a selection', sideBySide, () => {
+  it('the key asks about the row that has the focus, or says what is missing', async (t) => {
+    const { page } = await atList(t, 'Grebe', 2)
+    await page.keyboard.press('a')
+    await page.getByText('Select orders first, or go to one with j and k.').waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('a')
+    await titled(page, 'Approve this order?')
+    await dialog(page).getByText('Grebe 1').waitFor()
+    await inDialog(page, 'Approve').click()
+    await closed(page)
+    await row(page, 'Grebe 1').getByText('Approved').waitFor()
+    await focuses(page, 'Grebe 1')
+    await page.keyboard.press('a')
+    await page.getByText('Only pending orders can be approved.').waitFor()
+    assert.equal(await dialog(page).count(), 0)
+  })
+})
+
 describe('a selection', sideBySide, () => {
   it('lasts over pages and sorting, is counted and summed, and ends approved', async (t) => {
     const { page, rows, names } = await atList(t, 'Owl', 30)
@@ -82,9 +101,9 @@ describe('a selection', sideBySide, () => {
     await bar(page).getByText('2 selected').waitFor()
     await page.getByRole('button', { name: 'Next page' }).click()
     await showsCustomers(page, names.slice(25))
-    await bar(page).getByText('2 selected, 2 on other pages').waitFor()
+    await bar(page).getByText('2 selected, 4.00, 2 of them on other pages').waitFor()
     await choose(page, ['Owl 30'])
-    await bar(page).getByText('3 selected, 2 on other pages').waitFor()
+    await bar(page).getByText('3 selected, 34.00, 2 of them on other pages').waitFor()
     const sent = approvalsOf(page)
     await openWithKey(page, 3)
     await focuses(page, 'Cancel')
@@ -132,8 +151,6 @@ describe('a selection', sideBySide, () => {
     await bar(page).getByRole('button', { name: 'Clear' }).click()
     await bar(page).waitFor({ state: 'detached' })
     await focuses(page, 'Gull 2')
-    await page.keyboard.press('a')
-    assert.equal(await dialog(page).count(), 0)
     assert.deepEqual(await approvedOnce(rows), [])
   })
 
@@ -146,7 +163,9 @@ describe('a selection', sideBySide, () => {
     await page.getByRole('button', { name: 'Next page' }).click()
     await eventually(async () => assert.equal((await customersOf(page)).length, 20))
     await all.check()
-    await bar(page).getByText('120 selected, 100 on other pages').waitFor()
+    await bar(page)
+      .getByText(/^120 selected, [\d,]+\.00, 100 of them on other pages$/)
+      .waitFor()
     await bar(page).getByRole('button', { name: 'Approve the first 100' }).click()
     await inDialog(page, 'Approve 100 orders').click()
     await titled(page, '100 orders approved')

@@ -6,7 +6,6 @@ import { newUser, type TestUser } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import {
   endSessions,
-  expectAnonymousLoad,
   heading,
   listRequests,
   signInByForm,
@@ -292,7 +291,6 @@ describe('what somebody entered', sideBySide, () => {
 async function somebodyAtTheForm(t: TestContext): Promise<{ person: Person; user: TestUser }> {
   const user = await newUser(service)
   const person = await browser.person(t, { service })
-  expectAnonymousLoad(person)
   await person.page.goto('/orders/new')
   await signInByForm(person.page, user.credentials, customer(person.page))
   return { person, user }

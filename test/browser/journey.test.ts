@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { expectAnonymousLoad, heading, nameCard, signInByForm } from '../support/browser/journeys.ts'
+import { heading, nameCard, signInByForm } from '../support/browser/journeys.ts'
 import { searchBox, showsCustomers, storedOrder } from '../support/browser/orders.ts'
 import { openBrowser } from '../support/browser/person.ts'
 import { passwordOf, type Service, startService } from '../support/service.ts'
@@ -17,7 +17,6 @@ describe('the way of an order through the app, on either engine', () => {
   it('leads from the sign-in to its creation, finds it by every kind of search, and approves it', async (t) => {
     const person = await browser.person(t, { service })
     const { page } = person
-    expectAnonymousLoad(person)
     await page.goto('/orders/new')
     await signInByForm(page, passwordOf('admin'), nameCard(page, 'admin'))
     await page.getByLabel('Customer').fill('Straße & Söhne «Ⅷ»')

@@ -4,7 +4,6 @@ import type { Page } from 'playwright-core'
 import { newUser } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import {
-  expectAnonymousLoad,
   heading,
   listRequests,
   nameCard,
@@ -299,7 +298,6 @@ describe('the overview without orders', sideBySide, () => {
     const person = await browser.person(t, { service })
     const { page } = person
     const requests = listRequests(page)
-    expectAnonymousLoad(person)
     await page.goto('/')
     await signInByForm(page, user.credentials, nameCard(page, user.userName))
     await page.getByRole('heading', { name: 'You cannot view orders' }).waitFor()

@@ -4,7 +4,6 @@ import { newUser, storedCredentials } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import {
   endSessions,
-  expectAnonymousLoad,
   heading,
   hold,
   keepDrawings,
@@ -16,6 +15,7 @@ import {
   waitForAddress,
   waitForFocus,
 } from '../support/browser/journeys.ts'
+import { eventually } from '../support/browser/orders.ts'
 import { openBrowser, type Person, screenshot, signIn } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import { createdId } from '../support/orders.ts'
@@ -44,7 +44,6 @@ describe('signing in', () => {
   it('goes by the keyboard alone', async (t) => {
     const user = await newUser(service)
     const person = await browser.person(t, { service })
-    expectAnonymousLoad(person)
     await person.page.goto('/')
     await waitForFocus(person.page.getByLabel('Email'))
     assert.equal(await person.page.title(), 'Sign in · Countersign')
@@ -59,7 +58,6 @@ describe('signing in', () => {
     const user = await newUser(service)
     const person = await browser.person(t, { service })
     const { page } = person
-    expectAnonymousLoad(person)
     await page.goto('/orders')
     person.expectFault(/ 401 .*\/v1\/auth\/session\)/)
     await waitForFocus(page.getByLabel('Email'))
@@ -82,7 +80,6 @@ describe('signing in', () => {
 
   it('says the same of an account that does not exist', async (t) => {
     const person = await browser.person(t, { service })
-    expectAnonymousLoad(person)
     await person.page.goto('/sign-in')
     person.expectFault(/ 401 .*\/v1\/auth\/session\)/)
     await waitForFocus(person.page.getByLabel('Email'))
@@ -96,7 +93,6 @@ describe('signing in', () => {
     await failSignIns(user.email, 8)
     const person = await browser.person(t, { service })
     const { page } = person
-    expectAnonymousLoad(person)
     await page.goto('/sign-in')
     person.expectFault(/ 429 .*\/v1\/auth\/session\)/)
     const requests = listRequests(page)
@@ -119,7 +115,6 @@ describe('signing in', () => {
   it('says that the service does not answer, and succeeds when it does again', async (t) => {
     const user = await newUser(service)
     const person = await browser.person(t, { service })
-    expectAnonymousLoad(person)
     await person.page.goto('/sign-in', { waitUntil: 'networkidle' })
     await waitForFocus(person.page.getByLabel('Email'))
     await person.network('stopped')
@@ -134,7 +129,6 @@ describe('signing in', () => {
   it('signs in once, however often a slow service is asked', async (t) => {
     const user = await newUser(service)
     const person = await browser.person(t, { service })
-    expectAnonymousLoad(person)
     await person.page.goto('/sign-in')
     await waitForFocus(person.page.getByLabel('Email'))
     await person.network({ slowBySeconds: 0.3 })
@@ -160,7 +154,6 @@ describe('the way through the sign-in form', () => {
   it('leads back to exactly the address that was asked for', async (t) => {
     const deep = '/orders?filter=customer%3A%22a+%26+b%22+total%3E%3D1.5&pageSize=50&orderBy=total&order=Desc'
     const person = await browser.person(t, { service })
-    expectAnonymousLoad(person)
     await person.page.goto(deep)
     await signInHeading(person.page).waitFor()
     await signInByForm(person.page, passwordOf('viewer'), heading(person.page, 'Orders'))
@@ -180,7 +173,6 @@ describe('the way through the sign-in form', () => {
       '/.//evil.example',
       'javascript:alert(1)',
     ]
-    expectAnonymousLoad(person)
     await page.goto(`/sign-in?to=${encodeURIComponent('https://evil.example/orders')}`)
     await signInByForm(page, passwordOf('viewer'), heading(page, /viewer/))
     await waitForAddress(person, '/')
@@ -195,7 +187,6 @@ describe('the way through the sign-in form', () => {
     const person = await browser.person(t, { service })
     const { page } = person
     await page.goto('/problems')
-    expectAnonymousLoad(person)
     await page.goto('/orders')
     await signInHeading(page).waitFor()
     await signInByForm(page, passwordOf('viewer'), heading(page, 'Orders'))
@@ -227,7 +218,6 @@ describe('signing out', () => {
     assert.doesNotMatch(await takeDrawings(page), /Protected Pencils|operator/)
     assert.deepEqual(requests, [])
     assert.equal((await page.context().cookies()).length, 0)
-    expectAnonymousLoad(person)
     await page.goto('/orders')
     await signInHeading(page).waitFor()
     assert.doesNotMatch(await takeDrawings(page), /Protected Pencils|operator/)
@@ -249,22 +239,23 @@ describe('signing out', () => {
 })
 
 describe('before it is known who is there', () => {
+  const isThere = 'GET /v1/auth/csrf'
   const asks = ['GET /v1/auth/me', 'GET /v1/auth/me/permissions']
   const splash = ({ page }: Person) => page.locator('main[aria-busy=true]').getByAltText('Countersign')
+  const inside = /Orders|Overview|Sign out|Protected Pencils/
 
-  it('nothing of the app is drawn and no order asked for; for nobody it stays so', async (t) => {
+  it('nothing of the app is drawn and no order asked for; for nobody it stays so, without a fault', async (t) => {
     const person = await browser.person(t, { service })
     const { page } = person
     await keepDrawings(page)
     const requests = listRequests(page)
-    const release = await hold(page, '**/v1/auth/me{,/permissions}')
-    expectAnonymousLoad(person)
+    const release = await hold(page, '**/v1/auth/csrf')
     await page.goto('/orders')
     await splash(person).waitFor()
     await release()
     await signInHeading(page).waitFor()
-    assert.deepEqual(requests.sort(), asks)
-    assert.doesNotMatch(await takeDrawings(page), /Orders|Overview|Sign out|Protected Pencils/)
+    assert.deepEqual(requests, [isThere])
+    assert.doesNotMatch(await takeDrawings(page), inside)
   })
 
   it('nothing of the app is drawn and no order asked for; for somebody it follows', async (t) => {
@@ -276,11 +267,38 @@ describe('before it is known who is there', () => {
     const release = await hold(page, '**/v1/auth/me{,/permissions}')
     await page.goto('/orders')
     await splash(person).waitFor()
-    assert.deepEqual(requests.sort(), asks)
-    assert.doesNotMatch(await takeDrawings(page), /Orders|Overview|Sign out|Protected Pencils/)
+    await eventually(() => assert.deepEqual(requests.toSorted(), [isThere, ...asks]))
+    assert.doesNotMatch(await takeDrawings(page), inside)
     await release()
     await page.getByText('Protected Pencils').waitFor()
     assert.doesNotMatch(await takeDrawings(page), /Sign in/)
+  })
+
+  it('the orders are on their way where a session is remembered, and are not drawn before', async (t) => {
+    const person = await browser.person(t, { service })
+    const { page } = person
+    const user = await newUser(service)
+    await page.goto('/orders')
+    await signInByForm(page, user.credentials, page.getByText('Protected Pencils'))
+    await keepDrawings(page)
+    const requests = listRequests(page)
+    const release = await hold(page, '**/v1/auth/me{,/permissions}')
+    const list = page.waitForResponse('**/v1/orders?*')
+    await page.reload()
+    await list
+    assert.deepEqual(requests.toSorted(), [...asks, 'GET /v1/orders'])
+    assert.doesNotMatch(await takeDrawings(page), inside)
+    await release()
+    await page.getByText('Protected Pencils').waitFor()
+    assert.equal(requests.filter((request) => request === 'GET /v1/orders').length, 1)
+    await endSessions(service, user)
+    person.expectFault(/ 401 /)
+    await page.reload()
+    await signInHeading(page).waitFor()
+    await person.assertClean()
+    await page.reload()
+    await signInHeading(page).waitFor()
+    assert.deepEqual(requests.slice(-1), [isThere])
   })
 
   it('a page out of the back-forward cache shows nothing of a session that has ended', async (t) => {
@@ -288,7 +306,6 @@ describe('before it is known who is there', () => {
     const person = await browser.person(t, { service })
     const { page } = person
     await keepDrawings(page)
-    expectAnonymousLoad(person)
     await page.goto('/orders')
     await signInByForm(page, user.credentials, page.getByText('Protected Pencils'))
     await endSessions(service, user)

@@ -3,7 +3,6 @@ import { after, before, describe, it, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { newUser, type TestUser } from '../support/accounts.ts'
 import {
-  expectAnonymousLoad,
   heading,
   hold,
   keepDrawings,
@@ -37,7 +36,6 @@ async function twoTabs(t: TestContext, address: string, roles = ['Operator']): P
   const user = await newUser(service, { roles })
   const person = await browser.person(t, { service })
   const first = person.page
-  expectAnonymousLoad(person)
   await first.goto('/orders')
   await signInByForm(first, user.credentials, first.getByText('Protected Pencils'))
   const second = await first.context().newPage()
@@ -111,7 +109,6 @@ describe('two tabs of one person', sideBySide, () => {
     const context = person.page.context()
     await context.clock.install()
     const first = person.page
-    expectAnonymousLoad(person)
     await first.goto('/orders')
     await signInByForm(first, user.credentials, first.getByText('Protected Pencils'))
     const second = await context.newPage()

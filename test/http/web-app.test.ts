@@ -32,6 +32,12 @@ describe('the web app', () => {
     }
   })
 
+  it('tells robots that there is nothing for them', async () => {
+    const answer = await service.client().get('/robots.txt')
+    assert.match(answer.headers.get('content-type') ?? '', /^text\/plain/)
+    assert.equal(answer.text, 'User-agent: *\nDisallow: /\n')
+  })
+
   it('is a 404 problem for every other method', async () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND']) {
       const answer = await exchange(service.baseUrl, request(method, '/orders'))

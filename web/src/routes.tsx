@@ -9,6 +9,7 @@ import {
 import { useEffect, useState } from 'react'
 import { startSession, useSession } from './auth/session.ts'
 import { SignInView } from './auth/sign-in.tsx'
+import { OrderListView } from './orders/list/list.tsx'
 import { parseListSearch } from './orders/list/search.ts'
 import { parseOverviewSearch } from './overview/span.ts'
 import { Announcements } from './ui/announcements.tsx'
@@ -94,7 +95,6 @@ function innerAddress(value: unknown): string {
 
 const views = {
   overview: lazyView(() => import('./overview/overview.tsx'), 'OverviewView'),
-  list: lazyView(() => import('./orders/list/list.tsx'), 'OrderListView'),
   create: lazyView(() => import('./orders/create/create.tsx'), 'CreateOrderView'),
   order: lazyView(() => import('./orders/one/order.tsx'), 'OrderView'),
 }
@@ -109,7 +109,8 @@ const orderList = createRoute({
   getParentRoute: () => signedIn,
   path: '/orders',
   validateSearch: parseListSearch,
-  component: views.list,
+  // In the first file: most come for the list, and a file of its own would be one more wait on a slow way.
+  component: OrderListView,
 })
 const newOrder = createRoute({
   getParentRoute: () => signedIn,

@@ -3,12 +3,6 @@ import { hashOf, type TestUser } from '../accounts.ts'
 import type { Service } from '../service.ts'
 import type { Person } from './person.ts'
 
-/** A page that is loaded without a session asks once who it is for. */
-export function expectAnonymousLoad({ expectFault }: Person): void {
-  expectFault(/ 401 .*\/v1\/auth\/me\)/)
-  expectFault(/ 401 .*\/v1\/auth\/me\/permissions\)/)
-}
-
 export const signInHeading = (page: Page) => page.getByRole('heading', { name: 'Sign in to Countersign' })
 
 /** On the sign-in form that is on the screen, or on its way there; `afterSignIn` is what then has to be seen. */

@@ -83,6 +83,8 @@ describe('a page for the back-forward cache', () => {
     page.happen('pageshow', true)
     await new Promise(setImmediate)
     assert.deepEqual(currentSession(), { kind: 'anonymous', ending: 'expired' })
+    // What was asked for early, before it was known that nobody is there.
+    assert.equal(forgotten, 2)
   })
 
   it('that is left for good, or shown for the first time, changes nothing', () => {

@@ -96,5 +96,5 @@ function useRefreshOnActivity(life: SessionLife | undefined): void {
 /** The clock says that the session is over: no protected content stays, whatever the network does. */
 async function confirmEnd(): Promise<void> {
   endSession('expired')
-  await loadSession('expired')
+  await loadSession('expired', true)
 }

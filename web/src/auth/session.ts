@@ -10,6 +10,7 @@ import { isPassing, problemOf, retryDelayMilliseconds } from '../api/problem.ts'
 import type { components } from '../api/schema.ts'
 import { observable } from '../ui/observable.ts'
 import { pause } from '../ui/pause.ts'
+import { readSetting, writeSetting } from '../ui/settings.ts'
 import { listenToOtherTabs, type SessionLife, tellOtherTabs } from './other-tabs.ts'
 
 export type User = components['schemas']['CurrentUserResponse']
@@ -62,16 +63,22 @@ let turn = 0
 function become(next: Session): void {
   const previous = session.get()
   if (next.kind !== 'signed-in') life.set(undefined)
+  if (next.kind === 'anonymous') writeSetting(endSetting, '')
   session.set(next)
   const isSamePerson =
     previous.kind === 'signed-in' && next.kind === 'signed-in' && next.user.id === previous.user.id
-  if (previous.kind !== 'signed-in' || isSamePerson) return
+  // Orders may have been fetched before it was known that nobody is there (main.tsx).
+  const wasExpected = previous.kind === 'loading' && next.kind === 'anonymous'
+  if (isSamePerson || (previous.kind !== 'signed-in' && !wasExpected)) return
   hands += 1
   for (const forget of forgetters) forget()
 }
 
-/** Asks the service who is signed in; again and again while it does not answer. */
-export async function loadSession(ending?: Ending): Promise<void> {
+/**
+ * Asks the service who is signed in; again and again while it does not answer. `isDoubtful`: maybe nobody, which is then
+ * asked first in a way that is no fault in the browser's console.
+ */
+export async function loadSession(ending?: Ending, isDoubtful = false): Promise<void> {
   turn += 1
   const asked = turn
   const settle = (next: Session) => {
@@ -79,6 +86,7 @@ export async function loadSession(ending?: Ending): Promise<void> {
   }
   for (let tries = 0; asked === turn; tries += 1) {
     try {
+      if (isDoubtful && !(await isThere())) return settle({ kind: 'anonymous', ...(ending && { ending }) })
       const [user, { permissions }] = await Promise.all([
         answerOf(client.GET('/v1/auth/me')),
         answerOf(client.GET('/v1/auth/me/permissions')),
@@ -95,13 +103,27 @@ export async function loadSession(ending?: Ending): Promise<void> {
   }
 }
 
+/** The token that a sign-in needs is for anybody, and its answer tells of a session where there is one. */
+async function isThere(): Promise<boolean> {
+  forgetAntiforgeryToken()
+  await fetchAntiforgeryToken()
+  return life.get() !== undefined
+}
+
+const endSetting = 'session-end'
+
+/** Whether this browser was told of a session that is not over yet. */
+export function isRemembered(): boolean {
+  return Number(readSetting(endSetting)) > Date.now()
+}
+
 let isStarted = false
 
 /** Asks once who is signed in, for the first view that needs to know. */
 export function startSession(): void {
   if (isStarted) return
   isStarted = true
-  void loadSession()
+  void loadSession(undefined, !isRemembered())
 }
 
 /** Throws `ProblemError` (`invalid-credentials`, `too-many-attempts`, ...), `NoAnswerError` or `NoCookieError`. */
@@ -169,6 +191,7 @@ function recordLife(answer: Response): void {
   const correction = Math.abs(ahead) < 2_000 ? 0 : ahead
   const told = { idleEndsAt: idle + correction, endsAt: end + correction, toldAt: now }
   life.set(told)
+  writeSetting(endSetting, String(Math.min(told.idleEndsAt, told.endsAt)))
   tellOtherTabs({ kind: 'life', life: told })
 }
 
@@ -188,5 +211,5 @@ addEventListener('pagehide', ({ persisted }) => {
   if (persisted && session.get().kind === 'signed-in') become({ kind: 'loading' })
 })
 addEventListener('pageshow', ({ persisted }) => {
-  if (persisted && session.get().kind === 'loading') void loadSession('expired')
+  if (persisted && session.get().kind === 'loading') void loadSession('expired', true)
 })

@@ -1,6 +1,6 @@
 /**
  * Small choices of a person, kept in this browser; where it does not allow that, for this page only. Never anything
- * about orders or sessions.
+ * about orders; of a session only when it ends.
  */
 const forThisPage = new Map<string, string>()
 

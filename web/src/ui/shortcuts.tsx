@@ -15,7 +15,7 @@ const shortcuts = [
   ['h', 'Overview'],
   ['j k', 'Next and previous row'],
   ['x', 'Select the row'],
-  ['a', 'Approve the open order, or the selected ones'],
+  ['a', 'Approve the open order, the selected ones, or that of the row'],
   ['?', 'Show this list'],
 ] as const
 

@@ -143,14 +143,7 @@ function Orders(props: OrdersProps) {
         <NoRows {...props} />
       )}
       <div className="list-foot">
-        {mayApprove && (
-          <SelectionBar
-            chosen={chosen}
-            countHere={items.filter(({ id }) => chosen.has(id)).length}
-            approving={approving}
-            onClear={clear}
-          />
-        )}
+        {mayApprove && <SelectionBar chosen={chosen} orders={items} approving={approving} onClear={clear} />}
         {hasRows && <Pages {...props} />}
       </div>
     </div>
@@ -181,14 +174,14 @@ interface RowsProps extends OrdersProps {
   onChoose(orders: readonly OrderSummary[], isChosen: boolean): void
 }
 
-function Rows({ search, shown, isStale, change, wantsFocus, chosen, onChoose }: RowsProps) {
+function Rows({ shown, isStale, change, wantsFocus, chosen, onChoose }: RowsProps) {
   const { page, search: asked, pageSize, totalCount } = shown
   const { onOpen, onIntent } = useOpening()
   useEffect(() => {
     if (wantsFocus.current) focusRow([])
     wantsFocus.current = false
   }, [wantsFocus])
-  const { orderBy, order } = sortOf(search)
+  const { orderBy, order } = sortOf(asked)
   const sort = useMemo(() => ({ orderBy, order }), [orderBy, order])
   const onSort = useCallback((key: SortKey) => change((before) => sortedBy(before, key)), [change])
   return (

@@ -1,11 +1,15 @@
 import { type ReactNode, type Ref, type RefObject, useRef, useState } from 'react'
-import { formatCount } from '../../ui/format.ts'
+import { announce } from '../../ui/announce.ts'
+import { formatCount, formatTotal } from '../../ui/format.ts'
 import { CheckIcon } from '../../ui/icons.tsx'
 import { useShortcut } from '../../ui/shortcuts.tsx'
 import type { Subject } from '../approve/approvals.ts'
 import type { Chosen } from '../approve/chosen.ts'
 import { ApproveDialog } from '../approve/dialog.tsx'
-import { focusRow } from './rows.ts'
+import { sumOfTotals } from '../approve/totals.ts'
+import type { OrderSummary } from '../order.ts'
+import { pending } from '../states.ts'
+import { focusRow, rowIdOf } from './rows.ts'
 
 /** What one dialog takes; the others stay selected for the next one. */
 const mostAtOnce = 100
@@ -47,21 +51,28 @@ function focusNear(button: HTMLButtonElement | null, ids: readonly string[]): vo
 
 interface BarProps {
   chosen: Chosen
-  /** How many of them are on the page that is shown. */
-  countHere: number
+  /** Of the page that is shown. */
+  orders: readonly OrderSummary[]
   approving: Approving
   onClear(): void
 }
 
 /** What can be done with the chosen orders, also when none of them is on the page; nothing to see while there are none. */
-export function SelectionBar({ chosen, countHere, approving, onClear }: BarProps) {
+export function SelectionBar({ chosen, orders, approving, onClear }: BarProps) {
   const ask = () => approving.ask(chosen)
-  useShortcut('a', ask)
+  const countHere = orders.filter(({ id }) => chosen.has(id)).length
+  useShortcut('a', () => {
+    if (chosen.size > 0) return ask()
+    const order = orders.find(({ id }) => id === rowIdOf(document.activeElement))
+    if (order === undefined) announce('Select orders first, or go to one with j and k.')
+    else if (order.status !== pending) announce('Only pending orders can be approved.')
+    else approving.ask(new Map([[order.id, order]]))
+  })
   return (
     <div role="status">
       {chosen.size > 0 && (
         <Bar
-          count={chosen.size}
+          chosen={chosen}
           countElsewhere={chosen.size - countHere}
           approveButton={approving.button}
           onApprove={ask}
@@ -76,24 +87,26 @@ export function SelectionBar({ chosen, countHere, approving, onClear }: BarProps
 }
 
 function Bar({
-  count,
+  chosen,
   countElsewhere,
   approveButton,
   onApprove,
   onClear,
 }: {
-  count: number
+  chosen: Chosen
   countElsewhere: number
   approveButton: Ref<HTMLButtonElement>
   onApprove(): void
   onClear(): void
 }) {
+  const count = chosen.size
+  const sum = sumOfTotals(Array.from(chosen.values(), ({ total }) => total))
   return (
     <div className="row selection">
       <CheckIcon />
       <p>
-        <strong>{formatCount(count)} selected</strong>
-        {countElsewhere > 0 && <span>, {formatCount(countElsewhere)} on other pages</span>}
+        <strong>{formatCount(count)} selected</strong>, {formatTotal(sum)}
+        {countElsewhere > 0 && <span>, {formatCount(countElsewhere)} of them on other pages</span>}
       </p>
       <button
         ref={approveButton}

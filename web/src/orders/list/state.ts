@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useRouter, useSearch } from '@tanstack/react-router'
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react'
 import type { Sent } from '../../api/client.ts'
 import { prefetch } from '../../api/queries.ts'
 import type { components } from '../../api/schema.ts'
@@ -53,9 +53,11 @@ export function useShownOrders(search: ListSearch) {
     shown = { page, search, pageSize: search.pageSize ?? defaultPageSize, totalCount: page.totalCount ?? 0 }
     setKept(shown)
   }
+  // What was pressed is drawn first: a hundred rows take longer than one waits for that.
+  const drawn = useDeferredValue(shown)
   return {
-    shown,
-    isStale: page === undefined,
+    shown: drawn,
+    isStale: page === undefined || drawn !== shown,
     failure: query.failureReason ?? query.error,
     retry: () => void query.refetch(),
   }
