@@ -34,6 +34,7 @@ import {
 import { registerRequestLog } from './http/request-log.ts'
 import type { App } from './http/route.ts'
 import { registerSecurityHeaders, securityHeaders } from './http/security-headers.ts'
+import { registerSecurityTxt } from './http/security-txt.ts'
 import { registerWebApp } from './http/spa.ts'
 import type { Log } from './log.ts'
 import type { AppDatabase } from './operations.ts'
@@ -80,6 +81,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
 
   registerHealth(app, db, readiness)
   registerJwks(app, keys.jwks, config.development)
+  registerSecurityTxt(app, config.securityContact, publicUrl, clock)
   const authParts = {
     config,
     db,

@@ -12,6 +12,7 @@ import {
   oneOf,
   parseAddressRange,
   parseAntiforgeryKey,
+  parseContact,
   parseOrigin,
   parsePublicUrl,
   parseTimeZoneName,
@@ -119,6 +120,11 @@ export const settings = {
   RATE_LIMIT_WRITE: number(perMinute, 300, 'Writes a minute, by caller'),
   TRUSTED_PROXIES: list('Addresses or CIDR ranges whose X-Forwarded-For is believed', parseAddressRange),
   CORS_ORIGINS: list('Origins whose scripts may call the API with a bearer token', parseOrigin),
+  SECURITY_CONTACT: list(
+    'Whom to tell of a vulnerability, the preferred first: `mailto:`, `https:` or `tel:` addresses, given out at ' +
+      '`/.well-known/security.txt` (RFC 9116), which is not there without',
+    parseContact,
+  ),
   DEFAULT_TIME_ZONE: {
     description: 'IANA zone of the audit stamps when neither the request nor the user has one',
     default: 'UTC',

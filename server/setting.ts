@@ -135,6 +135,12 @@ export function parseAddressRange(value: string): string {
   return value
 }
 
+export function parseContact(value: string): string {
+  const protocol = URL.canParse(value) ? new URL(value).protocol : ''
+  if (['mailto:', 'https:', 'tel:'].includes(protocol) && !/\s/.test(value)) return value
+  throw new Error('must hold addresses such as mailto:security@example.com or https://example.com/security')
+}
+
 export function parseTimeZoneName(value: string): string {
   const zone = parseTimeZone(value)
   if (zone === undefined) throw new Error('must be an IANA time zone such as Europe/Berlin')

@@ -3,6 +3,7 @@ import { named, noContent } from './fields.ts'
 import { matchesNone } from './preconditions.ts'
 import type { App } from './route.ts'
 import { type Static, Type } from './schema.ts'
+import { cacheForAll } from './shared-caches.ts'
 
 const text = (description: string) => Type.String({ description })
 
@@ -33,12 +34,13 @@ const JsonWebKeySet = named(
 /** The public keys (RFC 7517) by which anybody, this service included, verifies the access tokens. */
 export function registerJwks(app: App, jwks: Static<typeof JsonWebKeySet>, development: boolean): void {
   const etag = `"${createHash('sha256').update(JSON.stringify(jwks)).digest('base64url')}"`
-  const cacheControl = `public, max-age=${development ? 30 : 3600}`
+  const directives = `max-age=${development ? 30 : 3600}`
   app.route({
     method: 'GET',
     url: '/.well-known/jwks.json',
     config: {
       access: 'public',
+      isForAll: true,
       responseHeaders: {
         200: [{ name: 'ETag', description: 'Hash of the set.', schema: { type: 'string' } }],
       },
@@ -51,8 +53,8 @@ export function registerJwks(app: App, jwks: Static<typeof JsonWebKeySet>, devel
       response: { 200: JsonWebKeySet, 304: noContent },
     },
     handler: async (request, reply) => {
+      cacheForAll(reply, directives)
       reply
-        .header('cache-control', cacheControl)
         .header('etag', etag)
         .header('access-control-allow-origin', '*')
         .header('cross-origin-resource-policy', 'cross-origin')

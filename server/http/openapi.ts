@@ -167,8 +167,8 @@ function successes(route: RouteOptions, components: Components): Json {
       {
         description: STATUS_CODES[status],
         headers: describeHeaders([
-          requestIdHeader,
-          ...(route.config?.limit === 'exempt' ? [] : rateLimitHeaders),
+          ...(route.config?.isForAll ? [] : [requestIdHeader]),
+          ...(route.config?.isForAll || route.config?.limit === 'exempt' ? [] : rateLimitHeaders),
           ...headersOf(route, Number(status)),
         ]),
         content: schema.type === 'null' ? undefined : contentOf(schema, components),

@@ -46,6 +46,8 @@ declare module 'fastify' {
     clearsStaleCookie?: boolean
     /** Problems that this operation can answer besides those that its access, limit and body imply. */
     problems?: readonly ProblemCode[]
+    /** Good answers may be kept by any cache, and so say nothing of the request (shared-caches.ts). */
+    isForAll?: boolean
     requestHeaders?: readonly HeaderDescription[]
     /** By status. */
     responseHeaders?: Record<number, readonly HeaderDescription[]>

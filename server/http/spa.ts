@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Problem } from './problems.ts'
 import type { App } from './route.ts'
 import { webAppPolicy } from './security-headers.ts'
+import { cacheForAll } from './shared-caches.ts'
 
 const built = fileURLToPath(new URL('../../web/dist', import.meta.url))
 /** A page that says what to do before anybody has run `npm run build`. */
@@ -42,7 +43,8 @@ function sendWebApp(request: FastifyRequest, reply: FastifyReply, path: string, 
   // Files are small and sent whole. With these headers the file server would fail.
   for (const name of ['range', 'if-match', 'if-unmodified-since']) delete request.raw.headers[name]
   reply.header('content-security-policy', webAppPolicy)
-  reply.header('cache-control', isAsset ? 'public, max-age=31536000, immutable' : 'no-cache')
+  if (isAsset) cacheForAll(reply, 'max-age=31536000, immutable')
+  else reply.header('cache-control', 'no-cache')
   return reply.sendFile(isAsset ? path.slice(1) : 'index.html')
 }
 

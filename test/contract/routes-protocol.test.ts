@@ -3,6 +3,7 @@ import { METHODS } from 'node:http'
 import { after, before, describe, it } from 'node:test'
 import { newUser, type TestUser } from '../support/accounts.ts'
 import type { Answer, Client } from '../support/client.ts'
+import { assertProblem } from '../support/problem.ts'
 import { exchange, request } from '../support/raw.ts'
 import { type Route, routesOf } from '../support/routes.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -18,6 +19,9 @@ function comparable({ status, headers, body }: Answer) {
   return { status, headers: kept.map((name) => headers.get(name)), body: rest }
 }
 
+/** What every cache may keep says nothing of one request (the test after this one). */
+const forAll = ['/.well-known/jwks.json', '/.well-known/security.txt']
+
 describe('every route', () => {
   let service: Service
   let routes: Route[]
@@ -25,7 +29,8 @@ describe('every route', () => {
   let orderId: string
   const pathOf = (route: Route) => route.url.replace(':id', orderId)
   before(async () => {
-    service = await startService()
+    const contacts = 'mailto:security@example.com, https://example.com/security'
+    service = await startService({ env: { SECURITY_CONTACT: contacts } })
     routes = routesOf(service.app)
     admin = await service.bearer('admin')
     orderId = (await admin.post('/v1/orders', { customer: 'Acme', total: 1 })).body.id
@@ -240,10 +245,43 @@ describe('every route', () => {
     })
   })
 
+  it('says nothing of one request on what every cache may keep', async () => {
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+    const page = await service.client().get('/')
+    const asset = /"(\/assets\/[^"]+\.js)"/.exec(page.text)?.[1] ?? ''
+    for (const path of [...forAll, asset]) {
+      const { status, headers } = await service.client().get(path, { traceparent })
+      assert.equal(status, 200, path)
+      assert.match(headers.get('cache-control') ?? '', /^public, /, path)
+      const told = ['x-request-id', 'traceparent', 'ratelimit', 'ratelimit-policy', 'set-cookie', 'vary']
+      assert.deepEqual(
+        told.filter((name) => headers.has(name) && headers.get(name) !== 'accept-encoding'),
+        [],
+        path,
+      )
+    }
+  })
+
+  it('tells whom to tell of a vulnerability, where the setting says so (RFC 9116)', async (t) => {
+    const { status, headers, text } = await service.client().get('/.well-known/security.txt')
+    assert.deepEqual([status, headers.get('content-type')], [200, 'text/plain; charset=utf-8'])
+    assert.match(
+      text,
+      /^Contact: mailto:security@example\.com\nContact: https:\/\/example\.com\/security\nExpires: (.*)\nCanonical: .*\/\.well-known\/security\.txt\n$/,
+    )
+    const days = (Date.parse(/^Expires: (.*)$/m.exec(text)?.[1] ?? '') - Date.now()) / 86_400_000
+    assert.ok(days > 80 && days < 365, String(days))
+    const without = await startService()
+    t.after(() => without.close())
+    assertProblem(await without.client().get('/.well-known/security.txt'), 404, 'route-not-found')
+  })
+
   describe('names the request', () => {
     it('by the id that it carried, or by one made for it', async () => {
       const given = 'trace-0042.ABC_x'
-      const paths = [...routes.map((route) => [route.method, pathOf(route)] as const)]
+      const paths = routes
+        .filter(({ url }) => !forAll.includes(url))
+        .map((route) => [route.method, pathOf(route)] as const)
       for (const [method, path] of [...paths, ['GET', '/v1/none'], ['GET', '/orders/7']] as const) {
         const label = `${method} ${path}`
         const kept = await service.client().send(method, path, undefined, { 'x-request-id': given })
@@ -358,7 +396,10 @@ describe('every limited route', () => {
   }
 
   it('answers 429 with Retry-After to a caller without a credential, by address', async () => {
-    for (const route of routesOf(service.app).filter(({ limit }) => limit !== 'exempt')) {
+    const limited = routesOf(service.app).filter(
+      ({ limit, url }) => limit !== 'exempt' && !forAll.includes(url),
+    )
+    for (const route of limited) {
       const caller = service.client()
       Object.assign(caller.headers, newAddress())
       await assertLimited(route, caller, route.hasBody ? {} : undefined)

@@ -69,6 +69,7 @@ describe('the configuration', () => {
       },
       trustedProxies: [],
       corsOrigins: [],
+      securityContact: [],
       defaultTimeZone: 'UTC',
       logLevel: 'info',
       drainSeconds: 0.5,

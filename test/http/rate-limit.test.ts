@@ -62,6 +62,20 @@ describe('the request limits', () => {
   const repeat = (times: number, send: () => Promise<Answer>) =>
     inTurn(Array.from({ length: times }, () => send))
 
+  it('count what every cache may keep as well, without a word about it', async () => {
+    const caller = from(newAddress())
+    const answers = await Promise.all(await repeat(4, () => caller.get('/.well-known/jwks.json')))
+    assert.deepEqual(
+      answers.map(({ status, headers }) => [status, headers.has('ratelimit')]),
+      [
+        [200, false],
+        [200, false],
+        [200, false],
+        [429, true],
+      ],
+    )
+  })
+
   it('count every request without a valid credential by address: unknown, refused and public ones together', async () => {
     const kinds: ((caller: Client) => Promise<Answer>)[] = [
       (caller) => caller.get('/v1/none'),
@@ -69,7 +83,6 @@ describe('the request limits', () => {
       (caller) => caller.get('/v1/orders', { authorization: 'Bearer x' }),
       (caller) => caller.send('DELETE', '/v1/orders'),
       (caller) => caller.send('OPTIONS', '/v1/orders'),
-      (caller) => caller.get('/.well-known/jwks.json'),
       (caller) => caller.get('/v1/auth/csrf'),
       (caller) => caller.get('/v1/orders', { 'x-long': 'a'.repeat(17_000) }),
       (caller) => caller.get(`/v1/${'a'.repeat(9_000)}`),

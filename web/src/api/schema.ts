@@ -1135,12 +1135,6 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description The limit that counted this request. */
-                    "RateLimit-Policy"?: string;
-                    /** @description What is left of it. */
-                    RateLimit?: string;
                     /** @description Hash of the set. */
                     ETag?: string;
                     [name: string]: unknown;
@@ -1166,12 +1160,6 @@ export interface operations {
             /** @description Not Modified */
             304: {
                 headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description The limit that counted this request. */
-                    "RateLimit-Policy"?: string;
-                    /** @description What is left of it. */
-                    RateLimit?: string;
                     /** @description Hash of the set. */
                     ETag?: string;
                     [name: string]: unknown;

@@ -1,0 +1,33 @@
+import { type Clock, formatInstant } from '../clock.ts'
+import type { App } from './route.ts'
+import { cacheForAll } from './shared-caches.ts'
+
+const dayMilliseconds = 86_400_000
+/** It is as current as the setting for as long as an instance sends it. RFC 9116 §2.5.5 wants less than a year. */
+const validDays = 90
+
+/** Whom to tell of a vulnerability (RFC 9116); not there without the setting. */
+export function registerSecurityTxt(
+  app: App,
+  contacts: string[],
+  publicUrl: () => string,
+  clock: Clock,
+): void {
+  if (contacts.length === 0) return
+  app.route({
+    method: 'GET',
+    url: '/.well-known/security.txt',
+    config: { access: 'public', undocumented: true },
+    handler: async (_request, reply) => {
+      cacheForAll(reply, 'max-age=86400')
+      reply.header('content-type', 'text/plain; charset=utf-8')
+      const today = clock() - (clock() % dayMilliseconds)
+      return [
+        ...contacts.map((contact) => `Contact: ${contact}`),
+        `Expires: ${formatInstant(today + validDays * dayMilliseconds)}`,
+        `Canonical: ${publicUrl()}/.well-known/security.txt`,
+        '',
+      ].join('\n')
+    },
+  })
+}

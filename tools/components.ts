@@ -1,0 +1,44 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+
+/**
+ * `npm run components`: the component list of a release (CycloneDX), from the lock file alone, as a file beside it. All
+ * components are in it; those marked `cdx:npm:package:development` build and test, or are in the web app as built.
+ */
+const root = new URL('..', import.meta.url)
+const { name, version, dependencies } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
+
+interface Component {
+  name: string
+  version: string
+  hashes?: unknown[]
+  properties?: { name: string; value: string }[]
+}
+
+const options = '--workspaces=false --package-lock-only --sbom-format cyclonedx'.split(' ')
+const text = execFileSync('npm', ['sbom', ...options], {
+  cwd: root,
+  encoding: 'utf8',
+  maxBuffer: 64 * 1024 * 1024,
+})
+const list = JSON.parse(text)
+// npm calls it after the folder.
+list.metadata.component.name = name
+
+/** What a production install has, npm may leave out or mark as development where both sides use it. */
+const components: Component[] = list.components
+const isDevelopment = ({ properties = [] }: Component) =>
+  properties.some((property) => property.name === 'cdx:npm:package:development' && property.value === 'true')
+for (const [wanted, wantedVersion] of Object.entries(dependencies)) {
+  const found = components.find(
+    (component) => component.name === wanted && component.version === wantedVersion,
+  )
+  if (found === undefined || isDevelopment(found) || found.hashes === undefined) {
+    throw new Error(`${wanted} ${wantedVersion} is not among the components as it should be`)
+  }
+}
+
+const file = `${name}-${version}.cdx.json`
+writeFileSync(new URL(file, root), `${JSON.stringify(list, null, 2)}\n`)
+const shipped = components.filter((component) => !isDevelopment(component)).length
+process.stdout.write(`${file}: ${components.length} components, ${shipped} of them of the server\n`)
