@@ -74,6 +74,12 @@ const runsTwice = [
 const sharing = ['auth', 'contract', 'http', 'orders', 'security'].map((folder) => `test/${folder}/`)
 const filesOfAProcess = 8
 
+/**
+ * Their PostgreSQL half meets the service as it ships: `node server/main.ts serve`, with NODE_ENV=production, in a
+ * process of its own (test/support/service.ts).
+ */
+const shipped = ['auth', 'contract', 'http', 'orders'].map((folder) => `test/${folder}/`)
+
 interface Run {
   files: string[]
   engine: 'SQLite' | 'PostgreSQL'
@@ -162,7 +168,7 @@ async function runFiles({ files, engine }: Run): Promise<{ isGreen: boolean; out
   const options = ['--test', '--test-isolation=none', `--test-timeout=${timeoutMilliseconds}`]
   const child = spawn(process.execPath, [...options, '--test-reporter=spec', ...files], {
     cwd: root,
-    env: engine === 'SQLite' ? environment : { ...environment, TEST_DATABASE_URL: postgres?.url },
+    env: engine === 'SQLite' ? environment : environmentOnPostgres(files),
     // Of its whole file of tests a little more: one that leaves something open behind its last test never ends.
     timeout: 2 * timeoutMilliseconds,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -175,6 +181,11 @@ async function runFiles({ files, engine }: Run): Promise<{ isGreen: boolean; out
   }
   const [code] = await once(child, 'close')
   return { isGreen: code === 0, output }
+}
+
+function environmentOnPostgres(files: string[]): NodeJS.ProcessEnv {
+  const ship = files.some(startsWithAny(shipped)) ? { TEST_SHIPPED: 'yes' } : {}
+  return { ...environment, TEST_DATABASE_URL: postgres?.url, ...ship }
 }
 
 /** Lives in a guard that ends it whenever this process ends, however that happens. */

@@ -219,20 +219,20 @@ describe('races of authentication', () => {
   })
 
   describe('the access token of a refresh', () => {
-    /** Runs the work with `write` replaced by one that calls `around` for the rotation. */
-    async function aroundRotation(
+    /** Refreshes at an instance whose `write` calls `around` for the rotation. */
+    async function refreshAround(
       around: (rotate: () => Promise<unknown>) => Promise<unknown>,
-      work: () => Promise<void>,
-    ): Promise<void> {
-      const { write } = service.db
-      service.db.write = ((name: string, input: unknown) => {
-        const run = () => write(name as 'rotateRefreshToken', input as never)
+      refreshToken: string,
+    ): Promise<Answer> {
+      const write = ((name: string, input: unknown) => {
+        const run = () => service.db.write(name as 'rotateRefreshToken', input as never)
         return name === 'rotateRefreshToken' ? around(run) : run()
-      }) as typeof write
+      }) as Service['db']['write']
+      const instance = await startInstance({ ...service, db: { ...service.db, write } })
       try {
-        await work()
+        return await instance.client().post('/v1/auth/token/refresh', { refreshToken })
       } finally {
-        service.db.write = write
+        await instance.close()
       }
     }
     const nowMilliseconds = () => service.now()
@@ -248,10 +248,8 @@ describe('races of authentication', () => {
         })
         return rotate()
       }
-      await aroundRotation(around, async () => {
-        const { body } = await refresh(refreshToken)
-        assert.deepEqual(decodeJwt(body.accessToken).roles, ['Admin', 'Operator', 'Viewer'])
-      })
+      const { body } = await refreshAround(around, refreshToken)
+      assert.deepEqual(decodeJwt(body.accessToken).roles, ['Admin', 'Operator', 'Viewer'])
     })
 
     it('has not the roles of a moment later: signed from what the rotation returned', async () => {
@@ -266,10 +264,8 @@ describe('races of authentication', () => {
         })
         return rotated
       }
-      await aroundRotation(around, async () => {
-        const { body } = await refresh(refreshToken)
-        assert.deepEqual(decodeJwt(body.accessToken).roles, ['Operator', 'Viewer'])
-      })
+      const { body } = await refreshAround(around, refreshToken)
+      assert.deepEqual(decodeJwt(body.accessToken).roles, ['Operator', 'Viewer'])
     })
 
     it('is no good when a role was removed between rotation and signature', async () => {
@@ -284,21 +280,17 @@ describe('races of authentication', () => {
         })
         return rotated
       }
-      await aroundRotation(around, async () => {
-        const { body } = await refresh(refreshToken)
-        const caller = service.client().withBearer(body.accessToken)
-        assertProblem(await caller.get('/v1/auth/me'), 401, 'authentication-required')
-      })
+      const { body } = await refreshAround(around, refreshToken)
+      const caller = service.client().withBearer(body.accessToken)
+      assertProblem(await caller.get('/v1/auth/me'), 401, 'authentication-required')
     })
 
     it('is not given when the rotation was not written', async () => {
       const { refreshToken } = await tokenPair(service, user)
       const around = () => Promise.reject(new Error('the disk is gone'))
-      await aroundRotation(around, async () => {
-        const answer = await refresh(refreshToken)
-        assertProblem(answer, 500, 'internal-error')
-        assert.ok(!answer.text.includes('disk'))
-      })
+      const answer = await refreshAround(around, refreshToken)
+      assertProblem(answer, 500, 'internal-error')
+      assert.ok(!answer.text.includes('disk'))
       assert.equal((await refresh(refreshToken)).status, 200)
     })
   })

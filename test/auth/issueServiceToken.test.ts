@@ -176,7 +176,7 @@ describe('issueServiceToken', () => {
       await exchange({ clientId: client.clientId, clientSecret })
       await exchange(client.credentials)
       assert.equal(await storedCredentials(service), before)
-      const log = JSON.stringify(service.logLines)
+      const log = JSON.stringify(await service.log())
       assert.ok(log.includes('client-refused'))
       assert.ok(!log.includes(clientSecret) && !log.includes(client.clientSecret))
     })

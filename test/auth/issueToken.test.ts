@@ -131,7 +131,7 @@ describe('issueToken', () => {
       const { body } = await service.client().post(path, owner.credentials)
       await service.client().post(path, { email: owner.email, password: 'a mistyped secret phrase' })
       assert.deepEqual(await liveCredentials(service, owner), { sessions: 0, families: 1 })
-      const log = JSON.stringify(service.logLines)
+      const log = JSON.stringify(await service.log())
       assert.ok(log.includes('login-failed'))
       for (const secret of [
         'a mistyped secret phrase',

@@ -6,7 +6,7 @@ import { newUser, storedCredentials, type TestUser } from '../support/accounts.t
 import type { Answer } from '../support/client.ts'
 import { startInstance } from '../support/instance.ts'
 import { assertProblem, visibleParts } from '../support/problem.ts'
-import { type Service, startService } from '../support/service.ts'
+import { type Service, startInside } from '../support/service.ts'
 
 const hour = 3_600_000
 const wrong = 'not the password at all'
@@ -16,7 +16,7 @@ describe('login throttle', () => {
   let user: TestUser
   let address: string
   before(async () => {
-    service = await startService({ env: { TRUSTED_PROXIES: '127.0.0.1', RATE_LIMIT_FACTOR: '0' } })
+    service = await startInside({ env: { TRUSTED_PROXIES: '127.0.0.1', RATE_LIMIT_FACTOR: '0' } })
   })
   beforeEach(async () => {
     user = await newUser(service)
@@ -348,7 +348,7 @@ describe('login throttle', () => {
   describe('and its settings', () => {
     for (const factor of ['0', '1000']) {
       it(`RATE_LIMIT_FACTOR=${factor} does not change it`, async (t) => {
-        const other = await startService({ env: { RATE_LIMIT_FACTOR: factor } })
+        const other = await startInside({ env: { RATE_LIMIT_FACTOR: factor } })
         t.after(() => other.close())
         const fail = () =>
           other.client().post('/v1/auth/token', { email: 'viewer@example.com', password: wrong })
@@ -358,7 +358,7 @@ describe('login throttle', () => {
     }
 
     it('X-Forwarded-For counts from configured proxies only: without any, all come from the peer', async (t) => {
-      const other = await startService()
+      const other = await startInside()
       t.after(() => other.close())
       const fail = () =>
         other

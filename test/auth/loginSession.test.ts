@@ -271,7 +271,7 @@ describe('loginSession', () => {
     it('writes neither password nor cookie to the log', async () => {
       const browser = await signIn(service, user)
       await browser.post(path, { email: user.email, password: 'a mistyped secret phrase' })
-      const log = JSON.stringify(service.logLines)
+      const log = JSON.stringify(await service.log())
       assert.ok(log.includes('login-failed'))
       assert.ok(!log.includes(user.password))
       assert.ok(!log.includes('a mistyped secret phrase'))

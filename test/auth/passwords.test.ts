@@ -5,7 +5,7 @@ import { nobodysHash, Passwords } from '../../server/auth/passwords.ts'
 import { Problem } from '../../server/http/problems.ts'
 import { newUser, type TestUser } from '../support/accounts.ts'
 import { assertProblem } from '../support/problem.ts'
-import { type Service, startService } from '../support/service.ts'
+import { type Service, startInside } from '../support/service.ts'
 
 const password = 'quiet harbour lanterns at dusk'
 
@@ -71,7 +71,7 @@ describe('passwords', () => {
       let service: Service
       let user: TestUser
       before(async () => {
-        service = await startService()
+        service = await startInside()
         user = await newUser(service)
       })
       after(() => service.close())

@@ -13,7 +13,7 @@ import {
 } from '../support/accounts.ts'
 import { startInstance } from '../support/instance.ts'
 import { assertProblem, visibleParts } from '../support/problem.ts'
-import { type Service, startService } from '../support/service.ts'
+import { type Service, startInside, startService } from '../support/service.ts'
 
 const path = '/v1/auth/token/refresh'
 const day = 86_400_000
@@ -217,19 +217,19 @@ describe('refreshToken', () => {
       const familyId = await firstFamilyId()
       await refresh(pair.refreshToken)
       await refresh(pair.refreshToken)
-      const events = service.logLines.filter(
+      const events = (await service.log()).filter(
         (line) => line.event === 'refresh-token-reused' && line.principalId === user.id,
       )
       assert.equal(events.length, 1)
       assert.equal(events[0]?.familyId, familyId)
       assert.equal(events[0]?.level, 40)
-      assert.ok(!JSON.stringify(service.logLines).includes(pair.refreshToken))
+      assert.ok(!JSON.stringify(await service.log()).includes(pair.refreshToken))
     })
 
     it('a token that merely expired is no reuse: nothing is logged as one', async () => {
       service.advance(14 * day)
       await refresh(pair.refreshToken)
-      const events = service.logLines.filter(
+      const events = (await service.log()).filter(
         (line) => line.event === 'refresh-token-reused' && line.principalId === user.id,
       )
       assert.deepEqual(events, [])
@@ -268,23 +268,28 @@ describe('refreshToken', () => {
       assert.equal((await refresh(first.body.refreshToken)).status, 200)
     })
 
-    it('loses nothing when the connection ends between the commit and the answer', async () => {
-      const { write } = service.db
-      let { refreshToken } = pair
+    it('loses nothing when the connection ends between the commit and the answer', async (t) => {
+      const inside = await startInside()
+      t.after(() => inside.close())
+      const { write } = inside.db
+      const own = await newUser(inside)
+      let { refreshToken } = await tokenPair(inside, own)
+      const refresh = (refreshToken: string, key: string) =>
+        inside.client().post(path, { refreshToken }, { 'idempotency-key': key })
       for (let cut = 0; cut < 20; cut += 1) {
         const key = newKey()
-        service.db.write = (async (name: 'rotateRefreshToken', input: never) => {
+        inside.db.write = (async (name: 'rotateRefreshToken', input: never) => {
           const grant = await write(name, input)
-          service.app.server.closeAllConnections()
+          inside.app.server.closeAllConnections()
           return grant
         }) as typeof write
         await assert.rejects(refresh(refreshToken, key))
-        service.db.write = write
+        inside.db.write = write
         const { status, body } = await refresh(refreshToken, key)
         assert.equal(status, 200)
         refreshToken = body.refreshToken
       }
-      assert.deepEqual(await liveCredentials(service, user), { sessions: 0, families: 1 })
+      assert.deepEqual(await liveCredentials(inside, own), { sessions: 0, families: 1 })
     })
 
     it('twenty times at once gives one and the same token to all', async () => {

@@ -14,7 +14,9 @@ import {
 } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { withRawDatabase } from '../support/database.ts'
+import { startInstance } from '../support/instance.ts'
 import { assertProblem } from '../support/problem.ts'
+import { at } from '../support/production.ts'
 import { type Service, startService } from '../support/service.ts'
 
 const minute = 60_000
@@ -369,26 +371,33 @@ describe('revocation', () => {
   })
 
   describe('a sign-in that races with it', () => {
-    /** Runs the change when the operation is about to be written: after the checks before it, which saw the old state. */
-    async function justBefore(operation: string, change: () => Promise<unknown>, work: () => Promise<void>) {
-      const { write } = service.db
+    /**
+     * Lets callers meet an instance that runs the change when the operation is about to be written: after the checks
+     * before it, which saw the old state.
+     */
+    async function justBefore(
+      operation: string,
+      change: () => Promise<unknown>,
+      work: (there: (caller: Client) => Client) => Promise<void>,
+    ) {
       const changes: Record<string, () => Promise<unknown>> = { [operation]: change }
-      service.db.write = (async (name: string, input: unknown) => {
+      const write = (async (name: string, input: unknown) => {
         const due = changes[name] ?? (() => Promise.resolve())
         delete changes[name]
         await due()
-        return write(name as 'createSession', input as never)
-      }) as typeof write
+        return service.db.write(name as 'createSession', input as never)
+      }) as Service['db']['write']
+      const instance = await startInstance({ ...service, db: { ...service.db, write } })
       try {
-        await work()
+        await work((caller) => at(instance.baseUrl, caller))
       } finally {
-        service.db.write = write
+        await instance.close()
       }
     }
 
     async function raced(user: TestUser, change: () => Promise<unknown>, operation: string, path: string) {
-      await justBefore(operation, change, async () => {
-        const answer = await service.client().post(path, user.credentials)
+      await justBefore(operation, change, async (there) => {
+        const answer = await there(service.client()).post(path, user.credentials)
         assertProblem(answer, 401, 'invalid-credentials')
         assert.deepEqual(answer.setCookies, [])
       })
@@ -415,8 +424,9 @@ describe('revocation', () => {
         await justBefore(
           'rotateRefreshToken',
           () => change(user),
-          async () => {
-            assertProblem(await refresh(refreshToken), 401, 'invalid-refresh-token')
+          async (there) => {
+            const answer = await there(service.client()).post('/v1/auth/token/refresh', { refreshToken })
+            assertProblem(answer, 401, 'invalid-refresh-token')
           },
         )
         const again = await newUser(service, { roles: ['Operator', 'Viewer'] })
@@ -424,8 +434,8 @@ describe('revocation', () => {
         await justBefore(
           'refreshSession',
           () => change(again),
-          async () => {
-            const answer = await second.post('/v1/auth/session/refresh')
+          async (there) => {
+            const answer = await there(second).post('/v1/auth/session/refresh')
             assertProblem(answer, 401, 'authentication-required')
             assert.deepEqual(answer.setCookies, [])
           },
@@ -451,8 +461,9 @@ describe('revocation', () => {
       await justBefore(
         'createSession',
         () => disable(user),
-        async () => {
-          assertProblem(await browser.post('/v1/auth/session', user.credentials), 401, 'invalid-credentials')
+        async (there) => {
+          const answer = await there(browser).post('/v1/auth/session', user.credentials)
+          assertProblem(answer, 401, 'invalid-credentials')
         },
       )
       assert.equal((await me(browser)).body.userName, other.userName)

@@ -69,7 +69,7 @@ describe('signing in', () => {
     await checkAccessibility(page)
     await screenshot(page, 'sign-in-wrong-password')
     const places = 'JSON.stringify([location.href, localStorage, sessionStorage, history.state])'
-    const left = [await page.evaluate(places), await page.context().cookies(), service.logLines]
+    const left = [await page.evaluate(places), await page.context().cookies(), await service.log()]
     assert.doesNotMatch(JSON.stringify(left), /wrong-secret-words/)
     // The next try is typed over the last one.
     await page.keyboard.type(user.password)

@@ -4,7 +4,7 @@ import { permissions } from '../../server/auth/permissions.ts'
 import { catalogue } from '../../server/http/problems.ts'
 import type { Client } from '../support/client.ts'
 import { type Description, Judge, JudgedClient, toPointer } from '../support/description.ts'
-import { passwordOf, type Service, startService } from '../support/service.ts'
+import { passwordOf, type Service, startInside, startService } from '../support/service.ts'
 
 const operationIds = [
   ...'createOrder listOrders getOrdersOverview getOrder approveOrder loginSession'.split(' '),
@@ -266,7 +266,7 @@ describe('the live description', () => {
 
     it('of an instance that is limited, draining or without its database', async (t) => {
       const env = { RATE_LIMIT_FACTOR: '0.0001' }
-      const limited = await startService({ development: true, env })
+      const limited = await startInside({ development: true, env })
       t.after(() => limited.close())
       const caller = judged(limited.client())
       const all = () =>

@@ -4,7 +4,7 @@ import { DatabaseUnavailable, QueryTooSlow, TooManyWaiting } from '../../server/
 import { catalogue } from '../../server/http/problems.ts'
 import type { Answer, Client } from '../support/client.ts'
 import { exchange, type RawAnswer, request } from '../support/raw.ts'
-import { publicUrl, type Service, startService } from '../support/service.ts'
+import { publicUrl, type Service, startInside, startService } from '../support/service.ts'
 
 const unknownId = '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57'
 /** Section 7: these members always, in this order; then those of single problems. */
@@ -62,7 +62,7 @@ describe('what the database cannot do', () => {
   ]
   for (const [error, status, code, retryAfter] of cases) {
     it(`${error.name} is ${status} ${code}${retryAfter === null ? '' : `, to be tried again after ${retryAfter} s`}`, async (t) => {
-      const service = await startService()
+      const service = await startInside()
       t.after(() => service.close())
       const viewer = await service.bearer('viewer')
       service.db.query = () => Promise.reject(error)

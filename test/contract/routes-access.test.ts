@@ -6,8 +6,8 @@ import { makeLog } from '../../server/log.ts'
 import { newUser, signIn, type TestUser, tokenPair } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { addRole } from '../support/roles.ts'
-import { changingRoutes, type Route, routesOf } from '../support/routes.ts'
-import { type Service, startService } from '../support/service.ts'
+import { changingRoutes, type Route, tableOfRoutes } from '../support/routes.ts'
+import { type Service, startInside, startService } from '../support/service.ts'
 
 /** As the contract has it (sections 3, 4 and 9), so that a route that is opened or forgotten fails here. */
 const contracted: Record<string, string> = {
@@ -56,7 +56,7 @@ describe('the route table', () => {
   let permitted: Route[]
   before(async () => {
     service = await startService()
-    routes = routesOf(service.app)
+    routes = await tableOfRoutes()
     guarded = routes.filter(({ access }) => access !== 'public')
     permitted = guarded.filter(({ access }) => access?.startsWith('Orders.'))
   })
@@ -77,11 +77,9 @@ describe('the route table', () => {
   })
 
   it('offers the description and its browser in development only', async () => {
-    const development = await startService({ development: true })
-    const urls = routesOf(development.app)
+    const urls = (await tableOfRoutes({ development: true }))
       .filter(({ method }) => method !== 'HEAD')
       .map(({ method, url }) => `${method} ${url}`)
-    await development.close()
     assert.deepEqual(urls.sort(), [...Object.keys(contracted), ...developmentOnly].sort())
     for (const path of ['/openapi/v1.json', '/scalar/v1', '/scalar/v1/start.js', '/openapi', '/scalar']) {
       const answer = await service.client().get(path)
@@ -90,8 +88,10 @@ describe('the route table', () => {
     }
   })
 
-  it('keeps the service from starting when any one of its routes declares no access', async () => {
-    const { app } = service
+  it('keeps the service from starting when any one of its routes declares no access', async (t) => {
+    const inside = await startInside()
+    t.after(() => inside.close())
+    const { app } = inside
     assert.throws(() => app.route({ method: 'GET', url: '/v1/open', handler: async () => 1 }))
     for (const { method, url } of routes.filter((route) => route.method !== 'HEAD')) {
       const starting = changingRoutes(
@@ -99,7 +99,7 @@ describe('the route table', () => {
           const isTarget = route.method === method && route.url === url
           route.config = isTarget ? { ...route.config, access: undefined as never } : (route.config ?? {})
         },
-        () => buildApp({ ...service, clock: service.now, log: makeLog({ level: 'silent' }, process.stdout) }),
+        () => buildApp({ ...inside, clock: inside.now, log: makeLog({ level: 'silent' }, process.stdout) }),
       )
       await assert.rejects(
         starting,

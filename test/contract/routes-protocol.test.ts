@@ -5,7 +5,7 @@ import { newUser, type TestUser } from '../support/accounts.ts'
 import type { Answer, Client } from '../support/client.ts'
 import { assertProblem } from '../support/problem.ts'
 import { exchange, request } from '../support/raw.ts'
-import { type Route, routesOf } from '../support/routes.ts'
+import { type Route, tableOfRoutes } from '../support/routes.ts'
 import { type Service, startService } from '../support/service.ts'
 
 /** CONNECT never reaches a handler: Node closes the connection. */
@@ -30,8 +30,9 @@ describe('every route', () => {
   const pathOf = (route: Route) => route.url.replace(':id', orderId)
   before(async () => {
     const contacts = 'mailto:security@example.com, https://example.com/security'
-    service = await startService({ env: { SECURITY_CONTACT: contacts } })
-    routes = routesOf(service.app)
+    const env = { SECURITY_CONTACT: contacts }
+    service = await startService({ env })
+    routes = await tableOfRoutes({ env })
     admin = await service.bearer('admin')
     orderId = (await admin.post('/v1/orders', { customer: 'Acme', total: 1 })).body.id
   })
@@ -353,7 +354,9 @@ describe('every route', () => {
 
 describe('every limited route', () => {
   let service: Service
+  let routes: Route[]
   before(async () => {
+    routes = await tableOfRoutes()
     service = await startService({
       env: {
         RATE_LIMIT_FACTOR: '1',
@@ -396,9 +399,7 @@ describe('every limited route', () => {
   }
 
   it('answers 429 with Retry-After to a caller without a credential, by address', async () => {
-    const limited = routesOf(service.app).filter(
-      ({ limit, url }) => limit !== 'exempt' && !forAll.includes(url),
-    )
+    const limited = routes.filter(({ limit, url }) => limit !== 'exempt' && !forAll.includes(url))
     for (const route of limited) {
       const caller = service.client()
       Object.assign(caller.headers, newAddress())
@@ -407,7 +408,7 @@ describe('every limited route', () => {
   })
 
   it('answers 429 with Retry-After to a caller with a credential, whatever the address', async () => {
-    for (const route of routesOf(service.app).filter(({ access }) => access !== 'public')) {
+    for (const route of routes.filter(({ access }) => access !== 'public')) {
       const caller = await callerOf(route, await newUser(service, { roles: ['Admin'] }))
       const byPolicy = { caller: isUnsafe(route) ? 'write' : 'read', sessionRefresh: 'refresh' }
       const policy = byPolicy[(route.limit ?? 'caller') as keyof typeof byPolicy]
@@ -426,7 +427,7 @@ describe('every limited route', () => {
   }
 
   it('leaves the probes alone', async () => {
-    const probes = routesOf(service.app).filter(({ limit }) => limit === 'exempt')
+    const probes = routes.filter(({ limit }) => limit === 'exempt')
     assert.deepEqual(new Set(probes.map(({ url }) => url)), new Set(['/health', '/health/ready']))
     for (const { method, path } of probes) {
       for (let count = 0; count < 10; count += 1) {

@@ -18,8 +18,8 @@ describe('a clock that jumps', () => {
   before(async () => {
     service = await startService()
   })
-  afterEach(() => {
-    const failures = service.logLines.filter(({ level }) => Number(level) >= 50)
+  afterEach(async () => {
+    const failures = (await service.log()).filter(({ level }) => Number(level) >= 50)
     assert.deepEqual(failures, [])
   })
   after(() => service.close())

@@ -9,7 +9,7 @@ import { isLong } from '../support/faults.ts'
 import { insertOrders, orderRow } from '../support/orders.ts'
 import { type RunningServer, startServer } from '../support/process.ts'
 import { type Production, prepareProduction } from '../support/production.ts'
-import { type Service, startService } from '../support/service.ts'
+import { type InsideService, startInside } from '../support/service.ts'
 
 /** Of app.ts. */
 const limits = { headers: 10_000, request: 30_000, silence: 30_000, idle: 65_000 }
@@ -39,12 +39,12 @@ async function connected(baseUrl: string): Promise<Socket> {
 }
 
 describe('a caller that takes its time', { concurrency: 6 }, () => {
-  let service: Service
+  let service: InsideService
   let bearer: Client
   /** The server's ends, by the client's port. */
   const accepted = new Map<number, Socket>()
   before(async () => {
-    service = await startService()
+    service = await startInside()
     service.app.server.on('connection', (socket: Socket) => accepted.set(socket.remotePort ?? 0, socket))
     bearer = await service.bearer('admin')
     await insertOrders(

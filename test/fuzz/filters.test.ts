@@ -115,8 +115,8 @@ describe('filters of any bytes', () => {
     t.diagnostic(sender.summary())
   })
 
-  it('leave no failure in the log', () => {
-    const failures = service.logLines.filter(({ level }) => Number(level) >= 50)
+  it('leave no failure in the log', async () => {
+    const failures = (await service.log()).filter(({ level }) => Number(level) >= 50)
     assert.deepEqual(failures, [])
   })
 })

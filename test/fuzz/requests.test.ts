@@ -118,7 +118,7 @@ describe('requests made from the description', () => {
       .select((eb) => eb.fn.countAll().as('count'))
       .executeTakeFirstOrThrow()
     assert.equal(Number(count), created)
-    const failures = service.logLines.filter(({ level }) => Number(level) >= 50)
+    const failures = (await service.log()).filter(({ level }) => Number(level) >= 50)
     assert.deepEqual(failures, [])
   })
 })

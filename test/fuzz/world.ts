@@ -148,7 +148,7 @@ export class World {
       .execute()
     const good = model.refreshTokens.filter((token) => isGood(token, this.now))
     assert.equal(serving.filter(({ id }) => families.includes(id)).length, good.length)
-    const failures = this.service.logLines.filter(({ level }) => Number(level) >= 50)
+    const failures = (await this.service.log()).filter(({ level }) => Number(level) >= 50)
     assert.deepEqual(failures, [])
   }
 }

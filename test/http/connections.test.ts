@@ -8,7 +8,7 @@ import { registerConnections, unreadLimitBytes } from '../../server/http/connect
 import type { App } from '../../server/http/route.ts'
 import type { Client } from '../support/client.ts'
 import { insertOrders, orderRow } from '../support/orders.ts'
-import { type Service, startService } from '../support/service.ts'
+import { type InsideService, type Service, startInside, startService } from '../support/service.ts'
 
 async function connected(baseUrl: string): Promise<Socket> {
   const { hostname, port } = new URL(baseUrl)
@@ -74,12 +74,12 @@ describe('requests sent ahead on a connection', () => {
 })
 
 describe('answers that nobody reads', () => {
-  let service: Service
+  let service: InsideService
   let bearer: Client
   const sockets: Socket[] = []
   let lists = 0
   before(async () => {
-    service = await startService()
+    service = await startInside()
     bearer = await service.bearer('admin')
     // More than the buffers of both ends of a connection hold, and a third of what a caller may leave unread.
     await insertOrders(

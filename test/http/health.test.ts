@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { assertProblem } from '../support/problem.ts'
-import { type Service, startService } from '../support/service.ts'
+import { passwordOf, type Service, startInside, startService } from '../support/service.ts'
 
 describe('the probes', () => {
   let service: Service
@@ -23,7 +23,7 @@ describe('the probes', () => {
   })
 
   it('while draining: alive but not ready, and every other request is sent elsewhere with 503', async (t) => {
-    const draining = await startService()
+    const draining = await startInside()
     t.after(() => draining.close())
     const admin = await draining.bearer('admin')
     const session = await draining.session('admin')
@@ -48,10 +48,11 @@ describe('the probes', () => {
   })
 
   it('without the database: alive, not ready; 503 to every caller, and never 401 to one with a cookie', async (t) => {
-    const cut = await startService({ env: { PERMISSION_CACHE_TTL_SECONDS: '0' } })
+    const cut = await startInside({ env: { PERMISSION_CACHE_TTL_SECONDS: '0' } })
     t.after(() => cut.close())
     const session = await cut.session('admin')
     const bearer = await cut.bearer('admin')
+    const { refreshToken } = (await cut.client().post('/v1/auth/token', passwordOf('admin'))).body
     await cut.db.close()
     assert.equal((await cut.client().get('/health')).status, 200)
     const ready = await cut.client().get('/health/ready')
@@ -74,7 +75,6 @@ describe('the probes', () => {
     assertProblem(await bearer.get('/v1/auth/me'), 503, 'database-unavailable')
     const login = { email: 'nobody@example.com', password: 'wrong' }
     assertProblem(await cut.client().post('/v1/auth/session', login), 503, 'database-unavailable')
-    const refreshToken = 'A'.repeat(43)
     assertProblem(
       await cut.client().post('/v1/auth/token/refresh', { refreshToken }),
       503,

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type Service, startService } from '../support/service.ts'
+import { type Service, startInside, startService } from '../support/service.ts'
 
 const info = 30
 const debug = 20
 
-const requestsIn = ({ logLines }: Service) => logLines.filter(({ msg }) => msg === 'request')
+const requestsIn = async (service: Service) => (await service.log()).filter(({ msg }) => msg === 'request')
 
 describe('the log of requests', () => {
   it('names good probes at debug alone, and those that find the instance unfit like any refusal', async (t) => {
-    const service = await startService()
+    const service = await startInside()
     t.after(() => service.close())
     for (const path of ['/health', '/health/ready']) await service.client().get(path)
     service.readiness.draining = true
     await service.client().get('/health/ready')
     assert.deepEqual(
-      requestsIn(service).map(({ level, status, problem }) => [level, status, problem]),
+      (await requestsIn(service)).map(({ level, status, problem }) => [level, status, problem]),
       [
         [debug, 200, undefined],
         [debug, 200, undefined],
@@ -28,17 +28,17 @@ describe('the log of requests', () => {
     const service = await startService()
     t.after(() => service.close())
     await service.client().get(`/v1/${'x'.repeat(2_000)}`)
-    assert.equal(requestsIn(service)[0]?.path, `/v1/${'x'.repeat(252)}`)
+    assert.equal((await requestsIn(service))[0]?.path, `/v1/${'x'.repeat(252)}`)
   })
 
   it('names the first hundred requests of an address that a limit refuses, and the number of the others', async () => {
-    const service = await startService({ env: { RATE_LIMIT_FACTOR: '1', RATE_LIMIT_ANONYMOUS: '10' } })
+    const service = await startInside({ env: { RATE_LIMIT_FACTOR: '1', RATE_LIMIT_ANONYMOUS: '10' } })
     const answers = await Promise.all(Array.from({ length: 150 }, () => service.client().get('/v1/none')))
     assert.equal(answers.filter(({ status }) => status === 429).length, 140)
     await service.close()
-    const refused = service.logLines.filter(({ problem }) => problem === 'rate-limited')
+    const refused = (await service.log()).filter(({ problem }) => problem === 'rate-limited')
     assert.equal(refused.length, 100)
-    const sums = service.logLines.filter(({ event }) => event === 'requests-limited')
+    const sums = (await service.log()).filter(({ event }) => event === 'requests-limited')
     assert.deepEqual(
       sums.map(({ level, address, leftOut }) => ({ level, address, leftOut })),
       [{ level: info, address: '127.0.0.1', leftOut: 40 }],

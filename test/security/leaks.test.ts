@@ -4,14 +4,20 @@ import { newClient, newUser, serviceToken, signIn, tokenPair } from '../support/
 import { assertDiscreet, noteAnswer } from '../support/discretion.ts'
 import { exchange, request } from '../support/raw.ts'
 import { changingRoutes } from '../support/routes.ts'
-import { passwordOf, type Service, startService } from '../support/service.ts'
+import {
+  type InsideService,
+  passwordOf,
+  type Service,
+  startInside,
+  startService,
+} from '../support/service.ts'
 
 describe('what every test watches for', () => {
   const password = 'lanterns over the quiet weir'
 
   /** A service through which one of each secret has gone. */
-  async function used(): Promise<{ service: Service; secrets: Record<string, string> }> {
-    const service = await startService()
+  async function used(): Promise<{ service: InsideService; secrets: Record<string, string> }> {
+    const service = await startInside()
     const user = await newUser(service, { password })
     const client = await newClient(service)
     const { accessToken, refreshToken } = await tokenPair(service, user)
@@ -110,7 +116,7 @@ describe('a fault of the service', () => {
       )
       assert.equal(/SQLITE|table|password_hash/.test(answer.text), false)
     }
-    assert.match(JSON.stringify(service.logLines), /no such table/)
+    assert.match(JSON.stringify(await service.log()), /no such table/)
   })
 })
 

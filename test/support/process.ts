@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { assertDiscreet } from './discretion.ts'
 
@@ -15,6 +16,8 @@ export interface RunningServer {
   databaseUrl: string
   /** Everything the process has printed so far. */
   output(): string
+  /** Resolves once standard output has held the text. */
+  printed(text: string): Promise<void>
   /** Ends the process with a signal (SIGTERM unless told otherwise), waits for it, and removes its folder. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
@@ -52,6 +55,12 @@ export async function startServer(
     baseUrl,
     databaseUrl,
     output: () => output,
+    async printed(text) {
+      while (!output.includes(text)) {
+        if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}:\n${output}`)
+        await wait(5)
+      }
+    },
     async stop(signal = 'SIGTERM') {
       const ended = child.exitCode !== null || child.signalCode !== null
       if (!ended) {

@@ -1,6 +1,7 @@
 import { subscribe } from 'node:diagnostics_channel'
 import type { RouteOptions } from 'fastify'
 import type { App } from '../../server/http/route.ts'
+import { type ServiceOptions, startInside } from './service.ts'
 
 /** One route as the app registered it: one method, HEAD ones included. */
 export interface Route {
@@ -45,6 +46,13 @@ export function routesOf(app: App): Route[] {
       operationId: schema?.operationId,
     })),
   )
+}
+
+/** The same, of a service that runs with these options. */
+export async function tableOfRoutes(options?: ServiceOptions): Promise<Route[]> {
+  const inside = await startInside(options)
+  await inside.close()
+  return routesOf(inside.app)
 }
 
 /** Runs `work` while every route that is registered passes through `change` first. */

@@ -1,21 +1,28 @@
-import { randomBytes } from 'node:crypto'
+import { createPrivateKey, generateKeyPairSync, randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { buildApp } from '../../server/app.ts'
 import { Passwords } from '../../server/auth/passwords.ts'
-import { loadSigningKeys, type SigningKeys } from '../../server/auth/tokens/keys.ts'
+import { type SigningKeys, signingKeysOf } from '../../server/auth/tokens/keys.ts'
 import { type Config, readConfig } from '../../server/config.ts'
 import { demoAccounts, demoClient, prepareDemo, type SeedDemoInput } from '../../server/demo/demo.ts'
 import type { App } from '../../server/http/route.ts'
 import { makeLog } from '../../server/log.ts'
-import type { AppDatabase } from '../../server/operations.ts'
-import { openAppDatabase } from '../../server/operations.ts'
+import { type AppDatabase, openAppDatabase } from '../../server/operations.ts'
 import { Client } from './client.ts'
-import { createTestDatabase } from './database.ts'
+import { createTestDatabase, type TestDatabase } from './database.ts'
 import { assertDiscreet, noteSecret, watchServer } from './discretion.ts'
+import { startServer } from './process.ts'
+import { TestClock } from './test-clock.ts'
 
 export const publicUrl = 'https://orders.example.com'
 
+/** Set by tools/test.ts: services run as they ship, `node server/main.ts serve` in a process of its own. */
+const isShipped = process.env.TEST_SHIPPED !== undefined
+
 /** Made once for a test process: neither keys nor password hashes are what most tests are about. */
-let sharedKeys: Promise<SigningKeys> | undefined
+let sharedKey: string | undefined
 let sharedSeed: Promise<SeedDemoInput> | undefined
 
 export interface ServiceOptions {
@@ -29,18 +36,17 @@ export interface ServiceOptions {
   clockRuns?: boolean
 }
 
-/** The real app with production options on a database file of its own, listening on loopback. */
+/** The real service with production options on a database of its own, listening on loopback. */
 export interface Service {
-  app: App
-  db: AppDatabase
+  /** The same database: in a process of its own, the service does not see what is replaced here. */
+  db: Readonly<AppDatabase>
   config: Config
   baseUrl: string
   databaseUrl: string
   keys: SigningKeys
   antiforgeryKey: Buffer
-  readiness: { draining: boolean }
-  /** Every log line so far, parsed. */
-  logLines: Record<string, unknown>[]
+  /** Every log line so far, parsed; those of all that has been answered are there. */
+  log(): Promise<Record<string, unknown>[]>
   /** The service's clock: when it started, plus what `advance` added. */
   now(): number
   advance(milliseconds: number): void
@@ -54,39 +60,35 @@ export interface Service {
   close(): Promise<void>
 }
 
+/** A service in this process, of which a test may look at parts, or replace them. */
+export interface InsideService extends Service {
+  app: App
+  db: AppDatabase
+  readiness: { draining: boolean }
+}
+
 export function passwordOf(userName: 'admin' | 'operator' | 'viewer'): { email: string; password: string } {
   const account = demoAccounts.find((candidate) => candidate.userName === userName)
   if (account === undefined) throw new Error(userName)
   return { email: account.email, password: account.password }
 }
 
-export async function startService(options: ServiceOptions = {}): Promise<Service> {
-  const database = await createTestDatabase()
-  const { databaseUrl } = database
-  const development = options.development ?? false
-  const env = {
-    PUBLIC_URL: publicUrl,
-    DATABASE_URL: databaseUrl,
-    ANTIFORGERY_KEY: randomBytes(32).toString('base64'),
-    SIGNING_KEY_FILES: 'given-below.pem',
-    RATE_LIMIT_FACTOR: '0',
-    ...options.env,
-  }
-  const config = readConfig(env, { development })
-  sharedKeys ??= loadSigningKeys([], config.signingAlgorithm)
-  const keys = options.keys ?? (await sharedKeys)
-  const db = await openAppDatabase(config.database)
-  sharedSeed ??= prepareDemo({ nowMilliseconds: Date.now(), passwords: new Passwords(), demoOrders: true })
-  const seed = await sharedSeed
-  await db.write('seedDemo', options.orders ? seed : { ...seed, orders: [] })
+/** Development is nothing that ships, and keys that are no files cannot be given to a process: those run inside. */
+export function startService(options: ServiceOptions = {}): Promise<Service> {
+  const mayShip = !options.development && options.keys === undefined && !options.clockRuns
+  return isShipped && mayShip ? startShipped(options) : startInside(options)
+}
 
-  let offset = 0
-  const startedAt = Date.now()
-  const now = () => (options.clockRuns ? Date.now() : startedAt) + offset
+/** In this process. */
+export async function startInside(options: ServiceOptions = {}): Promise<InsideService> {
+  const parts = await prepare(options)
+  const { config, database, clock, keys, antiforgeryKey } = parts
+  const db = await openAppDatabase(config.database)
+  await seed(db, options)
   const logLines: Record<string, unknown>[] = []
   let logged = ''
   const log = makeLog(
-    { level: config.logLevel === 'info' ? 'trace' : config.logLevel },
+    { level: config.logLevel },
     {
       write(line: string) {
         logged += line
@@ -95,29 +97,134 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     },
   )
   const readiness = { draining: false }
-  const antiforgeryKey = config.antiforgeryKey ?? randomBytes(32)
-  const app = await buildApp({ config, db, clock: now, log, keys, antiforgeryKey, readiness })
-  noteSecret(antiforgeryKey.toString('base64'))
-  noteSecret(antiforgeryKey.toString('base64url'))
+  const app = await buildApp({ config, db, clock: clock.now, log, keys, antiforgeryKey, readiness })
   watchServer(app.server)
   const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 })
-  const client = () => new Client(baseUrl)
   return {
+    ...shared(parts, baseUrl),
     app,
     db,
+    readiness,
+    log: async () => logLines,
+    async close() {
+      await app.close()
+      await db.close()
+      await database.drop()
+      clock.remove()
+      assertDiscreet(logged)
+    },
+  }
+}
+
+/** As it ships. Only its clock is the test's: see test-clock.ts. */
+async function startShipped(options: ServiceOptions): Promise<Service> {
+  const parts = await prepare(options)
+  const { config, env, database, clock } = parts
+  const server = await startServer([], { ...env, ...clock.env })
+  // Production does not start on a database with demo accounts.
+  const db = await openAppDatabase(config.database)
+  await seed(db, options)
+  const caller = new Client(server.baseUrl)
+  return {
+    ...shared(parts, server.baseUrl),
+    db,
+    async log() {
+      // The lines of all requests that were answered before this one stand before its own.
+      const marker = `marker-${randomBytes(8).toString('hex')}`
+      await caller.get('/health', { 'x-request-id': marker })
+      await server.printed(marker)
+      const lines = server.output().split('\n')
+      return lines
+        .filter((line) => line.startsWith('{') && !line.includes('"marker-'))
+        .map((line) => JSON.parse(line))
+    },
+    async close() {
+      await db.close()
+      const status = await server.stop()
+      await database.drop()
+      clock.remove()
+      if (status !== 0) throw new Error(`the service ended with ${status}:\n${server.output()}`)
+    },
+  }
+}
+
+interface Parts {
+  env: Record<string, string>
+  config: Config
+  database: TestDatabase
+  clock: TestClock
+  keys: SigningKeys
+  antiforgeryKey: Buffer
+}
+
+async function prepare({ env: given, development = false, keys, clockRuns = false }: ServiceOptions) {
+  const database = await createTestDatabase()
+  // The accounts are there before the clock of the service begins: a token is never older than its account.
+  await preparedSeed()
+  const clock = new TestClock(clockRuns)
+  const env = {
+    NODE_ENV: 'production',
+    HOST: '127.0.0.1',
+    PUBLIC_URL: publicUrl,
+    DATABASE_URL: database.databaseUrl,
+    ANTIFORGERY_KEY: randomBytes(32).toString('base64'),
+    SIGNING_KEY_FILES: keyFile(),
+    RATE_LIMIT_FACTOR: '0',
+    DRAIN_SECONDS: '0',
+    LOG_LEVEL: 'trace',
+    ...given,
+  }
+  const config = readConfig(env, { development })
+  const antiforgeryKey = config.antiforgeryKey ?? randomBytes(32)
+  noteSecret(antiforgeryKey.toString('base64'))
+  noteSecret(antiforgeryKey.toString('base64url'))
+  const ownKeys = () => signingKeysOf([createPrivateKey(sharedPem())], config.signingAlgorithm)
+  return { env, config, database, clock, keys: keys ?? (await ownKeys()), antiforgeryKey } satisfies Parts
+}
+
+function sharedPem(): string {
+  sharedKey ??= generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  }).privateKey
+  return sharedKey
+}
+
+let sharedKeyFile: string | undefined
+
+function keyFile(): string {
+  if (sharedKeyFile !== undefined) return sharedKeyFile
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-keys-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  sharedKeyFile = join(folder, 'signing.pem')
+  writeFileSync(sharedKeyFile, sharedPem(), { mode: 0o600 })
+  return sharedKeyFile
+}
+
+async function seed(db: AppDatabase, { orders }: ServiceOptions): Promise<void> {
+  const demo = await preparedSeed()
+  await db.write('seedDemo', orders ? demo : { ...demo, orders: [] })
+}
+
+function preparedSeed(): Promise<SeedDemoInput> {
+  sharedSeed ??= prepareDemo({ nowMilliseconds: Date.now(), passwords: new Passwords(), demoOrders: true })
+  return sharedSeed
+}
+
+/** What is the same wherever the service runs. */
+function shared({ config, database, clock, keys, antiforgeryKey }: Parts, baseUrl: string) {
+  const client = () => new Client(baseUrl)
+  return {
     config,
     baseUrl,
-    databaseUrl,
+    databaseUrl: database.databaseUrl,
     keys,
     antiforgeryKey,
-    readiness,
-    logLines,
-    now,
-    advance: (milliseconds) => {
-      offset += milliseconds
-    },
+    now: clock.now,
+    advance: clock.advance,
     client,
-    async bearer(account) {
+    async bearer(account: 'admin' | 'operator' | 'viewer' | 'demo-service') {
       const body =
         account === 'demo-service'
           ? { clientId: demoClient.clientId, clientSecret: demoClient.clientSecret }
@@ -127,17 +234,11 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       if (answer.status !== 200) throw new Error(`${account} got no token: ${answer.status} ${answer.text}`)
       return client().withBearer(answer.body.accessToken)
     },
-    async session(account) {
+    async session(account: 'admin' | 'operator' | 'viewer') {
       const caller = client()
       await caller.post('/v1/auth/session', passwordOf(account))
       await caller.fetchAntiforgeryToken()
       return caller
-    },
-    async close() {
-      await app.close()
-      await db.close()
-      await database.drop()
-      assertDiscreet(logged)
     },
   }
 }
