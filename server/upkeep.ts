@@ -6,14 +6,14 @@ import type { AppDatabase } from './operations.ts'
 
 /**
  * What deletes rows that nothing can use any more, and how many rows make a portion. Other writes wait for a portion: on
- * SQLite it takes 2 ms of the writer, and its fsync.
+ * SQLite it takes at most 2 ms of the writer, and its fsync (docs/performance.md).
  */
 export const removals = {
   /** Each with up to eight ids. */
-  removeEndedSessions: 10,
-  removeEndedFamilies: 100,
-  removeForgottenTries: 100,
-  removeForgottenAddresses: 100,
+  removeEndedSessions: 3,
+  removeEndedFamilies: 30,
+  removeForgottenTries: 50,
+  removeForgottenAddresses: 50,
   removeExpiredKeys: 100,
 } as const
 const betweenRemovalsMilliseconds = 20

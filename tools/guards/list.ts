@@ -31,13 +31,30 @@ export const guards: Record<string, Guard[]> = {
   ],
   'auth/revocation': [
     ['a token outlives a change of credentials', 'side', 'credentialsChangedAt', 'grants'],
-    ['a login that races with a disable succeeds', 'call', 'confirmCredentials', 'createSession'],
+    [
+      'a login that races with a disable succeeds',
+      'where',
+      "'credentials_changed_at', '='",
+      'lockCredentials',
+    ],
+    ['a session outlives the credentials of its account', 'where', 'credentials_epoch', 'selectSession'],
+    ['a token family outlives them', 'where', 'credentials_epoch', 'selectAccount'],
+    ['a removed role stays in sessions', 'call', 'takeRolesFromSessions', 'revokeRoles'],
   ],
   'auth/getCurrentUser': [
     ['a session that nobody uses stays', 'side', 'idleEnd <= now'],
     ['a session has no absolute end', 'side', 'absoluteExpiresAt <= now'],
   ],
-  'auth/refreshSession': [['an id that was replaced serves on', 'side', 'isRetired']],
+  'auth/refreshSession': [
+    ['an id that was replaced serves on', 'side', 'isRetired'],
+    ['a session has ids without end', 'call', 'makeRoomForId', 'refreshSession'],
+  ],
+  'auth/refreshToken': [
+    ['a refresh token works twice', 'where', "'token_hash', '=', token.hash", 'rotate'],
+    ['a token that was made up ends a family', 'side', 'isGenuine', 'rotateRefreshToken'],
+    ['a used token with another key is no reuse', 'where', 'newTokenHash', 'selectAccount'],
+    ['a short key is guessed', 'number', 'repetitionKeyLength'],
+  ],
   'auth/loginSession': [
     ['the cookie travels without TLS', 'text', 'Secure; HttpOnly'],
     ['another site signs its visitor in', 'throw', 'cross-site-request'],

@@ -38,7 +38,7 @@ const opposites: Record<string, string> = {
   '>': '>=',
   '>=': '>',
 }
-const queryLinks = ['where', '$if', 'innerJoin', 'orderBy', 'limit']
+const queryLinks = ['where', 'whereRef', '$if', 'innerJoin', 'orderBy', 'limit']
 
 export function placesIn(root: string, file: string): Place[] {
   const text = readFileSync(`${root}/${file}`, 'utf8')

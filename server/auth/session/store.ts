@@ -99,6 +99,7 @@ export async function createSession(
 
 /** Sessions that a user can have at a time; a new one ends the one that was not used for longest. */
 export const sessionsLimit = 100
+
 async function endSurplusSessions(trx: Transaction<Database>, principalId: number): Promise<void> {
   await trx
     .deleteFrom('sessions')
@@ -226,7 +227,7 @@ async function makeRoomForId(
     .execute()
 }
 
-/** Sessions of one account hold few different sets of roles: each set is one UPDATE. */
+/** Takes the roles from every session of the account. The sessions hold few different sets of roles: each is one UPDATE. */
 export async function takeRolesFromSessions(
   trx: Transaction<Database>,
   principalId: number,
