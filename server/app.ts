@@ -76,7 +76,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   registerGuard(app, { config, publicUrl, authenticator, antiforgery, limits })
   registerBodies(app)
   const routes = collectRoutes(app)
-  const sendPage = await registerWebApp(app)
+  const sendPage = await registerWebApp(app, config)
   registerNotFound(app, { limits, publicUrl, sendPage })
 
   registerHealth(app, db, readiness)

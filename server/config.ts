@@ -13,6 +13,7 @@ import {
   parseAddressRange,
   parseAntiforgeryKey,
   parseContact,
+  parseCurrency,
   parseOrigin,
   parsePublicUrl,
   parseTimeZoneName,
@@ -129,6 +130,12 @@ export const settings = {
     description: 'IANA zone of the audit stamps when neither the request nor the user has one',
     default: 'UTC',
     parse: parseTimeZoneName,
+  },
+  CURRENCY: {
+    description:
+      'ISO 4217 code of the currency in which the web app shows totals, such as `EUR`; nothing else depends on it',
+    default: undefined,
+    parse: parseCurrency,
   },
   LOG_LEVEL: oneOf(
     ['info', 'trace', 'debug', 'warn', 'error', 'fatal', 'silent'],

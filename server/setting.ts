@@ -141,6 +141,14 @@ export function parseContact(value: string): string {
   throw new Error('must hold addresses such as mailto:security@example.com or https://example.com/security')
 }
 
+/** ISO 4217, as far as the runtime knows the codes. */
+export function parseCurrency(value: string): string {
+  const code = value.toUpperCase()
+  if (!Intl.supportedValuesOf('currency').includes(code))
+    throw new Error('must be an ISO 4217 code such as EUR')
+  return code
+}
+
 export function parseTimeZoneName(value: string): string {
   const zone = parseTimeZone(value)
   if (zone === undefined) throw new Error('must be an IANA time zone such as Europe/Berlin')

@@ -84,17 +84,17 @@ describe('creating an order', sideBySide, () => {
     await page.getByRole('rowheader', { name: 'Keyboard Kites' }).waitFor()
   })
 
-  it('takes decimals as they are written in German, and says what could be meant otherwise', async (t) => {
+  it('takes decimals as a German writes them, shows them as the app does, and says what could be meant otherwise', async (t) => {
     const { page } = await atTheForm(t, { locale: 'de-DE' })
     await fill(page, { customer: 'Komma KG', total: '1.234' })
-    await page.getByText('Means 1.234,00, not 1,234').first().waitFor()
+    await page.getByText('Means 1,234.00, not 1.234').first().waitFor()
     await total(page).fill('1,234')
-    await page.getByText('Means 1,234, not 1.234,00').first().waitFor()
+    await page.getByText('Means 1.234, not 1,234.00').first().waitFor()
     await total(page).fill('1.234,5')
-    await page.getByText('Means 1.234,50', { exact: true }).first().waitFor()
+    await page.getByText('Means 1,234.50', { exact: true }).first().waitFor()
     await create(page).click()
     await heading(page, 'Komma KG').waitFor()
-    await page.getByText('1.234,50', { exact: true }).waitFor()
+    await page.getByText('1,234.50', { exact: true }).waitFor()
     assert.deepEqual(
       (await storedOrders('Komma KG')).map(({ totalE4 }) => totalE4),
       [12_345_000],

@@ -66,6 +66,13 @@ const isFocusHidden = `(() => {
   })
 })()`
 
+/** Where the word of the heading ends, and where the first total, of two decimals, does; in pixels. */
+const endsOfTotals = `['th.orders-total span', '[data-id] td.orders-total'].map((selector) => {
+  const range = document.createRange()
+  range.selectNodeContents(document.querySelector(selector).firstChild)
+  return Math.round(range.getBoundingClientRect().right)
+})`
+
 /** The ids of the rows on the screen, in their order. */
 const idsOf = (page: Page) =>
   page.evaluate<string[]>(
@@ -176,8 +183,8 @@ describe('the pages', sideBySide, () => {
 })
 
 describe('a row', sideBySide, () => {
-  it('has its total and time in the language and on the clock of the viewer', async (t) => {
-    const person = await browser.person(t, { service, locale: 'de-DE', timezone: 'Asia/Tokyo' })
+  it('has its total and time in English, whatever the browser speaks, and on the clock of the viewer', async (t) => {
+    const person = await browser.person(t, { service, locale: 'fa-IR', timezone: 'Asia/Tokyo' })
     const page = await visit(person, 'viewer', '/orders?filter=ibis&orderBy=total&order=Desc')
     await showsCustomers(page, ['Ibis', 'Ibis fine'])
     const cells = await page
@@ -185,20 +192,34 @@ describe('a row', sideBySide, () => {
       .filter({ has: link(page, 'Ibis') })
       .getByRole('cell')
       .allInnerTexts()
-    assert.deepEqual(cells, ['1.234.567,89', 'Pending', '01.02.2026, 05:30'])
+    assert.deepEqual(cells, ['1,234,567.89', 'Pending', 'Feb 1, 2026, 5:30 AM'])
     const fine = page
       .getByRole('row')
       .filter({ has: link(page, 'Ibis fine') })
       .getByRole('cell')
-    assert.equal((await fine.allInnerTexts())[0], '1,0001')
+    assert.equal((await fine.allInnerTexts())[0], '1.0001')
     await link(page, 'Ibis').click()
     await page.getByRole('heading', { name: 'Ibis' }).waitFor()
-    await page.getByText('1.234.567,89').waitFor()
+    await page.getByText('1,234,567.89', { exact: true }).waitFor()
     const event = page.getByRole('listitem').filter({ hasText: 'Created' })
-    await event.getByText('31.01.2026, 15:30 in America/New York').waitFor()
+    await event.getByText('Jan 31, 2026, 3:30 PM in America/New York').waitFor()
     const time = event.getByRole('time')
-    assert.equal(await time.textContent(), '01.02.2026, 05:30')
+    assert.equal(await time.textContent(), 'Feb 1, 2026, 5:30 AM')
     assert.equal(await time.getAttribute('datetime'), '2026-01-31T20:30:00.000Z')
+  })
+
+  it('has its total below the heading, at the same place on every page', async (t) => {
+    const person = await browser.person(t, { service })
+    const places: unknown[] = []
+    for (const filter of ['ibis+total>5', 'ibis', 'owl']) {
+      const page = await visit(person, 'viewer', `/orders?filter=${filter}&orderBy=total&order=Desc`)
+      await page.locator('[data-id] td.orders-total').first().waitFor()
+      places.push(await page.evaluate(endsOfTotals))
+    }
+    const [place] = places
+    assert.deepEqual(places, [place, place, place])
+    const [ofHeading, ofDigits] = place as [number, number]
+    assert.ok(Math.abs(ofHeading - ofDigits) <= 1, `${ofHeading} and ${ofDigits}`)
   })
 
   it('is told from its twin wherever one decides about it', async (t) => {

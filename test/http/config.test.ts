@@ -71,6 +71,7 @@ describe('the configuration', () => {
       corsOrigins: [],
       securityContact: [],
       defaultTimeZone: 'UTC',
+      currency: undefined,
       logLevel: 'info',
       drainSeconds: 0.5,
       metricsPort: undefined,
@@ -113,6 +114,7 @@ describe('the configuration', () => {
       TRUSTED_PROXIES: '10.0.0.0/8, everywhere',
       CORS_ORIGINS: 'https://a.example/path',
       DEFAULT_TIME_ZONE: 'Mars/Base',
+      CURRENCY: 'BTX',
       LOG_LEVEL: 'loud',
       METRICS_PORT: '0',
       SIGNING_ALGORITHM: 'HS256',
@@ -131,6 +133,7 @@ describe('the configuration', () => {
       ANTIFORGERY_KEY_FILE: file,
       CORS_ORIGINS: `https://user:${encodeURIComponent(secret)}@a.example`,
       DEFAULT_TIME_ZONE: secret,
+      CURRENCY: secret,
       LOG_LEVEL: secret,
       PORT: secret,
     }

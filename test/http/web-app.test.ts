@@ -32,6 +32,20 @@ describe('the web app', () => {
     }
   })
 
+  it('has the currency in its page where one is set, and never in an asset', async () => {
+    assert.doesNotMatch(index, /currency/)
+    const priced = await startService({ env: { CURRENCY: 'eur' } })
+    const page = await priced.client().get('/orders')
+    const asset = await priced.client().get(assetPath('js'))
+    await priced.close()
+    assert.match(page.text, /<meta name="currency" content="EUR" \/>/)
+    assert.equal(page.text.replace(/\n.*<meta name="currency".*\/>/, ''), index)
+    assert.equal(page.headers.get('content-type'), 'text/html; charset=utf-8')
+    assert.equal(page.headers.get('cache-control'), 'no-cache')
+    assert.match(page.headers.get('content-security-policy') ?? '', /script-src 'self'/)
+    assert.equal(asset.status, 200)
+  })
+
   it('tells robots that there is nothing for them', async () => {
     const answer = await service.client().get('/robots.txt')
     assert.match(answer.headers.get('content-type') ?? '', /^text\/plain/)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { chosenWith, stillPending, without } from '../../../web/src/orders/approve/chosen.ts'
-import { decimalsOf, remembered } from '../../../web/src/orders/list/format.ts'
+import { lackingDigits, remembered } from '../../../web/src/orders/list/format.ts'
 
 const order = (id: string, status: 0 | 1 = 0) => ({ id, customer: id, total: 1, status, createdAtUtc: '' })
 const none = new Map()
@@ -32,8 +32,9 @@ describe('choosing orders', () => {
 })
 
 describe('the figures of a row', () => {
-  it('have two decimals at least', () => {
-    assert.deepEqual([1, 1.5, 1.25, 0.0001, 99999999999.9999].map(decimalsOf), [2, 2, 2, 4, 4])
+  it('have room for four decimals, on every page the same', () => {
+    const lacking = [1, 1.5, 1.25, 1.125, 0.0001, 99999999999.9999].map(lackingDigits)
+    assert.deepEqual(lacking, ['00', '00', '00', '0', '', ''])
   })
 
   it('are formatted once, and not remembered without end', () => {

@@ -1,6 +1,23 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { dayNames, isWeekend, marksTo } from '../../../web/src/overview/days/axis.ts'
+import { dayNames, isWeekend, marksTo, reachOf } from '../../../web/src/overview/days/axis.ts'
+
+describe('the reach of an axis', () => {
+  const usual = [0, 0, 100, 120, 90, 110, 300, 80, 95, 105]
+  it('is the largest value, as long as the others are seen beside it', () => {
+    assert.equal(reachOf(usual), 300)
+    assert.equal(reachOf([0, 0]), 0)
+    assert.equal(reachOf([]), 0)
+    assert.equal(reachOf([5]), 5)
+    assert.equal(reachOf([...usual, 900]), 900)
+  })
+
+  it('leaves out what would make all others flat', () => {
+    assert.equal(reachOf([...usual, 99_999_999]), 300)
+    assert.equal(reachOf([1, 99]), 1)
+    assert.equal(reachOf([100, 99_999_999, 0, 90, 80, 100, 70]), 100)
+  })
+})
 
 describe('an axis', () => {
   const examples: [largest: number, most: number, isWhole: boolean, marks: number[]][] = [

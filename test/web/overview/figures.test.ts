@@ -109,14 +109,7 @@ describe('the words of the overview', () => {
   })
 
   it('are exact as long as that is short', () => {
-    assert.deepEqual([0, 9999, 10_000, 1_234_567, 0.0005, 2.5].map(formatFigure), [
-      '0',
-      '9,999',
-      '10K',
-      '1.23M',
-      '0.0005',
-      '2.5',
-    ])
+    assert.deepEqual([0, 9999, 10_000, 1_234_567].map(formatFigure), ['0', '9,999', '10K', '1.23M'])
   })
 
   it('say for how long', () => {

@@ -1,8 +1,8 @@
-import { formatCount, formatOrders, formatShortTotal, units, viewerLocale } from '../ui/format.ts'
+import { appLocale, formatCount, formatOrders, formatShortCount, units } from '../ui/format.ts'
 
-const percentFormat = new Intl.NumberFormat(viewerLocale, { style: 'percent' })
-const weekdayFormat = new Intl.DateTimeFormat(viewerLocale, { timeZone: 'UTC', weekday: 'short' })
-const dateFormat = new Intl.DateTimeFormat(viewerLocale, {
+const percentFormat = new Intl.NumberFormat(appLocale, { style: 'percent' })
+const weekdayFormat = new Intl.DateTimeFormat(appLocale, { timeZone: 'UTC', weekday: 'short' })
+const dateFormat = new Intl.DateTimeFormat(appLocale, {
   timeZone: 'UTC',
   weekday: 'short',
   day: 'numeric',
@@ -24,9 +24,9 @@ export function formatShare(part: number, whole: number): string {
 }
 
 const shortFrom = 10_000
-/** To look at: exact as long as it is short, then as 1.2M. */
-export function formatFigure(value: number): string {
-  return Number.isInteger(value) && value < shortFrom ? formatCount(value) : formatShortTotal(value)
+/** A count to look at: exact as long as it is short, then as 1.2M. */
+export function formatFigure(count: number): string {
+  return count < shortFrom ? formatCount(count) : formatShortCount(count)
 }
 
 /** By the clock of the person, hours 0 to 23. */

@@ -1,23 +1,52 @@
-/** Numbers and dates as the person's browser writes them, in its time zone. */
-export const viewerLocale = knownLocale(navigator.language)
-const locale = viewerLocale
+/**
+ * The app speaks English, and so do its dates and digits: as the person's own English has them, if their browser lists
+ * one. In the person's time zone.
+ */
+export const appLocale = englishOf(navigator.languages)
+const locale = appLocale
+/** In which people type, until the app speaks their language. */
+export const ownLocale = knownLocale(navigator.language)
 export const viewerTimeZone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
-const totalFormat = new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 4 })
-const shortTotalFormat = new Intl.NumberFormat(locale, { notation: 'compact', maximumSignificantDigits: 3 })
+/** The calendar and the digits of English words, whatever the region: `en-IR` alone means the Persian calendar. */
+export function englishOf(languages: readonly string[]): string {
+  const english = languages.map(knownLocale).find((tag) => /^en\b/.test(tag)) ?? 'en'
+  return new Intl.Locale(english, { calendar: 'gregory', numberingSystem: 'latn' }).toString()
+}
+
+/** Some systems report what is no language tag (`en-US@posix`); then the browser's own default serves. */
+function knownLocale(tag: string): string {
+  try {
+    return new Intl.Locale(tag).toString()
+  } catch {
+    return Intl.NumberFormat().resolvedOptions().locale
+  }
+}
+
+/** ISO 4217, as the service puts it into the page; without one a total is a plain number. */
+const currency = globalThis.document?.querySelector<HTMLMetaElement>('meta[name="currency"]')?.content
+const money = currency ? ({ style: 'currency', currency } as const) : {}
+const totalFormat = new Intl.NumberFormat(locale, {
+  ...(currency ? money : { minimumFractionDigits: 2 }),
+  maximumFractionDigits: 4,
+})
+const short = { notation: 'compact', maximumSignificantDigits: 3 } as const
+const shortTotalFormat = new Intl.NumberFormat(locale, { ...short, ...money })
+const shortCountFormat = new Intl.NumberFormat(locale, short)
 const countFormat = new Intl.NumberFormat(locale)
 const instantFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
 const exactFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'long' })
 const timeFormat = new Intl.DateTimeFormat(locale, { timeStyle: 'short' })
 const utcDayFormat = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', day: 'numeric', month: 'short' })
 const utcLongDayFormat = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', dateStyle: 'full' })
-/** Words, so in the language of the app. */
-const agoFormat = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+const agoFormat = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
 
 /** Of a number, or of decimal text where a sum is more than a number can hold. */
 export const formatTotal = (total: number | `${number}`) => totalFormat.format(total)
+export const { minimumFractionDigits: leastDecimals = 2 } = totalFormat.resolvedOptions()
 /** As 1.2M: for figures that are looked at rather than read. */
 export const formatShortTotal = (total: number) => shortTotalFormat.format(total)
+export const formatShortCount = (count: number) => shortCountFormat.format(count)
 export const formatCount = (count: number) => countFormat.format(count)
 /** As "1 order" and "1,204 orders". */
 export const formatOrders = (count: number) => `${formatCount(count)} ${count === 1 ? 'order' : 'orders'}`
@@ -60,13 +89,4 @@ const graphemes = new Intl.Segmenter(locale)
 export function shortName(name: string, limit = 60): string {
   const characters = Array.from(graphemes.segment(name), ({ segment }) => segment)
   return characters.length <= limit ? name : `${characters.slice(0, limit - 1).join('')}…`
-}
-
-/** Some systems report what is no language tag (`en-US@posix`); then the browser's own default serves. */
-function knownLocale(tag: string): string {
-  try {
-    return new Intl.Locale(tag).toString()
-  } catch {
-    return Intl.NumberFormat().resolvedOptions().locale
-  }
 }

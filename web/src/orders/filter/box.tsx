@@ -29,7 +29,7 @@ const fixed = {
   'aria-controls': completionsId,
   'aria-autocomplete': 'list',
   'aria-keyshortcuts': '/',
-  placeholder: 'Search customers, or use a filter: total>1000',
+  placeholder: 'Search customers, or filter: total>1000',
   autoComplete: 'off',
   autoCapitalize: 'none',
   spellCheck: false,

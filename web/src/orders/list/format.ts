@@ -1,4 +1,4 @@
-import { formatExactInstant, formatInstant, formatTotal } from '../../ui/format.ts'
+import { formatExactInstant, formatInstant, formatTotal, leastDecimals } from '../../ui/format.ts'
 
 const most = 2_000
 
@@ -19,7 +19,11 @@ export const totalText = remembered(formatTotal)
 export const instantText = remembered(formatInstant)
 export const exactInstantText = remembered(formatExactInstant)
 
-/** Never shorter than `formatTotal` writes it. */
-export function decimalsOf(total: number): number {
-  return Math.max(2, String(total).split('.')[1]?.length ?? 0)
+const mostDecimals = 4
+
+/** What a total lacks to the right of what `formatTotal` writes: as wide on every page, so that nothing shifts. */
+export function lackingDigits(total: number): string {
+  const decimals = Math.max(leastDecimals, String(total).split('.')[1]?.length ?? 0)
+  const zeros = '0'.repeat(mostDecimals - decimals)
+  return decimals === 0 ? `.${zeros}` : zeros
 }

@@ -17,7 +17,7 @@ import { shortNumber } from '../identity.ts'
 import type { OrderSummary } from '../order.ts'
 import { pending } from '../states.ts'
 import { Status } from '../status.tsx'
-import { decimalsOf, exactInstantText, instantText, totalText } from './format.ts'
+import { exactInstantText, instantText, lackingDigits, totalText } from './format.ts'
 import { Person, useShowsPeople } from './people.tsx'
 import { moveFromRow, rowIdOf, useRowKeys } from './rows.ts'
 import type { Sort } from './search.ts'
@@ -52,7 +52,6 @@ export const OrderTable = memo(function OrderTable(props: TableProps) {
   }
   useRowKeys(table, toggle)
   const showsPeople = useShowsPeople()
-  const decimals = Math.max(...orders.map(({ total }) => decimalsOf(total)))
   return (
     <table ref={table} className="orders" aria-busy={isStale}>
       <caption className="visually-hidden">{caption}</caption>
@@ -69,7 +68,6 @@ export const OrderTable = memo(function OrderTable(props: TableProps) {
           <Row
             key={order.id}
             order={order}
-            decimals={decimals}
             maySelect={chosen !== undefined}
             isChosen={chosen?.has(order.id) ?? false}
             showsPeople={showsPeople}
@@ -195,14 +193,12 @@ function isControl(target: EventTarget): boolean {
 
 interface RowProps {
   order: OrderSummary
-  /** Of the total that has the most of them. */
-  decimals: number
   maySelect: boolean
   isChosen: boolean
   showsPeople: boolean
 }
 
-const Row = memo(function Row({ order, decimals, maySelect, isChosen, showsPeople }: RowProps) {
+const Row = memo(function Row({ order, maySelect, isChosen, showsPeople }: RowProps) {
   const { id, customer, status } = order
   return (
     <tr
@@ -214,12 +210,12 @@ const Row = memo(function Row({ order, decimals, maySelect, isChosen, showsPeopl
           {status === pending && <SelectOne name={`${customer}, ${shortNumber(id)}`} isChosen={isChosen} />}
         </td>
       )}
-      {sortKeys.map((key) => cells[key](order, decimals, showsPeople))}
+      {sortKeys.map((key) => cells[key](order, showsPeople))}
     </tr>
   )
 })
 
-type Cell = (order: OrderSummary, decimals: number, showsPeople: boolean) => ReactNode
+type Cell = (order: OrderSummary, showsPeople: boolean) => ReactNode
 
 const cells: Record<SortKey, Cell> = {
   customer: ({ id, customer }) => (
@@ -230,23 +226,23 @@ const cells: Record<SortKey, Cell> = {
       <code className="orders-number">{shortNumber(id)}</code>
     </th>
   ),
-  total: ({ total }, decimals) => (
+  total: ({ total }) => (
     <td
       key="total"
       className="orders-total number"
       data-label="Total"
-      data-short={'0'.repeat(decimals - decimalsOf(total)) || undefined}
+      data-short={lackingDigits(total) || undefined}
     >
       {totalText(total)}
     </td>
   ),
-  status: ({ id, status }, _decimals, showsPeople) => (
+  status: ({ id, status }, showsPeople) => (
     <td key="status" className="orders-status">
       <Status status={status} />
       {showsPeople && status !== pending && <Person id={id} who="modifiedBy" />}
     </td>
   ),
-  createdAtUtc: ({ id, createdAtUtc }, _decimals, showsPeople) => (
+  createdAtUtc: ({ id, createdAtUtc }, showsPeople) => (
     <td key="createdAtUtc" className="orders-createdAtUtc" data-label="Created">
       <time dateTime={createdAtUtc} title={exactInstantText(createdAtUtc)}>
         {instantText(createdAtUtc)}

@@ -3,6 +3,16 @@ export type Marks = readonly number[]
 
 const steps = [1, 2, 2.5, 5, 10]
 
+/** So many times what nine days of ten have at most, and a day is cut: else the others would be flat. */
+const mostTimes = 4
+
+/** What an axis has to reach: the largest value, but for those far beyond the others. */
+export function reachOf(values: readonly number[]): number {
+  const sorted = values.filter((value) => value > 0).sort((a, b) => a - b)
+  const usual = sorted[Math.floor((sorted.length - 1) * 0.9)] ?? 0
+  return sorted.findLast((value) => value <= mostTimes * usual) ?? 0
+}
+
 /**
  * The finest round steps (1, 2, 2.5 or 5 times a power of ten) that reach `largest` with at most `most` of them; of
  * whole numbers only if `isWhole`. Where there is nothing to measure, 0 only.

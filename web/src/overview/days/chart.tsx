@@ -2,10 +2,10 @@ import './chart.css'
 import { type PointerEvent, type ReactNode, useRef, useState } from 'react'
 import { stateNames } from '../../orders/states.ts'
 import { StateLabel } from '../../orders/status.tsx'
-import { formatCount, formatDay, formatLongDay, formatTotal } from '../../ui/format.ts'
+import { formatCount, formatDay, formatLongDay, formatShortTotal, formatTotal } from '../../ui/format.ts'
 import { countOf, type Day, type Tallies, tallyOf, totalOf } from '../figures.ts'
 import { formatFigure } from '../words.ts'
-import { DayPlot } from './plot.tsx'
+import { DayPlot, isCut } from './plot.tsx'
 
 interface DayChartProps {
   /** At least one day; the last is today. */
@@ -33,11 +33,12 @@ export function DayChart({ days, span, choice, isOld }: DayChartProps) {
       {day ? (
         <Readout title={formatLongDay(day.date)} tallies={day} value={formatTotal(totalOf(day))} />
       ) : (
-        <Readout title={spanWords(days)} tallies={span} value={formatFigure(totalOf(span))} />
+        <Readout title={spanWords(days)} tallies={span} value={formatShortTotal(totalOf(span))} />
       )}
       <Stage days={days} cursor={cursor} onCursor={setChosen} />
       <figcaption className="soft small">
         By day of creation and current status. Days are in UTC; today is not over yet.
+        {isCut(days) && ' Broken bars are higher than shown: point at one for its numbers.'}
       </figcaption>
     </figure>
   )

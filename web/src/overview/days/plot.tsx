@@ -1,21 +1,20 @@
 import { memo } from 'react'
 import { stateNames, words } from '../../orders/states.ts'
-import { formatDay } from '../../ui/format.ts'
+import { formatDay, formatShortTotal } from '../../ui/format.ts'
 import { countOf, type Day, type Tally, tallyOf, totalOf } from '../figures.ts'
 import { formatFigure, formatWeekday } from '../words.ts'
-import { type DayName, dayNames, isWeekend, type Marks, marksTo } from './axis.ts'
+import { type DayName, dayNames, isWeekend, type Marks, marksTo, reachOf } from './axis.ts'
 
 /** Two charts on one axis of days: how many orders, and what they are worth. A picture only: it takes no focus. */
 export const DayPlot = memo(function DayPlot({ days }: { days: readonly Day[] }) {
-  const largest = (of: (day: Day) => number) => days.reduce((most, day) => Math.max(most, of(day)), 0)
-  const counts = marksTo(largest(countOf), 4, true)
+  const counts = marksTo(reachOf(days.map(countOf)), 4, true)
   const isEmpty = counts.length === 1
   return (
     <>
       <Panel days={days} measure="count" marks={counts} />
       {isEmpty && <p className="plot-empty">No orders on these days</p>}
       <p className="plot-name">Value per day</p>
-      <Panel days={days} measure="total" marks={marksTo(largest(totalOf), 2, false)} />
+      <Panel days={days} measure="total" marks={marksTo(reachOf(days.map(totalOf)), 2, false)} />
       <div className="plot-days">
         {dayNames(days.map(({ date }) => date)).map((name) => (
           <Name key={name.index} {...name} days={days} />
@@ -25,6 +24,14 @@ export const DayPlot = memo(function DayPlot({ days }: { days: readonly Day[] })
   )
 })
 
+/** Whether a bar does not fit on its axis. */
+export function isCut(days: readonly Day[]): boolean {
+  return [countOf, totalOf].some((of) => {
+    const values = days.map(of)
+    return Math.max(...values) > reachOf(values)
+  })
+}
+
 interface PanelProps {
   days: readonly Day[]
   measure: keyof Tally
@@ -33,11 +40,12 @@ interface PanelProps {
 
 function Panel({ days, measure, marks }: PanelProps) {
   const top = marks.at(-1) || 1
+  const [of, format] = measure === 'count' ? [countOf, formatFigure] : [totalOf, formatShortTotal]
   return (
     <>
       <div className="plot-marks">
         {marks.map((mark) => (
-          <span key={mark}>{formatFigure(mark)}</span>
+          <span key={mark}>{format(mark)}</span>
         ))}
       </div>
       <div className="plot">
@@ -46,13 +54,17 @@ function Panel({ days, measure, marks }: PanelProps) {
             <hr key={mark} />
           ))}
         </div>
-        {days.map((day) => (
-          <div key={day.date} className={isWeekend(day.date) ? 'plot-day plot-weekend' : 'plot-day'}>
-            {stateNames.map((name) => (
-              <Bar key={name} name={name} share={tallyOf(day, name)[measure] / top} />
-            ))}
-          </div>
-        ))}
+        {days.map((day) => {
+          const height = Math.max(of(day), top)
+          return (
+            <div key={day.date} className={isWeekend(day.date) ? 'plot-day plot-weekend' : 'plot-day'}>
+              {stateNames.map((name) => (
+                <Bar key={name} name={name} share={tallyOf(day, name)[measure] / height} />
+              ))}
+              {height > top && <i className="plot-cut" />}
+            </div>
+          )
+        })}
       </div>
     </>
   )
