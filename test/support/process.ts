@@ -22,22 +22,26 @@ export interface RunningServer {
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
-/**
- * A real `node server/main.ts serve` (or another entry) on a free port, with a database file of its own unless `env`
- * names one.
- */
+/** None is left behind, however the tests end. */
+const running = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+/** A real `node server/main.ts serve` on a free port, with a database file of its own unless `env` names one. */
 export async function startServer(
   options: string[],
   env: Record<string, string> = {},
-  entry = main,
 ): Promise<RunningServer> {
   const folder = await mkdtemp(join(tmpdir(), 'countersign-process-'))
   const databaseUrl = env.DATABASE_URL ?? `file:${join(folder, 'test.db')}`
-  const child = spawn(process.execPath, [entry, 'serve', ...options], {
+  const child = spawn(process.execPath, [main, 'serve', ...options], {
     cwd: folder,
     env: { ...process.env, PORT: '0', ...env, DATABASE_URL: databaseUrl },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  running.add(child)
+  child.once('exit', () => running.delete(child))
   let output = ''
   child.stderr.on('data', (chunk) => {
     output += chunk
