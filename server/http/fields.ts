@@ -108,7 +108,7 @@ function inWords(key: string, { code, detail }: Fault): { code: string; detail: 
 
 function readParameter<T>(text: RawQuery[string], field: Field<T>): T | Fault {
   if (text === undecodable) return new Fault('encoding', 'must be percent-encoded UTF-8.')
-  if (Array.isArray(text)) return new Fault('repeated', 'may be given once only.')
+  if (Array.isArray(text)) return new Fault('repeated', 'may be given only once.')
   return field.read(text)
 }
 

@@ -121,8 +121,12 @@ export const catalogue = {
     title: 'The order has changed since it was read',
     remedy: 'Read it again; its current version is in the `ETag` header.',
   },
-  'body-too-large': { status: 413, title: 'The body is too large', remedy: 'A body has at most 64 KiB.' },
-  'uri-too-long': { status: 414, title: 'The URL is too long', remedy: 'A URL has at most 8 KiB.' },
+  'body-too-large': {
+    status: 413,
+    title: 'The body is too large',
+    remedy: 'A body can have at most 64 KiB.',
+  },
+  'uri-too-long': { status: 414, title: 'The URL is too long', remedy: 'A URL can have at most 8 KiB.' },
   'unsupported-media-type': {
     status: 415,
     title: 'The body is not JSON in UTF-8',
@@ -156,7 +160,7 @@ export const catalogue = {
   'headers-too-large': {
     status: 431,
     title: 'The header block is too large',
-    remedy: 'A header block has at most 16 KiB.',
+    remedy: 'A header block can have at most 16 KiB.',
   },
   'internal-error': {
     status: 500,

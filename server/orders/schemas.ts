@@ -95,7 +95,7 @@ function readTotalText(text: string): number | Fault {
   if (match === null) {
     return new Fault(
       'format',
-      'must be a plain decimal such as 12 or 12.50, without exponent, plus or spaces.',
+      'must be a plain decimal such as 12 or 12.50, without an exponent, a plus sign or spaces.',
     )
   }
   const [whole = ''] = text.split('.')

@@ -176,7 +176,7 @@ describe('an order that changes while one is asked', sideBySide, () => {
     await dialog(page).getByText(`${other.userName} approved it first.`).waitFor()
     const stamp = (await (await service.bearer('viewer')).get(`/v1/orders/${id}`)).body.updatedAtUtc
     assert.equal(await dialog(page).getByRole('time').getAttribute('datetime'), stamp)
-    await dialog(page).getByText('this minute').waitFor()
+    await dialog(page).getByText('just now').waitFor()
     const row = dialog(page).getByRole('table', { name: 'What has changed' }).getByRole('row').last()
     assert.equal(
       (await row.getByRole('rowheader').or(row.getByRole('cell')).allInnerTexts()).join(' '),

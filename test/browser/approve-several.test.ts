@@ -211,7 +211,7 @@ describe('several approvals', sideBySide, () => {
     await dialog(page).getByText('2 are approved now, 1 was already approved.').waitFor()
     // What is not approved comes first; the sum is of what is.
     assert.deepEqual(await results(page), [
-      `Crane 2 | 2.00 | Already approved by ${other.userName}, this minute`,
+      `Crane 2 | 2.00 | Already approved by ${other.userName}, just now`,
       'Crane 1 | 1.00 | Approved',
       'Crane 3 | 3.00 | Approved',
     ])

@@ -250,7 +250,7 @@ const faults: Record<string, [string, readonly string[], RegExp][]> = {
     ['total = 5«<»6', terms, /field name/],
     ['NOT «:»5', terms, /field name/],
     ['«AND»: 5', terms, /`AND`/],
-    ['«"total"» = 5', fieldNames, /without quotes/],
+    ['«"total"» = 5', fieldNames, /must not be in quotes/],
     ['total «!» 5', ['!='], /`!`/],
     ['a«!»', ['!='], /`!`/],
     ['total =«=» 5', decimal, /value is missing/],

@@ -58,7 +58,7 @@ export function faultOfCharacters(text: string): LexicalFault | undefined {
   let codePoints = 0
   for (let at = 0; at < text.length; ) {
     if (codePoints === maximumLengthCodePoints) {
-      const detail = `A filter has at most ${maximumLengthCodePoints} characters.`
+      const detail = `A filter can have at most ${maximumLengthCodePoints} characters.`
       return { position: at, length: text.length - at, detail, expected: [] }
     }
     const unit = text.charCodeAt(at)
@@ -67,7 +67,7 @@ export function faultOfCharacters(text: string): LexicalFault | undefined {
       return faultAt(at, 'Half a surrogate pair is not a character.')
     }
     if (isControl(unit) && !isSpace(unit)) {
-      return faultAt(at, 'A filter has no control characters.')
+      return faultAt(at, 'A filter cannot contain control characters.')
     }
     at += paired ? 2 : 1
     codePoints += 1
@@ -118,7 +118,7 @@ export function readToken(text: string, from: number, afterOperator: boolean): T
     return at(
       'junk',
       1,
-      faultAt(position, '`;` has no meaning in a filter; a text that has one stands in quotes.'),
+      faultAt(position, '`;` has no meaning in a filter; put a text that contains one in quotes.'),
     )
   }
   return { ...at('word', 0), ...readWord(text, position, afterOperator) }
@@ -152,7 +152,7 @@ function readString(text: string, position: number): Content & Pick<Token, 'clos
       partStart = at
       unit = text.charCodeAt(at)
     }
-    if (isControl(unit)) fault ??= faultAt(at, 'A quoted text has no tabs or line breaks.')
+    if (isControl(unit)) fault ??= faultAt(at, 'A quoted text cannot contain tabs or line breaks.')
   }
   parts.push(text.slice(partStart, text.length))
   const missing = String.fromCharCode(quote)

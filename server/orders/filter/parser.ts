@@ -133,7 +133,7 @@ function parseTerm(cursor: Cursor): Filter {
   if (token.kind === 'minus') {
     advance(cursor)
     if (cursor.token.kind !== 'end' && cursor.token.spaceBefore) {
-      const detail = '`-` stands directly before what it excludes; in quotes it is a text.'
+      const detail = '`-` must stand directly before what it excludes; in quotes it is a text.'
       throw fault(token, detail, ['a value', 'a field name', '('])
     }
     return { kind: 'not', operand: parseOperand(cursor, true) }
@@ -158,7 +158,7 @@ function parseOperand(cursor: Cursor, isNegated: boolean): Filter {
     case 'end':
       throw fault(token, 'The filter ends too early.', expected)
     case 'minus':
-      throw fault(token, 'Only one NOT or `-` stands before a restriction.', expected)
+      throw fault(token, 'Only one NOT or `-` can stand before a restriction.', expected)
     case 'close':
     case 'junk': // Refused as soon as it is read.
       throw fault(token, `There is nothing before this \`${token.text}\`.`, expected)
@@ -167,7 +167,10 @@ function parseOperand(cursor: Cursor, isNegated: boolean): Filter {
 
 function parseParentheses(cursor: Cursor): Filter {
   if (cursor.depth === maximumNesting) {
-    throw fault(cursor.token, `Parentheses nest at most ${maximumNesting} deep.`, ['a value', 'a field name'])
+    throw fault(cursor.token, `Parentheses can be nested at most ${maximumNesting} deep.`, [
+      'a value',
+      'a field name',
+    ])
   }
   cursor.depth += 1
   advance(cursor)
@@ -181,7 +184,7 @@ function parseParentheses(cursor: Cursor): Filter {
 function countRestriction(cursor: Cursor): void {
   cursor.restrictions += 1
   if (cursor.restrictions <= maximumRestrictions) return
-  throw fault(cursor.token, `A filter has at most ${maximumRestrictions} restrictions.`, [])
+  throw fault(cursor.token, `A filter can have at most ${maximumRestrictions} restrictions.`, [])
 }
 
 function parseQuotedSearch(cursor: Cursor): Filter {
@@ -189,7 +192,7 @@ function parseQuotedSearch(cursor: Cursor): Filter {
   const { token } = cursor
   advance(cursor)
   if (cursor.token.kind !== 'operator') return { kind: 'search', text: token.text }
-  throw fault(token, 'A field name stands without quotes.', fieldNames)
+  throw fault(token, 'A field name must not be in quotes.', fieldNames)
 }
 
 /** A word alone is a search, and before an operator the name of a field. */

@@ -30,10 +30,10 @@ describe('readCustomer', () => {
 
   it('refuses what cannot be seen, or reorders text', () => {
     for (const text of ['\u200b', '\u3164', '\u2800 \u00ad', '\u0301']) {
-      assert.match(faultOf(text), /^Nothing of the name can be seen\./, encodeURIComponent(text))
+      assert.match(faultOf(text), /no visible characters/, encodeURIComponent(text))
     }
     for (const text of ['A\u202eB', '\u2067A\u2069', 'A\u200f', '\u061cA']) {
-      assert.match(faultOf(text), /reorders text/, encodeURIComponent(text))
+      assert.match(faultOf(text), /changes the order/, encodeURIComponent(text))
     }
   })
 

@@ -819,7 +819,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/uri-too-long",
                      *       "title": "The URL is too long",
                      *       "status": 414,
-                     *       "detail": "A URL has at most 8 KiB.",
+                     *       "detail": "A URL can have at most 8 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "uri-too-long",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -885,7 +885,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/headers-too-large",
                      *       "title": "The header block is too large",
                      *       "status": 431,
-                     *       "detail": "A header block has at most 16 KiB.",
+                     *       "detail": "A header block can have at most 16 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "headers-too-large",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -1000,7 +1000,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/uri-too-long",
                      *       "title": "The URL is too long",
                      *       "status": 414,
-                     *       "detail": "A URL has at most 8 KiB.",
+                     *       "detail": "A URL can have at most 8 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "uri-too-long",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -1066,7 +1066,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/headers-too-large",
                      *       "title": "The header block is too large",
                      *       "status": 431,
-                     *       "detail": "A header block has at most 16 KiB.",
+                     *       "detail": "A header block can have at most 16 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "headers-too-large",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -1223,7 +1223,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/uri-too-long",
                      *       "title": "The URL is too long",
                      *       "status": 414,
-                     *       "detail": "A URL has at most 8 KiB.",
+                     *       "detail": "A URL can have at most 8 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "uri-too-long",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -1313,7 +1313,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/headers-too-large",
                      *       "title": "The header block is too large",
                      *       "status": 431,
-                     *       "detail": "A header block has at most 16 KiB.",
+                     *       "detail": "A header block can have at most 16 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "headers-too-large",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -1547,7 +1547,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/body-too-large",
                      *       "title": "The body is too large",
                      *       "status": 413,
-                     *       "detail": "A body has at most 64 KiB.",
+                     *       "detail": "A body can have at most 64 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "body-too-large",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -1569,7 +1569,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/uri-too-long",
                      *       "title": "The URL is too long",
                      *       "status": 414,
-                     *       "detail": "A URL has at most 8 KiB.",
+                     *       "detail": "A URL can have at most 8 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "uri-too-long",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -1681,7 +1681,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/headers-too-large",
                      *       "title": "The header block is too large",
                      *       "status": 431,
-                     *       "detail": "A header block has at most 16 KiB.",
+                     *       "detail": "A header block can have at most 16 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "headers-too-large",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -1923,7 +1923,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/body-too-large",
                      *       "title": "The body is too large",
                      *       "status": 413,
-                     *       "detail": "A body has at most 64 KiB.",
+                     *       "detail": "A body can have at most 64 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "body-too-large",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -1949,7 +1949,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/uri-too-long",
                      *       "title": "The URL is too long",
                      *       "status": 414,
-                     *       "detail": "A URL has at most 8 KiB.",
+                     *       "detail": "A URL can have at most 8 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "uri-too-long",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -2081,7 +2081,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/headers-too-large",
                      *       "title": "The header block is too large",
                      *       "status": 431,
-                     *       "detail": "A header block has at most 16 KiB.",
+                     *       "detail": "A header block can have at most 16 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "headers-too-large",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -2298,7 +2298,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/body-too-large",
                      *       "title": "The body is too large",
                      *       "status": 413,
-                     *       "detail": "A body has at most 64 KiB.",
+                     *       "detail": "A body can have at most 64 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "body-too-large",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -2324,7 +2324,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/uri-too-long",
                      *       "title": "The URL is too long",
                      *       "status": 414,
-                     *       "detail": "A URL has at most 8 KiB.",
+                     *       "detail": "A URL can have at most 8 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "uri-too-long",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -2456,7 +2456,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/headers-too-large",
                      *       "title": "The header block is too large",
                      *       "status": 431,
-                     *       "detail": "A header block has at most 16 KiB.",
+                     *       "detail": "A header block can have at most 16 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "headers-too-large",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -2654,7 +2654,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/uri-too-long",
                      *       "title": "The URL is too long",
                      *       "status": 414,
-                     *       "detail": "A URL has at most 8 KiB.",
+                     *       "detail": "A URL can have at most 8 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "uri-too-long",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -2760,7 +2760,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/headers-too-large",
                      *       "title": "The header block is too large",
                      *       "status": 431,
-                     *       "detail": "A header block has at most 16 KiB.",
+                     *       "detail": "A header block can have at most 16 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "headers-too-large",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -2957,7 +2957,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/uri-too-long",
                      *       "title": "The URL is too long",
                      *       "status": 414,
-                     *       "detail": "A URL has at most 8 KiB.",
+                     *       "detail": "A URL can have at most 8 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "uri-too-long",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3063,7 +3063,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/headers-too-large",
                      *       "title": "The header block is too large",
                      *       "status": 431,
-                     *       "detail": "A header block has at most 16 KiB.",
+                     *       "detail": "A header block can have at most 16 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "headers-too-large",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3223,7 +3223,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/uri-too-long",
                      *       "title": "The URL is too long",
                      *       "status": 414,
-                     *       "detail": "A URL has at most 8 KiB.",
+                     *       "detail": "A URL can have at most 8 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "uri-too-long",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3313,7 +3313,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/headers-too-large",
                      *       "title": "The header block is too large",
                      *       "status": 431,
-                     *       "detail": "A header block has at most 16 KiB.",
+                     *       "detail": "A header block can have at most 16 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "headers-too-large",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3492,7 +3492,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/body-too-large",
                      *       "title": "The body is too large",
                      *       "status": 413,
-                     *       "detail": "A body has at most 64 KiB.",
+                     *       "detail": "A body can have at most 64 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "body-too-large",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3514,7 +3514,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/uri-too-long",
                      *       "title": "The URL is too long",
                      *       "status": 414,
-                     *       "detail": "A URL has at most 8 KiB.",
+                     *       "detail": "A URL can have at most 8 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "uri-too-long",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3626,7 +3626,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/headers-too-large",
                      *       "title": "The header block is too large",
                      *       "status": 431,
-                     *       "detail": "A header block has at most 16 KiB.",
+                     *       "detail": "A header block can have at most 16 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "headers-too-large",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3807,7 +3807,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/body-too-large",
                      *       "title": "The body is too large",
                      *       "status": 413,
-                     *       "detail": "A body has at most 64 KiB.",
+                     *       "detail": "A body can have at most 64 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "body-too-large",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3829,7 +3829,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/uri-too-long",
                      *       "title": "The URL is too long",
                      *       "status": 414,
-                     *       "detail": "A URL has at most 8 KiB.",
+                     *       "detail": "A URL can have at most 8 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "uri-too-long",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3941,7 +3941,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/headers-too-large",
                      *       "title": "The header block is too large",
                      *       "status": 431,
-                     *       "detail": "A header block has at most 16 KiB.",
+                     *       "detail": "A header block can have at most 16 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "headers-too-large",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -4119,7 +4119,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/body-too-large",
                      *       "title": "The body is too large",
                      *       "status": 413,
-                     *       "detail": "A body has at most 64 KiB.",
+                     *       "detail": "A body can have at most 64 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "body-too-large",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -4141,7 +4141,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/uri-too-long",
                      *       "title": "The URL is too long",
                      *       "status": 414,
-                     *       "detail": "A URL has at most 8 KiB.",
+                     *       "detail": "A URL can have at most 8 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "uri-too-long",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -4253,7 +4253,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/headers-too-large",
                      *       "title": "The header block is too large",
                      *       "status": 431,
-                     *       "detail": "A header block has at most 16 KiB.",
+                     *       "detail": "A header block can have at most 16 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "headers-too-large",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -4536,7 +4536,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/uri-too-long",
                      *       "title": "The URL is too long",
                      *       "status": 414,
-                     *       "detail": "A URL has at most 8 KiB.",
+                     *       "detail": "A URL can have at most 8 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "uri-too-long",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -4642,7 +4642,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/headers-too-large",
                      *       "title": "The header block is too large",
                      *       "status": 431,
-                     *       "detail": "A header block has at most 16 KiB.",
+                     *       "detail": "A header block can have at most 16 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "headers-too-large",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -4910,7 +4910,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/body-too-large",
                      *       "title": "The body is too large",
                      *       "status": 413,
-                     *       "detail": "A body has at most 64 KiB.",
+                     *       "detail": "A body can have at most 64 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "body-too-large",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -4936,7 +4936,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/uri-too-long",
                      *       "title": "The URL is too long",
                      *       "status": 414,
-                     *       "detail": "A URL has at most 8 KiB.",
+                     *       "detail": "A URL can have at most 8 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "uri-too-long",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -5094,7 +5094,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/headers-too-large",
                      *       "title": "The header block is too large",
                      *       "status": 431,
-                     *       "detail": "A header block has at most 16 KiB.",
+                     *       "detail": "A header block can have at most 16 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "headers-too-large",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -5372,7 +5372,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/uri-too-long",
                      *       "title": "The URL is too long",
                      *       "status": 414,
-                     *       "detail": "A URL has at most 8 KiB.",
+                     *       "detail": "A URL can have at most 8 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "uri-too-long",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -5478,7 +5478,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/headers-too-large",
                      *       "title": "The header block is too large",
                      *       "status": 431,
-                     *       "detail": "A header block has at most 16 KiB.",
+                     *       "detail": "A header block can have at most 16 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "headers-too-large",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -5762,7 +5762,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/uri-too-long",
                      *       "title": "The URL is too long",
                      *       "status": 414,
-                     *       "detail": "A URL has at most 8 KiB.",
+                     *       "detail": "A URL can have at most 8 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "uri-too-long",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -5868,7 +5868,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/headers-too-large",
                      *       "title": "The header block is too large",
                      *       "status": 431,
-                     *       "detail": "A header block has at most 16 KiB.",
+                     *       "detail": "A header block can have at most 16 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "headers-too-large",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -6181,7 +6181,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/body-too-large",
                      *       "title": "The body is too large",
                      *       "status": 413,
-                     *       "detail": "A body has at most 64 KiB.",
+                     *       "detail": "A body can have at most 64 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "body-too-large",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -6207,7 +6207,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/uri-too-long",
                      *       "title": "The URL is too long",
                      *       "status": 414,
-                     *       "detail": "A URL has at most 8 KiB.",
+                     *       "detail": "A URL can have at most 8 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "uri-too-long",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -6365,7 +6365,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/headers-too-large",
                      *       "title": "The header block is too large",
                      *       "status": 431,
-                     *       "detail": "A header block has at most 16 KiB.",
+                     *       "detail": "A header block can have at most 16 KiB.",
                      *       "instance": "/v1/orders",
                      *       "code": "headers-too-large",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"

@@ -79,8 +79,10 @@ export const units = [
 /** As "3 days ago". */
 export function formatAgo(instant: string, now: number): string {
   const elapsed = new Date(instant).getTime() - now
-  const [unit, length] = units.find(([, size]) => Math.abs(elapsed) >= size) ?? ['minute', 60_000]
-  return agoFormat.format(Math.trunc(elapsed / length), unit)
+  const unit = units.find(([, size]) => Math.abs(elapsed) >= size)
+  if (unit === undefined) return 'just now'
+  const [name, length] = unit
+  return agoFormat.format(Math.trunc(elapsed / length), name)
 }
 
 const graphemes = new Intl.Segmenter(locale)

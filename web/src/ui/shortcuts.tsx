@@ -15,7 +15,7 @@ const shortcuts = [
   ['h', 'Overview'],
   ['j k', 'Next and previous row'],
   ['x', 'Select the row'],
-  ['a', 'Approve the open order, the selected ones, or that of the row'],
+  ['a', 'Approve the open order, the selected orders, or the one in focus'],
   ['?', 'Show this list'],
 ] as const
 

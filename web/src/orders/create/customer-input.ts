@@ -17,10 +17,14 @@ export function readCustomer(text: string): CustomerReading {
     return { ok: false, fault: 'The name contains a tab or another invisible character. Remove it.' }
   }
   if (/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/.test(customer)) {
-    return { ok: false, fault: 'The name contains an invisible character that reorders text. Type it again.' }
+    return {
+      ok: false,
+      fault:
+        'The name contains an invisible character that changes the order of the text. Type the name again.',
+    }
   }
   if (!canBeSeen.test(customer)) {
-    return { ok: false, fault: 'Nothing of the name can be seen. Enter at least one letter or digit.' }
+    return { ok: false, fault: 'The name has no visible characters. Enter at least one letter or digit.' }
   }
   if (lengthOf(customer) > customerLimit) {
     return { ok: false, fault: `The name can have at most ${customerLimit} characters.` }
