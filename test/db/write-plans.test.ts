@@ -90,7 +90,6 @@ describe('what a running service writes', () => {
     familyId: 'family',
     generation: 1,
     hash: 'token',
-    isGenuine: true,
     newTokenHash: 'next',
     nowMilliseconds: now,
     tokenExpiresAt: later,

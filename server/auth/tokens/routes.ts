@@ -81,11 +81,13 @@ function registerTokenRefresh(app: App, parts: AuthParts): void {
     },
     handler: async (request, reply) => {
       const { config, db, clock, refreshTokens } = parts
-      const { text, ...token } = await countRefresh(parts, request, reply, request.body.refreshToken)
-      const next = refreshTokens.successor({ text, ...token }, repetitionKey(request))
+      const token = await countRefresh(parts, request, reply, request.body.refreshToken)
+      const next = refreshTokens.successor(token, repetitionKey(request))
       const now = clock()
       const grant = await db.write('rotateRefreshToken', {
-        ...token,
+        familyId: token.familyId,
+        generation: token.generation,
+        hash: token.hash,
         newTokenHash: sha256(next),
         nowMilliseconds: now,
         tokenExpiresAt: now + config.refreshTokenIdleTtlSeconds * 1000,

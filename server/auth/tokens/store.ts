@@ -76,7 +76,8 @@ export interface RefreshToken {
   isGenuine: boolean
 }
 
-export interface RotateRefreshTokenInput extends Omit<RefreshToken, 'text'> {
+/** Of a token that was issued: its tag is ours, or it has just been the one that serves. */
+export interface RotateRefreshTokenInput extends Pick<RefreshToken, 'familyId' | 'generation' | 'hash'> {
   newTokenHash: string
   nowMilliseconds: number
   /** End of the new token if it is not used; that of the family comes before it. */
@@ -101,11 +102,10 @@ export async function rotateRefreshToken(
   const isRotated = (await rotate(trx, input)).numAffectedRows === 1n
   const account = (await selectAccount(trx, input)).rows[0]
   if (account !== undefined) return { ...account, roles: await rolesOf(trx, account.principalId) }
-  const { familyId, isGenuine } = input
-  const [ended] = isGenuine && !isRotated ? (await endReusedFamily(trx, input)).rows : []
+  const [ended] = isRotated ? [] : (await endReusedFamily(trx, input)).rows
   return {
     refused: 'invalid-refresh-token',
-    reused: ended === undefined ? null : { familyId, principalId: ended.principal_id },
+    reused: ended === undefined ? null : { familyId: input.familyId, principalId: ended.principal_id },
   }
 }
 
@@ -157,7 +157,7 @@ const selectAccount = prepared((trx, token: RotateRefreshTokenInput) =>
     .where('principals.enabled', '=', sql.lit(1)),
 )
 
-/** Of a token that was issued, and is older than the one that serves. */
+/** Of a token that is older than the one that serves. */
 const endReusedFamily = prepared((trx, token: RotateRefreshTokenInput) =>
   trx
     .deleteFrom('refresh_families')
