@@ -80,17 +80,17 @@ function registerTokenRefresh(app: App, parts: AuthParts): void {
       response: { 200: TokenPair },
     },
     handler: async (request, reply) => {
-      const { config, db, clock, refreshTokens } = parts
+      const key = repetitionKey(request)
       const token = await countRefresh(parts, request, reply, request.body.refreshToken)
-      const next = refreshTokens.successor(token, repetitionKey(request))
-      const now = clock()
-      const grant = await db.write('rotateRefreshToken', {
+      const next = parts.refreshTokens.successor(token, key)
+      const now = parts.clock()
+      const grant = await parts.db.write('rotateRefreshToken', {
         familyId: token.familyId,
         generation: token.generation,
         hash: token.hash,
         newTokenHash: sha256(next),
         nowMilliseconds: now,
-        tokenExpiresAt: now + config.refreshTokenIdleTtlSeconds * 1000,
+        tokenExpiresAt: now + parts.config.refreshTokenIdleTtlSeconds * 1000,
       })
       if ('refused' in grant) throw refusedRotation(parts, request, reply, grant)
       logRefresh(request, grant.principalId, token.familyId)
