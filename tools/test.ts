@@ -75,14 +75,15 @@ const sharing = ['auth', 'contract', 'http', 'orders', 'security'].map((folder) 
 const filesOfAProcess = 8
 
 /**
- * Their PostgreSQL half meets the service as it ships: `node server/main.ts serve`, with NODE_ENV=production, in a
- * process of its own (test/support/service.ts).
+ * Their run on PostgreSQL, or the only one that a file has, meets the service as it ships: `node server/main.ts serve`,
+ * with NODE_ENV=production, in a process of its own (test/support/service.ts).
  */
 const shipped = ['auth', 'contract', 'http', 'orders'].map((folder) => `test/${folder}/`)
 
 interface Run {
   files: string[]
   engine: 'SQLite' | 'PostgreSQL'
+  ships: boolean
 }
 
 const startsWithAny = (prefixes: string[]) => (file: string) =>
@@ -93,17 +94,18 @@ for (const prefix of [...runsOnce, ...postgresOnly, ...runsTwice, ...longest]) {
 }
 const asked = process.argv.slice(2)
 const files = asked.length > 0 ? asked : every
+const onSqlite = files.filter((file) => !startsWithAny(postgresOnly)(file))
+const onPostgres = files.filter(
+  (file) => startsWithAny([...postgresOnly, ...runsTwice])(file) || !startsWithAny(runsOnce)(file),
+)
+const shipsOnSqlite = (file: string) => startsWithAny(shipped)(file) && !onPostgres.includes(file)
 const runs: Run[] = [
+  ...inProcesses(onSqlite.filter(shipsOnSqlite), { engine: 'SQLite', ships: true }),
   ...inProcesses(
-    'SQLite',
-    files.filter((file) => !startsWithAny(postgresOnly)(file)),
+    onSqlite.filter((file) => !shipsOnSqlite(file)),
+    { engine: 'SQLite', ships: false },
   ),
-  ...inProcesses(
-    'PostgreSQL',
-    files.filter(
-      (file) => startsWithAny([...postgresOnly, ...runsTwice])(file) || !startsWithAny(runsOnce)(file),
-    ),
-  ),
+  ...inProcesses(onPostgres, { engine: 'PostgreSQL', ships: true }),
 ]
 const isLong = ({ files }: Run) => files.some(startsWithAny(longest))
 const queue = [...runs.filter(isLong), ...runs.filter((run) => !isLong(run))].values()
@@ -145,7 +147,7 @@ async function workOff(): Promise<void> {
   }
 }
 
-function inProcesses(engine: Run['engine'], files: string[]): Run[] {
+function inProcesses(files: string[], how: Omit<Run, 'files'>): Run[] {
   const alone = files.filter((file) => !startsWithAny(sharing)(file)).map((file) => [file])
   const together = sharing.flatMap((folder) => {
     const inFolder = files.filter((file) => file.startsWith(folder))
@@ -154,7 +156,7 @@ function inProcesses(engine: Run['engine'], files: string[]): Run[] {
       inFolder.filter((_, position) => position % processes === first),
     )
   })
-  return [...alone, ...together].map((files) => ({ files, engine }))
+  return [...alone, ...together].map((files) => ({ files, ...how }))
 }
 
 /** As a shell would take it: `test/auth/{cookies,surplus}.test.ts`. */
@@ -164,11 +166,11 @@ function nameOf(files: string[]): string {
   return `${dirname(first)}/{${files.map((file) => basename(file, '.test.ts')).join(',')}}.test.ts`
 }
 
-async function runFiles({ files, engine }: Run): Promise<{ isGreen: boolean; output: string }> {
+async function runFiles(run: Run): Promise<{ isGreen: boolean; output: string }> {
   const options = ['--test', '--test-isolation=none', `--test-timeout=${timeoutMilliseconds}`]
-  const child = spawn(process.execPath, [...options, '--test-reporter=spec', ...files], {
+  const child = spawn(process.execPath, [...options, '--test-reporter=spec', ...run.files], {
     cwd: root,
-    env: engine === 'SQLite' ? environment : environmentOnPostgres(files),
+    env: environmentOf(run),
     // Of its whole file of tests a little more: one that leaves something open behind its last test never ends.
     timeout: 2 * timeoutMilliseconds,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -183,9 +185,12 @@ async function runFiles({ files, engine }: Run): Promise<{ isGreen: boolean; out
   return { isGreen: code === 0, output }
 }
 
-function environmentOnPostgres(files: string[]): NodeJS.ProcessEnv {
-  const ship = files.some(startsWithAny(shipped)) ? { TEST_SHIPPED: 'yes' } : {}
-  return { ...environment, TEST_DATABASE_URL: postgres?.url, ...ship }
+function environmentOf({ files, engine, ships }: Run): NodeJS.ProcessEnv {
+  return {
+    ...environment,
+    ...(engine === 'PostgreSQL' ? { TEST_DATABASE_URL: postgres?.url } : {}),
+    ...(ships && files.some(startsWithAny(shipped)) ? { TEST_SHIPPED: 'yes' } : {}),
+  }
 }
 
 /** Lives in a guard that ends it whenever this process ends, however that happens. */
