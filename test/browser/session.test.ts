@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it, type TestContext } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { newUser, type TestUser } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
@@ -150,6 +151,28 @@ describe('a session that somebody uses', sideBySide, () => {
 })
 
 describe('what the app asks by itself', sideBySide, () => {
+  it('keeps no session alive, and makes no notice of its end later', async (t) => {
+    const short = await startService({ env: { SESSION_IDLE_TTL_SECONDS: '16' }, clockRuns: true })
+    t.after(() => short.close())
+    const operator = await short.bearer('operator')
+    for (let order = 0; order < 10; order += 1) await createdId(operator, { customer: `Acme ${order}` })
+    const user = await newUser(short)
+    const { page } = await browser.person(t, { service: short })
+    await page.goto('/orders')
+    await signInByForm(page, user.credentials, page.getByText('Acme 0'))
+    const asked = listAsked(page)
+    const startedAt = performance.now()
+    for (let order = 0; order < 10; order += 1) {
+      await pause(1_000)
+      await page.getByRole('link', { name: `Acme ${order}` }).hover()
+    }
+    // A quarter of its life before its end.
+    await stillThere(page).waitFor({ timeout: 2_500 })
+    assert.equal(asked.filter((request) => request.endsWith('by itself')).length, 10)
+    await page.getByText(signedOutWords).waitFor()
+    assert.ok(performance.now() - startedAt < 18_000)
+  })
+
   /** Grows: what is asked from now on, with `by itself` where the request says so. */
   function listAsked(page: Page): string[] {
     const asked: string[] = []

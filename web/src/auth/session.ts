@@ -190,6 +190,8 @@ function recordLife(answer: Response): void {
   // The Date header has whole seconds: a smaller difference is no difference of clocks.
   const correction = Math.abs(ahead) < 2_000 ? 0 : ahead
   const told = { idleEndsAt: idle + correction, endsAt: end + correction, toldAt: now }
+  // An answer that did not count as use tells nothing new, and makes no notice of the end shorter.
+  if (Math.abs(told.idleEndsAt - (life.get()?.idleEndsAt ?? 0)) < 2_000) return
   life.set(told)
   writeSetting(endSetting, String(Math.min(told.idleEndsAt, told.endsAt)))
   tellOtherTabs({ kind: 'life', life: told })
