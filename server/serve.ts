@@ -10,6 +10,7 @@ import { systemClock } from './clock.ts'
 import { type Config, ConfigurationError, readConfig } from './config.ts'
 import { databaseFile } from './db/address.ts'
 import { announceDemo, isUnseeded, prepareDemo } from './demo/demo.ts'
+import type { Readiness } from './http/health.ts'
 import type { Metrics, MetricsParts } from './http/metrics.ts'
 import type { App } from './http/route.ts'
 import { isWebAppBuilt } from './http/spa.ts'
@@ -78,7 +79,7 @@ async function loadKeys(config: Config): Promise<InstanceKeys> {
  * throws, everything has been closed.
  */
 async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: AppDatabase): Promise<string> {
-  const readiness = { draining: false }
+  const readiness: Readiness = { phase: 'serving' }
   const closeAll = async () => {
     await app?.close()
     await metrics?.close()
@@ -110,10 +111,11 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
   // Callers are sent elsewhere before the listener closes, so that no request meets a closed one.
   const drainMilliseconds = config.drainSeconds * 1000
   closeWithGrace({ delay: drainMilliseconds + gracePeriodMilliseconds, logger }, async ({ signal, err }) => {
-    readiness.draining = true
+    readiness.phase = 'draining'
     if (err) log.fatal({ err }, 'ending after an unexpected error')
     else log.info({ signal }, 'shutting down')
     await wait(drainMilliseconds)
+    readiness.phase = 'closing'
     await closeAll()
     await log.output.drained?.(lastLinesMilliseconds)
   })

@@ -39,7 +39,7 @@ async function describe(): Promise<unknown> {
     log: makeLog({ level: 'silent' }, process.stdout),
     keys: await loadSigningKeys([], config.signingAlgorithm),
     antiforgeryKey: randomBytes(32),
-    readiness: { draining: false },
+    readiness: { phase: 'serving' },
   })
   try {
     const answer = await app.inject({ url: '/openapi/v1.json', headers: { host: 'localhost' } })

@@ -10,8 +10,8 @@ const HealthResponse = named(
 )
 
 export interface Readiness {
-  /** Set when the shutdown begins: no new work. */
-  draining: boolean
+  /** `draining` from the signal to end, `closing` from when the listener closes. */
+  phase: 'serving' | 'draining' | 'closing'
 }
 
 /** Probes; exempt from every limit, because orchestrators call them very often. */
@@ -41,7 +41,7 @@ export function registerHealth(app: App, db: AppDatabase, readiness: Readiness):
       response: { 200: HealthResponse },
     },
     handler: async () => {
-      if (readiness.draining) throw new Problem('shutting-down', { headers: retryAfter(5_000) })
+      if (readiness.phase !== 'serving') throw new Problem('shutting-down', { headers: retryAfter(5_000) })
       await db.ping()
       return { status: 'ok' as const }
     },
@@ -49,15 +49,16 @@ export function registerHealth(app: App, db: AppDatabase, readiness: Readiness):
 }
 
 /**
- * While the instance drains, new requests are sent elsewhere; the probes say so themselves. Every answer ends its
- * connection, also of a request that was under way: an idle connection would delay the shutdown.
+ * An instance that drains answers as always, for its balancer may not know yet; once it listens no more, what still comes
+ * on an open connection is sent elsewhere. From the first on every answer ends its connection: an idle one would delay
+ * the shutdown.
  */
 export function registerDraining(app: App, readiness: Readiness): void {
   app.addHook('onSend', async (_request, reply) => {
-    if (readiness.draining) reply.header('connection', 'close')
+    if (readiness.phase !== 'serving') reply.header('connection', 'close')
   })
   app.addHook('onRequest', (request, _reply, done) => {
-    const isRefused = readiness.draining && request.routeOptions.config.limit !== 'exempt'
+    const isRefused = readiness.phase === 'closing' && request.routeOptions.config.limit !== 'exempt'
     done(isRefused ? new Problem('shutting-down', { headers: retryAfter(1_000) }) : undefined)
   })
 }

@@ -278,10 +278,10 @@ describe('the live description', () => {
       await all()
       const refused = await all()
       assert.equal(refused.filter(({ status }) => status === 429).length, operationIds.length - 2)
-      limited.readiness.draining = true
+      limited.readiness.phase = 'closing'
       const drained = await all()
       assert.equal(drained.filter(({ status }) => status === 503).length, operationIds.length - 1)
-      limited.readiness.draining = false
+      limited.readiness.phase = 'serving'
       await limited.db.close()
       await judged(limited.client()).get('/health/ready')
     })

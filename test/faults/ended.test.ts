@@ -61,6 +61,11 @@ describe('the service ended by SIGTERM', () => {
     return text
   }
 
+  /** Nothing listens any more, or the system had taken a connection that nobody will read. */
+  function assertUnanswered(error: unknown): undefined {
+    assert.ok(isUnanswered(error), String(error))
+  }
+
   async function isStored(customer: string): Promise<boolean> {
     const row = await withRawDatabase(database.databaseUrl, (db) =>
       db.selectFrom('orders').select('id').where('customer', '=', customer).executeTakeFirst(),
@@ -68,16 +73,16 @@ describe('the service ended by SIGTERM', () => {
     return row !== undefined
   }
 
-  it('under load answers every request, those of the drain too, says that it is not ready, and exits with 0', async (t) => {
+  it('under load serves until it listens no more, says before that it is not ready, does nothing that it does not acknowledge, and exits with 0', async (t) => {
     const { server, admin } = await start(t)
     const answers: Answer[] = []
     const probes: Answer[] = []
-    /** One request after the other, until the server sends the caller elsewhere. */
+    /** One request after the other, until nothing listens any more, or the server sends the caller elsewhere. */
     async function load(): Promise<void> {
       for (let isOver = false; !isOver; ) {
-        const answer = await admin.post('/v1/orders', { customer: 'load', total: 1 })
-        answers.push(answer)
-        isOver = answer.status !== 201
+        const answer = await admin.post('/v1/orders', { customer: 'load', total: 1 }).catch(assertUnanswered)
+        if (answer !== undefined) answers.push(answer)
+        isOver = answer?.status !== 201
       }
     }
     /** Until nothing listens any more. */
@@ -88,10 +93,13 @@ describe('the service ended by SIGTERM', () => {
       }
     }
     const work = Promise.all(Array.from({ length: writers }, load))
-    const probing = probe().catch((error: unknown) => assert.ok(isUnanswered(error), String(error)))
+    const probing = probe().catch(assertUnanswered)
     while (answers.length < 100) await wait(5)
     const begun = performance.now()
-    const status = await server.stop('SIGTERM')
+    const stopped = server.stop('SIGTERM')
+    await wait(100)
+    const beforeDrain = answers.length
+    const status = await stopped
     const milliseconds = performance.now() - begun
     await work
     await probing
@@ -99,18 +107,15 @@ describe('the service ended by SIGTERM', () => {
     assert.ok(milliseconds < graceMilliseconds, `${milliseconds} ms`)
     const created = answers.filter((answer) => answer.status === 201)
     const refused = answers.filter((answer) => answer.status !== 201)
-    assert.equal(refused.length, writers)
+    assert.ok(created.length > beforeDrain)
+    assert.ok(refused.length <= writers)
     for (const answer of refused) assertProblem(answer, 503, 'shutting-down')
     assert.equal(probes[0]?.status, 200)
     assert.ok(probes.length > 1)
     assertProblem(probes.at(-1) as Answer, 503, 'shutting-down')
     await withRawDatabase(database.databaseUrl, async (db) => {
-      const rows = await db.selectFrom('orders').select('id').execute()
-      const stored = new Set(rows.map(({ id }) => id))
-      assert.deepEqual(
-        created.map(({ body }) => body.id).filter((id) => !stored.has(id)),
-        [],
-      )
+      const stored = await db.selectFrom('orders').select('id').where('customer', '=', 'load').execute()
+      assert.deepEqual(stored.map(({ id }) => id).sort(), created.map(({ body }) => body.id).sort())
       await assertSound(db)
     })
   })
@@ -123,9 +128,7 @@ describe('the service ended by SIGTERM', () => {
     await wait(500)
     let unready = 0
     for (let isOver = false; !isOver; await wait(50)) {
-      const answer = await new Client(server.baseUrl).get('/health/ready').catch((error: unknown) => {
-        assert.ok(isUnanswered(error), String(error))
-      })
+      const answer = await new Client(server.baseUrl).get('/health/ready').catch(assertUnanswered)
       if (answer === undefined) isOver = true
       else {
         assertProblem(answer, 503, 'shutting-down')

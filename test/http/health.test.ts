@@ -22,14 +22,23 @@ describe('the probes', () => {
     }
   })
 
-  it('while draining: alive but not ready, and every other request is sent elsewhere with 503', async (t) => {
+  it('while draining: alive but not ready, and serving; once it listens no more, every other request is sent elsewhere with 503', async (t) => {
     const draining = await startInside()
     t.after(() => draining.close())
     const admin = await draining.bearer('admin')
     const session = await draining.session('admin')
-    draining.readiness.draining = true
-    assert.equal((await draining.client().get('/health')).status, 200)
-    assertProblem(await draining.client().get('/health/ready'), 503, 'shutting-down')
+    for (const phase of ['draining', 'closing'] as const) {
+      draining.readiness.phase = phase
+      assert.equal((await draining.client().get('/health')).status, 200)
+      assertProblem(await draining.client().get('/health/ready'), 503, 'shutting-down')
+    }
+    draining.readiness.phase = 'draining'
+    for (const caller of [admin, session]) {
+      const answer = await caller.get('/v1/orders')
+      assert.equal(answer.status, 200)
+      assert.equal(answer.headers.get('connection'), 'close')
+    }
+    draining.readiness.phase = 'closing'
     for (const caller of [admin, session, draining.client()]) {
       for (const [method, path] of [
         ['GET', '/v1/orders'],

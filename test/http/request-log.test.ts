@@ -12,7 +12,7 @@ describe('the log of requests', () => {
     const service = await startInside()
     t.after(() => service.close())
     for (const path of ['/health', '/health/ready']) await service.client().get(path)
-    service.readiness.draining = true
+    service.readiness.phase = 'draining'
     await service.client().get('/health/ready')
     assert.deepEqual(
       (await requestsIn(service)).map(({ level, status, problem }) => [level, status, problem]),

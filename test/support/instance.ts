@@ -25,7 +25,7 @@ export async function startInstance(service: Service, keys?: SigningKeys): Promi
     log: makeLog({ level: 'trace' }, { write }),
     keys: keys ?? service.keys,
     antiforgeryKey,
-    readiness: { draining: false },
+    readiness: { phase: 'serving' },
   })
   watchServer(app.server)
   const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 })

@@ -7,6 +7,7 @@ import { Passwords } from '../../server/auth/passwords.ts'
 import { type SigningKeys, signingKeysOf } from '../../server/auth/tokens/keys.ts'
 import { type Config, readConfig } from '../../server/config.ts'
 import { demoAccounts, demoClient, prepareDemo, type SeedDemoInput } from '../../server/demo/demo.ts'
+import type { Readiness } from '../../server/http/health.ts'
 import type { App } from '../../server/http/route.ts'
 import { makeLog } from '../../server/log.ts'
 import { type AppDatabase, openAppDatabase } from '../../server/operations.ts'
@@ -64,7 +65,7 @@ export interface Service {
 export interface InsideService extends Service {
   app: App
   db: AppDatabase
-  readiness: { draining: boolean }
+  readiness: Readiness
 }
 
 export function passwordOf(userName: 'admin' | 'operator' | 'viewer'): { email: string; password: string } {
@@ -96,7 +97,7 @@ export async function startInside(options: ServiceOptions = {}): Promise<InsideS
       },
     },
   )
-  const readiness = { draining: false }
+  const readiness: Readiness = { phase: 'serving' }
   const app = await buildApp({ config, db, clock: clock.now, log, keys, antiforgeryKey, readiness })
   watchServer(app.server)
   const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 })

@@ -184,8 +184,7 @@ export class PipelinedConnection implements ConnectionSource {
 
   /** A connection that could be made and not set up is not left behind. */
   async #connected(connection: Connection, forget: () => void): Promise<Connection> {
-    // Queries under way are rejected by the driver itself; the events only say that the connection is gone.
-    connection.on('error', forget)
+    // Queries under way are rejected by the driver itself; the event only says that the connection is gone.
     connection.on('end', forget)
     try {
       await connection.connect()
