@@ -144,7 +144,7 @@ export const settings = {
   DRAIN_SECONDS: number(
     [0, 600],
     { development: 0, production: 0.5 },
-    'How long readiness is 503, after a signal to end, before the listener closes, in seconds',
+    'How long the service is not ready and still serves, after a signal to end, before it stops listening, in seconds',
     decimal,
   ),
   METRICS_PORT: number(
