@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { newSecret, sha256 } from '../../server/ids.ts'
 import {
+  everyCredentialOf,
   hashOf,
   liveCredentials,
   newClient,
@@ -12,7 +13,7 @@ import {
   type TestUser,
   tokenPair,
 } from '../support/accounts.ts'
-import type { Client } from '../support/client.ts'
+import type { Answer, Client } from '../support/client.ts'
 import { withRawDatabase } from '../support/database.ts'
 import { startInstance } from '../support/instance.ts'
 import { assertProblem } from '../support/problem.ts'
@@ -20,6 +21,7 @@ import { at } from '../support/production.ts'
 import { type Service, startService } from '../support/service.ts'
 
 const minute = 60_000
+const newPassword = 'another harbour lantern at dawn'
 const order = { customer: 'Acme', total: 1 }
 
 describe('revocation', () => {
@@ -46,18 +48,22 @@ describe('revocation', () => {
   const refresh = (refreshToken: string) => service.client().post('/v1/auth/token/refresh', { refreshToken })
   const me = (caller: Client) => caller.get('/v1/auth/me')
 
-  /** A user with one of every credential, the access token in use already, so that its state is remembered. */
-  async function everyCredential(user: TestUser) {
-    const browser = await signIn(service, user)
-    const { accessToken, refreshToken } = await tokenPair(service, user)
-    const bearer = service.client().withBearer(accessToken)
+  const everyCredential = (user: TestUser) => everyCredentialOf(service, user)
+  type Credentials = Awaited<ReturnType<typeof everyCredential>>
+  async function assertServed({ browser, bearer, refreshToken }: Credentials): Promise<void> {
+    assert.equal((await me(browser)).status, 200)
     assert.equal((await me(bearer)).status, 200)
-    return { browser, bearer, refreshToken }
+    assert.equal((await refresh(refreshToken)).status, 200)
+  }
+  async function assertEnded({ browser, bearer, refreshToken }: Credentials): Promise<void> {
+    assertProblem(await me(browser), 401, 'authentication-required')
+    assertProblem(await me(bearer), 401, 'authentication-required')
+    assertProblem(await refresh(refreshToken), 401, 'invalid-refresh-token')
   }
 
   const userChanges: [what: string, change: (user: TestUser) => Promise<unknown>][] = [
     ['disabling', disable],
-    ['a new password', (user) => setPassword(user, 'another harbour lantern at dawn')],
+    ['a new password', (user) => setPassword(user, newPassword)],
     ['the same password set again', (user) => setPassword(user, user.password)],
     ['signing out everywhere', signOut],
   ]
@@ -96,13 +102,10 @@ describe('revocation', () => {
       })
 
       it('leaves other users alone', async () => {
-        const bystander = await newUser(service)
-        const { browser, bearer, refreshToken } = await everyCredential(bystander)
+        const ofBystander = await everyCredential(await newUser(service))
         await change(await newUser(service, { roles: ['Operator', 'Viewer'] }))
         service.advance(5 * minute)
-        assert.equal((await me(browser)).status, 200)
-        assert.equal((await me(bearer)).status, 200)
-        assert.equal((await refresh(refreshToken)).status, 200)
+        await assertServed(ofBystander)
       })
     })
   }
@@ -134,11 +137,7 @@ describe('revocation', () => {
       assert.deepEqual(await liveCredentials(service, user), { sessions: 0, families: 0 })
     }
     service.advance(5 * minute)
-    for (const { browser, bearer, refreshToken } of held) {
-      assertProblem(await me(browser), 401, 'authentication-required')
-      assertProblem(await me(bearer), 401, 'authentication-required')
-      assertProblem(await refresh(refreshToken), 401, 'invalid-refresh-token')
-    }
+    for (const one of held) await assertEnded(one)
     assert.equal((await me(ofService)).status, 200)
     const [user] = users
     assert.ok(user)
@@ -205,13 +204,10 @@ describe('revocation', () => {
     })
 
     it('ends nothing of other users', async () => {
-      const bystander = await newUser(service)
-      const { browser, bearer, refreshToken } = await everyCredential(bystander)
+      const ofBystander = await everyCredential(await newUser(service))
       await revoke(await newUser(service, { roles: ['Operator', 'Viewer'] }), 'Viewer')
       service.advance(5 * minute)
-      assert.equal((await me(browser)).status, 200)
-      assert.equal((await me(bearer)).status, 200)
-      assert.equal((await refresh(refreshToken)).status, 200)
+      await assertServed(ofBystander)
     })
   })
 
@@ -240,30 +236,23 @@ describe('revocation', () => {
 
   it('the mark of a disabled account counts by itself, also where nothing else has ended its credentials', async () => {
     const user = await newUser(service)
-    const { browser, bearer, refreshToken } = await everyCredential(user)
+    const held = await everyCredential(user)
     await withRawDatabase(service.databaseUrl, (db) =>
       db.updateTable('principals').set('enabled', 0).where('id', '=', user.id).execute(),
     )
-    assertProblem(await refresh(refreshToken), 401, 'invalid-refresh-token')
+    assertProblem(await refresh(held.refreshToken), 401, 'invalid-refresh-token')
     service.advance(5 * minute)
-    assertProblem(await me(browser), 401, 'authentication-required')
-    assertProblem(await me(bearer), 401, 'authentication-required')
+    await assertEnded(held)
   })
 
   describe('after it', () => {
     it('a new password signs in at once, the old one no longer', async () => {
       const user = await newUser(service)
       await everyCredential(user)
-      await setPassword(user, 'another harbour lantern at dawn')
-      assertProblem(
-        await service.client().post('/v1/auth/session', user.credentials),
-        401,
-        'invalid-credentials',
-      )
-      const changed = {
-        ...user,
-        credentials: { email: user.email, password: 'another harbour lantern at dawn' },
-      }
+      await setPassword(user, newPassword)
+      const old = await service.client().post('/v1/auth/session', user.credentials)
+      assertProblem(old, 401, 'invalid-credentials')
+      const changed = { ...user, credentials: { email: user.email, password: newPassword } }
       assert.equal((await me(await signIn(service, changed))).status, 200)
       const { accessToken } = await tokenPair(service, changed)
       assert.equal((await me(service.client().withBearer(accessToken))).status, 200)
@@ -297,89 +286,24 @@ describe('revocation', () => {
 
     it('a change that changes nothing ends nothing', async () => {
       const user = await newUser(service)
-      const { browser, refreshToken } = await everyCredential(user)
+      const held = await everyCredential(user)
       await revoke(user, 'Admin')
       await enable(user)
-      assert.equal((await me(browser)).status, 200)
-      assert.equal((await refresh(refreshToken)).status, 200)
-    })
-  })
-
-  describe('the permissions of a role', () => {
-    const permissions = ['Orders.Create' as const]
-    const allow = () => service.db.write('allowPermissions', { role: 'Viewer', permissions })
-    const deny = () => service.db.write('denyPermissions', { role: 'Viewer', permissions })
-
-    it('are looked up now, remembered for 5 minutes, the same for cookie and bearer', async () => {
-      const { browser, bearer } = await everyCredential(await newUser(service, { roles: ['Viewer'] }))
-      const statuses = async () => [
-        (await browser.post('/v1/orders', order)).status,
-        (await bearer.post('/v1/orders', order)).status,
-      ]
-      service.advance(5 * minute)
-      assert.deepEqual(await statuses(), [403, 403])
-      await allow()
-      service.advance(4 * minute + 50_000)
-      assert.deepEqual(await statuses(), [403, 403])
-      service.advance(10_000)
-      assert.deepEqual(await statuses(), [201, 201])
-      await deny()
-      service.advance(5 * minute)
-      assert.deepEqual(await statuses(), [403, 403])
-    })
-
-    it('are remembered no longer than PERMISSION_CACHE_TTL_SECONDS, nor are accounts', async (t) => {
-      const prompt = await startService({ env: { PERMISSION_CACHE_TTL_SECONDS: '0' } })
-      t.after(() => prompt.close())
-      const caller = await prompt.bearer('viewer')
-      assertProblem(await caller.post('/v1/orders', order), 403, 'permission-denied')
-      await prompt.db.write('allowPermissions', { role: 'Viewer', permissions })
-      assert.equal((await caller.post('/v1/orders', order)).status, 201)
-      const account = { kind: 'user', name: 'viewer' } as const
-      const change = { account, enabled: false, nowMilliseconds: prompt.now() }
-      await prompt.db.write('setAccountEnabled', change)
-      assertProblem(await me(caller), 401, 'authentication-required')
-    })
-
-    it('are at first those of the contract: create, read, approve', async () => {
-      const atFirst = { Admin: [201, 200, 404], Operator: [201, 200, 403], Viewer: [403, 200, 403] }
-      const unknown = '/v1/orders/019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57/approve'
-      for (const [role, expected] of Object.entries(atFirst)) {
-        const { browser, bearer } = await everyCredential(await newUser(service, { roles: [role] }))
-        const serving = service
-          .client()
-          .withBearer(await serviceToken(service, await newClient(service, [role])))
-        for (const caller of [browser, bearer, serving]) {
-          const answers = [await caller.post('/v1/orders', order), await caller.get('/v1/orders')]
-          answers.push(await caller.patch(unknown))
-          assert.deepEqual(
-            answers.map(({ status }) => status),
-            expected,
-          )
-        }
-      }
-    })
-
-    it('are those of all roles together; without a role there are none, and the answer names what is missing', async () => {
-      const both = await everyCredential(await newUser(service, { roles: ['Viewer', 'Operator'] }))
-      assert.equal((await both.bearer.post('/v1/orders', order)).status, 201)
-      const none = await everyCredential(await newUser(service, { roles: [] }))
-      const refused = await none.bearer.get('/v1/orders')
-      assertProblem(refused, 403, 'permission-denied')
-      assert.equal(refused.body.permission, 'Orders.Read')
+      await assertServed(held)
     })
   })
 
   describe('a sign-in that races with it', () => {
     /**
-     * Lets callers meet an instance that runs the change when the operation is about to be written: after the checks
+     * What an instance answers that runs the change when the operation is about to be written: after the checks
      * before it, which saw the old state.
      */
     async function justBefore(
       operation: string,
       change: () => Promise<unknown>,
-      work: (there: (caller: Client) => Client) => Promise<void>,
-    ) {
+      caller: Client,
+      [path, body]: [path: string, body?: unknown],
+    ): Promise<Answer> {
       const changes: Record<string, () => Promise<unknown>> = { [operation]: change }
       const write = (async (name: string, input: unknown) => {
         const due = changes[name] ?? (() => Promise.resolve())
@@ -389,18 +313,16 @@ describe('revocation', () => {
       }) as Service['db']['write']
       const instance = await startInstance({ ...service, db: { ...service.db, write } })
       try {
-        await work((caller) => at(instance.baseUrl, caller))
+        return await at(instance.baseUrl, caller).post(path, body)
       } finally {
         await instance.close()
       }
     }
 
     async function raced(user: TestUser, change: () => Promise<unknown>, operation: string, path: string) {
-      await justBefore(operation, change, async (there) => {
-        const answer = await there(service.client()).post(path, user.credentials)
-        assertProblem(answer, 401, 'invalid-credentials')
-        assert.deepEqual(answer.setCookies, [])
-      })
+      const answer = await justBefore(operation, change, service.client(), [path, user.credentials])
+      assertProblem(answer, 401, 'invalid-credentials')
+      assert.deepEqual(answer.setCookies, [])
       assert.deepEqual(await liveCredentials(service, user), { sessions: 0, families: 0 })
     }
 
@@ -421,25 +343,15 @@ describe('revocation', () => {
       it(`${what}: rotates no token, refreshes no session`, async () => {
         const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
         const { browser, refreshToken } = await everyCredential(user)
-        await justBefore(
-          'rotateRefreshToken',
-          () => change(user),
-          async (there) => {
-            const answer = await there(service.client()).post('/v1/auth/token/refresh', { refreshToken })
-            assertProblem(answer, 401, 'invalid-refresh-token')
-          },
-        )
+        const rotation: [string, unknown] = ['/v1/auth/token/refresh', { refreshToken }]
+        const ofToken = await justBefore('rotateRefreshToken', () => change(user), service.client(), rotation)
+        assertProblem(ofToken, 401, 'invalid-refresh-token')
         const again = await newUser(service, { roles: ['Operator', 'Viewer'] })
         const second = await signIn(service, again)
-        await justBefore(
-          'refreshSession',
-          () => change(again),
-          async (there) => {
-            const answer = await there(second).post('/v1/auth/session/refresh')
-            assertProblem(answer, 401, 'authentication-required')
-            assert.deepEqual(answer.setCookies, [])
-          },
-        )
+        const path = '/v1/auth/session/refresh'
+        const ofSession = await justBefore('refreshSession', () => change(again), second, [path])
+        assertProblem(ofSession, 401, 'authentication-required')
+        assert.deepEqual(ofSession.setCookies, [])
         assertProblem(await me(browser), 401, 'authentication-required')
       })
     }
@@ -458,14 +370,9 @@ describe('revocation', () => {
       const other = await newUser(service)
       const browser = await signIn(service, other)
       const user = await newUser(service)
-      await justBefore(
-        'createSession',
-        () => disable(user),
-        async (there) => {
-          const answer = await there(browser).post('/v1/auth/session', user.credentials)
-          assertProblem(answer, 401, 'invalid-credentials')
-        },
-      )
+      const login: [string, unknown] = ['/v1/auth/session', user.credentials]
+      const answer = await justBefore('createSession', () => disable(user), browser, login)
+      assertProblem(answer, 401, 'invalid-credentials')
       assert.equal((await me(browser)).body.userName, other.userName)
     })
   })

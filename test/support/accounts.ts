@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { Passwords } from '../../server/auth/passwords.ts'
 import { newSecret, sha256 } from '../../server/ids.ts'
@@ -89,6 +90,15 @@ export interface TestPair {
 /** A new token family of the user. */
 export async function tokenPair(service: Service, { credentials }: TestUser): Promise<TestPair> {
   return (await service.client().post('/v1/auth/token', credentials)).body
+}
+
+/** One of every credential, the access token in use already, so that its state is remembered. */
+export async function everyCredentialOf(service: Service, user: TestUser) {
+  const browser = await signIn(service, user)
+  const { accessToken, refreshToken } = await tokenPair(service, user)
+  const bearer = service.client().withBearer(accessToken)
+  assert.equal((await bearer.get('/v1/auth/me')).status, 200)
+  return { browser, bearer, refreshToken }
 }
 
 /** A service's access token. */

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { everyCredentialOf, newClient, newUser, serviceToken } from '../support/accounts.ts'
+import { assertProblem } from '../support/problem.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const minute = 60_000
+const order = { customer: 'Acme', total: 1 }
+
+describe('the permissions of a role', () => {
+  let service: Service
+  before(async () => {
+    service = await startService()
+  })
+  after(() => service.close())
+
+  const permissions = ['Orders.Create' as const]
+  const allow = () => service.db.write('allowPermissions', { role: 'Viewer', permissions })
+  const deny = () => service.db.write('denyPermissions', { role: 'Viewer', permissions })
+
+  it('are looked up now, remembered for 5 minutes, the same for cookie and bearer', async () => {
+    const { browser, bearer } = await everyCredentialOf(
+      service,
+      await newUser(service, { roles: ['Viewer'] }),
+    )
+    const statuses = async () => [
+      (await browser.post('/v1/orders', order)).status,
+      (await bearer.post('/v1/orders', order)).status,
+    ]
+    service.advance(5 * minute)
+    assert.deepEqual(await statuses(), [403, 403])
+    await allow()
+    service.advance(4 * minute + 50_000)
+    assert.deepEqual(await statuses(), [403, 403])
+    service.advance(10_000)
+    assert.deepEqual(await statuses(), [201, 201])
+    await deny()
+    service.advance(5 * minute)
+    assert.deepEqual(await statuses(), [403, 403])
+  })
+
+  it('are remembered no longer than PERMISSION_CACHE_TTL_SECONDS, nor are accounts', async (t) => {
+    const prompt = await startService({ env: { PERMISSION_CACHE_TTL_SECONDS: '0' } })
+    t.after(() => prompt.close())
+    const caller = await prompt.bearer('viewer')
+    assertProblem(await caller.post('/v1/orders', order), 403, 'permission-denied')
+    await prompt.db.write('allowPermissions', { role: 'Viewer', permissions })
+    assert.equal((await caller.post('/v1/orders', order)).status, 201)
+    const account = { kind: 'user', name: 'viewer' } as const
+    const change = { account, enabled: false, nowMilliseconds: prompt.now() }
+    await prompt.db.write('setAccountEnabled', change)
+    assertProblem(await caller.get('/v1/auth/me'), 401, 'authentication-required')
+  })
+
+  it('are at first those of the contract: create, read, approve', async () => {
+    const atFirst = { Admin: [201, 200, 404], Operator: [201, 200, 403], Viewer: [403, 200, 403] }
+    const unknown = '/v1/orders/019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57/approve'
+    for (const [role, expected] of Object.entries(atFirst)) {
+      const { browser, bearer } = await everyCredentialOf(service, await newUser(service, { roles: [role] }))
+      const serving = service
+        .client()
+        .withBearer(await serviceToken(service, await newClient(service, [role])))
+      for (const caller of [browser, bearer, serving]) {
+        const answers = [await caller.post('/v1/orders', order), await caller.get('/v1/orders')]
+        answers.push(await caller.patch(unknown))
+        assert.deepEqual(
+          answers.map(({ status }) => status),
+          expected,
+        )
+      }
+    }
+  })
+
+  it('are those of all roles together; without a role there are none, and the answer names what is missing', async () => {
+    const both = await everyCredentialOf(service, await newUser(service, { roles: ['Viewer', 'Operator'] }))
+    assert.equal((await both.bearer.post('/v1/orders', order)).status, 201)
+    const none = await everyCredentialOf(service, await newUser(service, { roles: [] }))
+    const refused = await none.bearer.get('/v1/orders')
+    assertProblem(refused, 403, 'permission-denied')
+    assert.equal(refused.body.permission, 'Orders.Read')
+  })
+})
