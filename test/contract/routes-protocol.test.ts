@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { METHODS } from 'node:http'
 import { after, before, describe, it } from 'node:test'
-import { newUser, type TestUser } from '../support/accounts.ts'
 import type { Answer, Client } from '../support/client.ts'
 import { assertProblem } from '../support/problem.ts'
 import { exchange, request } from '../support/raw.ts'
@@ -349,92 +348,5 @@ describe('every route', () => {
         }
       }
     })
-  })
-})
-
-describe('every limited route', () => {
-  let service: Service
-  let routes: Route[]
-  before(async () => {
-    routes = await tableOfRoutes()
-    service = await startService({
-      env: {
-        RATE_LIMIT_FACTOR: '1',
-        RATE_LIMIT_ANONYMOUS: '2',
-        RATE_LIMIT_EXCHANGE: '2',
-        RATE_LIMIT_REFRESH: '2',
-        RATE_LIMIT_REFRESH_ADDRESS: '2',
-        RATE_LIMIT_READ: '2',
-        RATE_LIMIT_WRITE: '2',
-        TRUSTED_PROXIES: '127.0.0.1',
-      },
-    })
-  })
-  after(() => service.close())
-
-  let addresses = 0
-  const newAddress = () => ({ 'x-forwarded-for': `10.1.2.${++addresses}` })
-
-  /** Sends it three times; the first two count, the third is refused. */
-  async function assertLimited(
-    route: Route,
-    caller: Client,
-    body: unknown,
-    policy = '[A-Za-z]+',
-  ): Promise<void> {
-    const label = `${route.method} ${route.url}`
-    for (const left of [1, 0]) {
-      const answer = await caller.send(route.method, route.path, body)
-      assert.notEqual(answer.status, 429, label)
-      assert.match(answer.headers.get('ratelimit-policy') ?? '', new RegExp(`^"${policy}";q=2;w=60$`), label)
-      assert.match(answer.headers.get('ratelimit') ?? '', new RegExp(`^"[A-Za-z]+";r=${left};t=\\d+$`), label)
-    }
-    const refused = await caller.send(route.method, route.path, body)
-    assert.equal(refused.status, 429, label)
-    const code = route.method === 'HEAD' ? undefined : 'rate-limited'
-    assert.equal(refused.body?.code, code, label)
-    assert.match(refused.headers.get('ratelimit') ?? '', /^"[A-Za-z]+";r=0;t=\d+$/, label)
-    const wait = Number(refused.headers.get('retry-after'))
-    assert.ok(wait >= 1 && wait <= 60, `${label}: ${wait}`)
-  }
-
-  it('answers 429 with Retry-After to a caller without a credential, by address', async () => {
-    const limited = routes.filter(({ limit, url }) => limit !== 'exempt' && !forAll.includes(url))
-    for (const route of limited) {
-      const caller = service.client()
-      Object.assign(caller.headers, newAddress())
-      await assertLimited(route, caller, route.hasBody ? {} : undefined)
-    }
-  })
-
-  it('answers 429 with Retry-After to a caller with a credential, whatever the address', async () => {
-    for (const route of routes.filter(({ access }) => access !== 'public')) {
-      const caller = await callerOf(route, await newUser(service, { roles: ['Admin'] }))
-      const byPolicy = { caller: isUnsafe(route) ? 'write' : 'read', sessionRefresh: 'refresh' }
-      const policy = byPolicy[(route.limit ?? 'caller') as keyof typeof byPolicy]
-      await assertLimited(route, caller, route.hasBody ? {} : undefined, policy)
-    }
-  })
-
-  /** With the cookie where the route takes nothing else, and without its antiforgery token: that is refused later. */
-  async function callerOf(route: Route, { credentials }: TestUser): Promise<Client> {
-    const signedIn = service.client()
-    await signedIn.post('/v1/auth/session', credentials, newAddress())
-    const { body } = await service.client().post('/v1/auth/token', credentials, newAddress())
-    const caller = route.access === 'session' ? signedIn : service.client().withBearer(body.accessToken)
-    Object.assign(caller.headers, newAddress())
-    return caller
-  }
-
-  it('leaves the probes alone', async () => {
-    const probes = routes.filter(({ limit }) => limit === 'exempt')
-    assert.deepEqual(new Set(probes.map(({ url }) => url)), new Set(['/health', '/health/ready']))
-    for (const { method, path } of probes) {
-      for (let count = 0; count < 10; count += 1) {
-        const { status, headers } = await service.client().send(method, path)
-        assert.equal(status, 200)
-        assert.equal(headers.get('ratelimit'), null)
-      }
-    }
   })
 })
