@@ -8,8 +8,10 @@ import {
   eventually,
   focusedName,
   focuses,
+  idsOf,
   isAt,
   latestFirst,
+  linkOf,
   searchBox,
   showsCustomers,
   visit,
@@ -54,18 +56,6 @@ const tokyo = {
 const sparrows = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => `Sparrow ${from + index}`)
 
-/** Whether another part of the page lies over what has the focus, or it is out of sight. */
-const isFocusHidden = `(() => {
-  const { activeElement, body } = document
-  if (activeElement === body) return false
-  const { left, right, top, bottom } = activeElement.getBoundingClientRect()
-  return [[left + 2, top + 2], [right - 2, bottom - 2], [(left + right) / 2, (top + bottom) / 2]].some((point) => {
-    const seen = document.elementFromPoint(...point)
-    const over = seen?.closest('.list-foot, thead')
-    return seen === null || (over && !over.contains(activeElement))
-  })
-})()`
-
 /** Where the word of the heading ends, and where the first total, of two decimals, does; in pixels. */
 const endsOfTotals = `['th.orders-total span', '[data-id] td.orders-total'].map((selector) => {
   const range = document.createRange()
@@ -73,14 +63,7 @@ const endsOfTotals = `['th.orders-total span', '[data-id] td.orders-total'].map(
   return Math.round(range.getBoundingClientRect().right)
 })`
 
-/** The ids of the rows on the screen, in their order. */
-const idsOf = (page: Page) =>
-  page.evaluate<string[]>(
-    `[...document.querySelectorAll('table a')].map(({ href }) => href.split('/').at(-1))`,
-  )
-
 const table = (page: Page) => page.getByRole('table')
-const link = (page: Page, name: string) => page.getByRole('link', { name, exact: true })
 
 describe('a heading', sideBySide, () => {
   for (const [heading, orderBy, first, second] of [
@@ -189,16 +172,16 @@ describe('a row', sideBySide, () => {
     await showsCustomers(page, ['Ibis', 'Ibis fine'])
     const cells = await page
       .getByRole('row')
-      .filter({ has: link(page, 'Ibis') })
+      .filter({ has: linkOf(page, 'Ibis') })
       .getByRole('cell')
       .allInnerTexts()
     assert.deepEqual(cells, ['1,234,567.89', 'Pending', 'Feb 1, 2026, 5:30 AM'])
     const fine = page
       .getByRole('row')
-      .filter({ has: link(page, 'Ibis fine') })
+      .filter({ has: linkOf(page, 'Ibis fine') })
       .getByRole('cell')
     assert.equal((await fine.allInnerTexts())[0], '1.0001')
-    await link(page, 'Ibis').click()
+    await linkOf(page, 'Ibis').click()
     await page.getByRole('heading', { name: 'Ibis' }).waitFor()
     await page.getByText('1,234,567.89', { exact: true }).waitFor()
     const event = page.getByRole('listitem').filter({ hasText: 'Created' })
@@ -260,7 +243,7 @@ describe('a row', sideBySide, () => {
     const person = await browser.person(t, { service })
     const page = await visit(person, 'viewer', '/orders?filter=twin+OR+kite')
     await showsCustomers(page, ['Twin', 'Kite', 'Twin'])
-    const kite = page.getByRole('row').filter({ has: link(page, 'Kite') })
+    const kite = page.getByRole('row').filter({ has: linkOf(page, 'Kite') })
     assert.equal(await kite.getByText(/^by /).count(), 0)
     await page.getByRole('checkbox', { name: 'Show people' }).check()
     await kite.getByText('by operator').waitFor()
@@ -277,7 +260,7 @@ describe('a row', sideBySide, () => {
     const page = await visit(person, 'viewer', '/orders?filter=owl')
     await page
       .getByRole('row')
-      .filter({ has: link(page, 'Owl Three') })
+      .filter({ has: linkOf(page, 'Owl Three') })
       .getByText('Pending')
       .click({ force: true })
     await page.getByRole('heading', { name: 'Owl Three' }).waitFor()
@@ -285,157 +268,10 @@ describe('a row', sideBySide, () => {
     await page.getByRole('link', { name: 'Orders', exact: true }).last().click()
     await isAt(page, '/orders?filter=owl')
     await focuses(page, 'Owl Three')
-    await link(page, 'Owl Two').focus()
+    await linkOf(page, 'Owl Two').focus()
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Owl Two' }).waitFor()
     await page.goBack()
     await focuses(page, 'Owl Two')
-  })
-})
-
-describe('the keyboard', sideBySide, () => {
-  it('moves between the rows with j, k and the arrows, opens with Enter', async (t) => {
-    const person = await browser.person(t, { service })
-    const page = await visit(person, 'viewer', '/orders?filter=owl')
-    await showsCustomers(page, ['Owl One', 'Owl Two', 'Owl Three', 'Owl Four'])
-    for (const [key, name] of [
-      ['j', 'Owl One'],
-      ['j', 'Owl Two'],
-      ['ArrowDown', 'Owl Three'],
-      ['j', 'Owl Four'],
-      ['j', 'Owl Four'],
-      ['ArrowUp', 'Owl Three'],
-      ['k', 'Owl Two'],
-      ['k', 'Owl One'],
-      ['k', 'Owl One'],
-    ] as const) {
-      await page.keyboard.press(key)
-      assert.equal(await focusedName(page), name, key)
-    }
-    await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'Owl One' }).waitFor()
-  })
-
-  it('selects with x what can be approved, and says why the rest cannot', async (t) => {
-    const person = await browser.person(t, { service })
-    const page = await visit(person, 'admin', '/orders?filter=owl+OR+kite&orderBy=customer&order=Asc')
-    await showsCustomers(page, ['Kite', 'Owl Four', 'Owl One', 'Owl Three', 'Owl Two'])
-    await page.keyboard.press('j')
-    await page.keyboard.press('x')
-    await page.getByText('Only pending orders can be selected.').waitFor()
-    await page.keyboard.press('j')
-    await page.keyboard.press('x')
-    await page.getByText('1 selected', { exact: true }).waitFor()
-    assert.ok(await page.getByRole('checkbox', { name: 'Select Owl Four' }).isChecked())
-    assert.equal(await focusedName(page), 'Owl Four')
-    await page.keyboard.press('x')
-    await page.getByText('1 selected', { exact: true }).waitFor({ state: 'detached' })
-  })
-
-  it('leads everywhere with n, o, h and ?, but not out of a field', async (t) => {
-    const person = await browser.person(t, { service })
-    const page = await visit(person, 'operator', '/orders?filter=owl')
-    await showsCustomers(page, ['Owl One', 'Owl Two', 'Owl Three', 'Owl Four'])
-    await searchBox(page).focus()
-    await page.keyboard.type(' nohx?')
-    assert.equal(await searchBox(page).inputValue(), 'owl nohx?')
-    await searchBox(page).fill('owl')
-    await searchBox(page).press('Enter')
-    await searchBox(page).blur()
-    await page.keyboard.press('h')
-    await isAt(page, '/')
-    await eventually(async () => assert.equal(await page.title(), 'Overview · Countersign'))
-    await page.keyboard.press('o')
-    await isAt(page, '/orders')
-    await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
-    await page.keyboard.press('?')
-    await page.getByRole('dialog', { name: 'Keyboard' }).waitFor()
-    await page.keyboard.press('h')
-    await page.keyboard.press('Escape')
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
-    await isAt(page, '/orders')
-    await page.keyboard.press('n')
-    await isAt(page, '/orders/new')
-  })
-
-  it('has no such keys when they are turned off, also after a reload, until they are on again', async (t) => {
-    const person = await browser.person(t, { service })
-    const page = await visit(person, 'viewer', '/orders?filter=owl')
-    const use = async (on: boolean) => {
-      await page.getByRole('button', { name: 'Keyboard' }).click()
-      await page.getByRole('checkbox', { name: 'Use these shortcuts' }).setChecked(on)
-      await page.getByRole('button', { name: 'Close' }).click()
-      await page.getByRole('dialog').waitFor({ state: 'detached' })
-    }
-    const pressAll = async () => {
-      for (const key of ['j', '/', 'x', '?', 'h', 'o', 'n']) await page.keyboard.press(key)
-    }
-    await use(false)
-    await focuses(page, 'Keyboard')
-    await pressAll()
-    assert.equal(await focusedName(page), 'Keyboard')
-    await page.reload()
-    await showsCustomers(page, ['Owl One', 'Owl Two', 'Owl Three', 'Owl Four'])
-    await pressAll()
-    assert.equal(await page.evaluate('document.activeElement === document.body'), true)
-    assert.equal(await page.getByRole('dialog').count(), 0)
-    await isAt(page, '/orders?filter=owl')
-    // The arrows are no single letters.
-    await link(page, 'Owl One').focus()
-    await page.keyboard.press('ArrowDown')
-    assert.equal(await focusedName(page), 'Owl Two')
-    await use(true)
-    await page.keyboard.press('j')
-    assert.equal(await focusedName(page), 'Owl One')
-  })
-
-  // What a window of 1280 by 1024 and one of 1280 by 800 have left at 400 % and at 200 %; and one without zoom.
-  for (const [width, height] of [
-    [320, 256],
-    [640, 400],
-    [1280, 800],
-  ] as const) {
-    it(`never has its focus behind what lies over the rows, at ${width} by ${height}`, async (t) => {
-      const person = await browser.person(t, { service, viewport: { width, height } })
-      const page = await visit(person, 'admin', '/orders?filter=sparrow')
-      await page
-        .getByRole('checkbox', { name: /^Select Sparrow/ })
-        .first()
-        .click()
-      await page.getByText('1 selected').waitFor()
-      const hidden: string[] = []
-      for (let press = 0; press < 60; press += 1) {
-        await page.keyboard.press('Tab')
-        if (await page.evaluate(isFocusHidden)) hidden.push(await focusedName(page))
-      }
-      assert.deepEqual(hidden, [])
-    })
-  }
-
-  it('reaches everything with Tab in the order of the eye', async (t) => {
-    const person = await browser.person(t, { service })
-    const page = await visit(person, 'admin', '/orders?filter=owl')
-    await showsCustomers(page, ['Owl One', 'Owl Two', 'Owl Three', 'Owl Four'])
-    const stops: string[] = []
-    for (let press = 0; press < 38; press += 1) {
-      await page.keyboard.press('Tab')
-      stops.push(await focusedName(page))
-    }
-    // A field for a date has four stops: month, day, year and the calendar.
-    const names = stops.filter((name, at) => name !== stops[at - 1])
-    const numbers = (await idsOf(page)).map((id) => id.slice(0, 13))
-    const rows = ['One', 'Two', 'Three', 'Four'].flatMap((name, at) => [
-      `Select Owl ${name}, ${numbers[at]}`,
-      `Owl ${name}`,
-    ])
-    assert.deepEqual(names, [
-      'Skip to the content',
-      ...['Countersign', 'Overview', 'Orders', 'Keyboard', 'Theme: automatic', 'Sign out'],
-      ...['New order', 'Search the orders', 'Clear the search', 'All', 'Created from', 'Created until'],
-      'Show people',
-      ...['Select all pending orders on this page', 'Customer', 'Total', 'Status', 'Created'],
-      ...rows,
-      ...['First page', 'Previous page', 'Next page', 'Last page', 'Rows per page'],
-    ])
   })
 })

@@ -35,6 +35,14 @@ export const searchBox = (page: Page) => page.getByRole('combobox', { name: 'Sea
 
 export const customersOf = (page: Page) => page.getByRole('table').getByRole('link').allInnerTexts()
 
+/** Ids of the rows on the screen, in their order. */
+export const idsOf = (page: Page) =>
+  page.evaluate<string[]>(
+    `[...document.querySelectorAll('table a')].map(({ href }) => href.split('/').at(-1))`,
+  )
+
+export const linkOf = (page: Page, name: string) => page.getByRole('link', { name, exact: true })
+
 /** Waits for a list of exactly these customers, in this order. */
 export function showsCustomers(page: Page, customers: string[]): Promise<void> {
   return eventually(async () => assert.deepEqual(await customersOf(page), customers))

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import {
+  eventually,
+  focusedName,
+  focuses,
+  idsOf,
+  isAt,
+  latestFirst,
+  linkOf,
+  searchBox,
+  showsCustomers,
+  visit,
+} from '../support/browser/orders.ts'
+import { openBrowser, sideBySide } from '../support/browser/person.ts'
+import { insertOrders } from '../support/orders.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const owls = ['Owl One', 'Owl Two', 'Owl Three', 'Owl Four']
+
+const browser = openBrowser()
+let service: Service
+before(async () => {
+  service = await startService({ clockRuns: true })
+  await insertOrders(service, [
+    ...latestFirst(Array.from({ length: 30 }, (_, index) => `Sparrow ${index + 1}`)),
+    ...latestFirst(owls),
+    ...latestFirst(['Kite'], { status: 1, version: 2 }),
+  ])
+})
+after(() => service.close())
+
+/** Whether another part of the page lies over what has the focus, or it is out of sight. */
+const isFocusHidden = `(() => {
+  const { activeElement, body } = document
+  if (activeElement === body) return false
+  const { left, right, top, bottom } = activeElement.getBoundingClientRect()
+  return [[left + 2, top + 2], [right - 2, bottom - 2], [(left + right) / 2, (top + bottom) / 2]].some((point) => {
+    const seen = document.elementFromPoint(...point)
+    const over = seen?.closest('.list-foot, thead')
+    return seen === null || (over && !over.contains(activeElement))
+  })
+})()`
+
+describe('the keyboard in the table of orders', sideBySide, () => {
+  it('moves between the rows with j, k and the arrows, opens with Enter', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'viewer', '/orders?filter=owl')
+    await showsCustomers(page, owls)
+    for (const [key, name] of [
+      ['j', 'Owl One'],
+      ['j', 'Owl Two'],
+      ['ArrowDown', 'Owl Three'],
+      ['j', 'Owl Four'],
+      ['j', 'Owl Four'],
+      ['ArrowUp', 'Owl Three'],
+      ['k', 'Owl Two'],
+      ['k', 'Owl One'],
+      ['k', 'Owl One'],
+    ] as const) {
+      await page.keyboard.press(key)
+      assert.equal(await focusedName(page), name, key)
+    }
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Owl One' }).waitFor()
+  })
+
+  it('selects with x what can be approved, and says why the rest cannot', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'admin', '/orders?filter=owl+OR+kite&orderBy=customer&order=Asc')
+    await showsCustomers(page, ['Kite', 'Owl Four', 'Owl One', 'Owl Three', 'Owl Two'])
+    await page.keyboard.press('j')
+    await page.keyboard.press('x')
+    await page.getByText('Only pending orders can be selected.').waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('x')
+    await page.getByText('1 selected', { exact: true }).waitFor()
+    assert.ok(await page.getByRole('checkbox', { name: 'Select Owl Four' }).isChecked())
+    assert.equal(await focusedName(page), 'Owl Four')
+    await page.keyboard.press('x')
+    await page.getByText('1 selected', { exact: true }).waitFor({ state: 'detached' })
+  })
+
+  it('leads everywhere with n, o, h and ?, but not out of a field', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'operator', '/orders?filter=owl')
+    await showsCustomers(page, owls)
+    await searchBox(page).focus()
+    await page.keyboard.type(' nohx?')
+    assert.equal(await searchBox(page).inputValue(), 'owl nohx?')
+    await searchBox(page).fill('owl')
+    await searchBox(page).press('Enter')
+    await searchBox(page).blur()
+    await page.keyboard.press('h')
+    await isAt(page, '/')
+    await eventually(async () => assert.equal(await page.title(), 'Overview · Countersign'))
+    await page.keyboard.press('o')
+    await isAt(page, '/orders')
+    await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keyboard' }).waitFor()
+    await page.keyboard.press('h')
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await isAt(page, '/orders')
+    await page.keyboard.press('n')
+    await isAt(page, '/orders/new')
+  })
+
+  it('has no such keys when they are turned off, also after a reload, until they are on again', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'viewer', '/orders?filter=owl')
+    const use = async (on: boolean) => {
+      await page.getByRole('button', { name: 'Keyboard' }).click()
+      await page.getByRole('checkbox', { name: 'Use these shortcuts' }).setChecked(on)
+      await page.getByRole('button', { name: 'Close' }).click()
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+    }
+    const pressAll = async () => {
+      for (const key of ['j', '/', 'x', '?', 'h', 'o', 'n']) await page.keyboard.press(key)
+    }
+    await use(false)
+    await focuses(page, 'Keyboard')
+    await pressAll()
+    assert.equal(await focusedName(page), 'Keyboard')
+    await page.reload()
+    await showsCustomers(page, owls)
+    await pressAll()
+    assert.equal(await page.evaluate('document.activeElement === document.body'), true)
+    assert.equal(await page.getByRole('dialog').count(), 0)
+    await isAt(page, '/orders?filter=owl')
+    // The arrows are no single letters.
+    await linkOf(page, 'Owl One').focus()
+    await page.keyboard.press('ArrowDown')
+    assert.equal(await focusedName(page), 'Owl Two')
+    await use(true)
+    await page.keyboard.press('j')
+    assert.equal(await focusedName(page), 'Owl One')
+  })
+
+  // What a window of 1280 by 1024 and one of 1280 by 800 have left at 400 % and at 200 %; and one without zoom.
+  for (const [width, height] of [
+    [320, 256],
+    [640, 400],
+    [1280, 800],
+  ] as const) {
+    it(`never has its focus behind what lies over the rows, at ${width} by ${height}`, async (t) => {
+      const person = await browser.person(t, { service, viewport: { width, height } })
+      const page = await visit(person, 'admin', '/orders?filter=sparrow')
+      await page
+        .getByRole('checkbox', { name: /^Select Sparrow/ })
+        .first()
+        .click()
+      await page.getByText('1 selected').waitFor()
+      const hidden: string[] = []
+      for (let press = 0; press < 60; press += 1) {
+        await page.keyboard.press('Tab')
+        if (await page.evaluate(isFocusHidden)) hidden.push(await focusedName(page))
+      }
+      assert.deepEqual(hidden, [])
+    })
+  }
+
+  it('reaches everything with Tab in the order of the eye', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'admin', '/orders?filter=owl')
+    await showsCustomers(page, owls)
+    const stops: string[] = []
+    for (let press = 0; press < 38; press += 1) {
+      await page.keyboard.press('Tab')
+      stops.push(await focusedName(page))
+    }
+    // A field for a date has four stops: month, day, year and the calendar.
+    const names = stops.filter((name, at) => name !== stops[at - 1])
+    const numbers = (await idsOf(page)).map((id) => id.slice(0, 13))
+    const rows = owls.flatMap((name, at) => [`Select ${name}, ${numbers[at]}`, name])
+    assert.deepEqual(names, [
+      'Skip to the content',
+      ...['Countersign', 'Overview', 'Orders', 'Keyboard', 'Theme: automatic', 'Sign out'],
+      ...['New order', 'Search the orders', 'Clear the search', 'All', 'Created from', 'Created until'],
+      'Show people',
+      ...['Select all pending orders on this page', 'Customer', 'Total', 'Status', 'Created'],
+      ...rows,
+      ...['First page', 'Previous page', 'Next page', 'Last page', 'Rows per page'],
+    ])
+  })
+})
