@@ -57,6 +57,8 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
 
   const anyone = () => new Client(server.baseUrl)
   const order = (customer: string) => ({ customer, total: 12.5 })
+  const create = () => noted(bearer.post('/v1/orders', order('during an outage')))
+  const newKey = () => ({ 'idempotency-key': randomUUID() })
 
   const acknowledged: string[] = []
   async function noted(creation: Promise<Answer>): Promise<Answer> {
@@ -65,35 +67,22 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     return answer
   }
 
-  /** One of every kind: reads and writes, by both credentials, sign-ins and the probe. */
-  const kinds: Record<string, () => Promise<Answer>> = {
-    readiness: () => anyone().get('/health/ready'),
-    list: () => bearer.get('/v1/orders'),
-    get: () => bearer.get(`/v1/orders/${orderId}`),
-    create: () => noted(bearer.post('/v1/orders', order('during an outage'))),
-    createOnce: () => noted(bearer.post('/v1/orders', order('once'), { 'idempotency-key': randomUUID() })),
-    approveUnknown: () => bearer.patch(`/v1/orders/${randomUUID()}/approve`),
-    me: () => session.get('/v1/auth/me'),
-    createBySession: () => noted(session.post('/v1/orders', order('by session'))),
-    antiforgery: () => session.get('/v1/auth/csrf'),
-    signIn: () => anyone().post('/v1/auth/session', credentialsOf('operator')),
-    exchange: () => anyone().post('/v1/auth/token', credentialsOf('operator')),
-    refresh: () => anyone().post('/v1/auth/token/refresh', { refreshToken: 'A'.repeat(112) }),
+  /** One of every kind and its usual status: reads and writes, by both credentials, sign-ins and the probe. */
+  const kinds: Record<string, [healthy: number, call: () => Promise<Answer>]> = {
+    readiness: [200, () => anyone().get('/health/ready')],
+    list: [200, () => bearer.get('/v1/orders')],
+    get: [200, () => bearer.get(`/v1/orders/${orderId}`)],
+    create: [201, create],
+    createOnce: [201, () => noted(bearer.post('/v1/orders', order('once'), newKey()))],
+    approveUnknown: [404, () => bearer.patch(`/v1/orders/${randomUUID()}/approve`)],
+    me: [200, () => session.get('/v1/auth/me')],
+    createBySession: [201, () => noted(session.post('/v1/orders', order('by session')))],
+    antiforgery: [200, () => session.get('/v1/auth/csrf')],
+    signIn: [200, () => anyone().post('/v1/auth/session', credentialsOf('operator'))],
+    exchange: [200, () => anyone().post('/v1/auth/token', credentialsOf('operator'))],
+    refresh: [401, () => anyone().post('/v1/auth/token/refresh', { refreshToken: 'A'.repeat(112) })],
   }
-  const healthy = {
-    readiness: 200,
-    list: 200,
-    get: 200,
-    create: 201,
-    createOnce: 201,
-    approveUnknown: 404,
-    me: 200,
-    createBySession: 201,
-    antiforgery: 200,
-    signIn: 200,
-    exchange: 200,
-    refresh: 401,
-  }
+  const healthy = Object.fromEntries(Object.entries(kinds).map(([name, [status]]) => [name, status]))
 
   async function timed(call: () => Promise<Answer>): Promise<{ answer: Answer; milliseconds: number }> {
     const start = performance.now()
@@ -103,7 +92,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
 
   /** All kinds at once and each several times: every one is this 503, and the process itself is alive. */
   async function assertOutage(boundMilliseconds: number): Promise<void> {
-    const calls = Object.values(kinds).flatMap((call) => [call, call, call])
+    const calls = Object.values(kinds).flatMap(([, call]) => [call, call, call])
     const [health, ...rest] = await Promise.all([
       timed(() => anyone().get('/health')),
       ...calls.map((call) => timed(call)),
@@ -123,7 +112,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     const start = performance.now()
     const deadline = start + resumesWithinMilliseconds
     const statuses = await Promise.all(
-      Object.entries(kinds).map(async ([name, call]) => {
+      Object.entries(kinds).map(async ([name, [, call]]) => {
         let { status } = await call()
         while (status === 503 && performance.now() < deadline) {
           await setTimeout(50)
@@ -141,6 +130,24 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
   const storedOrders = (customer: string) =>
     runSql<{ id: string }>(databaseUrl, 'select id from orders where customer = $1', [customer])
 
+  /** Every answer is 201 or 503, and what was answered 201 is there once; the customers begin with the run. */
+  async function assertAllThereOnce(run: string, answers: Answer[]): Promise<void> {
+    const made = answers.filter(({ status }) => status === 201).map(({ body }) => body.id)
+    const refused = answers.filter(({ status }) => status === 503)
+    assert.equal(made.length + refused.length, answers.length)
+    const stored = await runSql<{ id: string; customer: string }>(
+      databaseUrl,
+      'select id, customer from orders where customer like $1',
+      [`${run}%`],
+    )
+    assert.equal(new Set(stored.map(({ customer }) => customer)).size, stored.length)
+    const ids = new Set(stored.map(({ id }) => id))
+    assert.deepEqual(
+      made.filter((id) => !ids.has(id)),
+      [],
+    )
+  }
+
   const terminateAll = () =>
     runSql(
       postgres.url,
@@ -149,29 +156,27 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
 
   it('serves before', () => assertResumes())
 
-  it('stopped and started: 503 at once in between, and afterwards as before', async () => {
-    await postgres.tell('stop')
-    await assertOutage(promptMilliseconds)
-    await postgres.tell('start')
-    await assertResumes()
-  })
-
-  it('killed with SIGKILL and started: 503 at once in between, and afterwards as before', async () => {
-    await postgres.tell('kill9')
-    await assertOutage(promptMilliseconds)
-    await postgres.tell('start')
-    await assertResumes()
-  })
+  for (const [what, begin, end] of [
+    ['stopped and started', () => postgres.tell('stop'), () => postgres.tell('start')],
+    ['killed with SIGKILL and started', () => postgres.tell('kill9'), () => postgres.tell('start')],
+    ['refusing connections', () => proxy.set('refuse'), () => proxy.set('pass')],
+    ['cutting every connection', () => proxy.set('cut'), () => proxy.set('pass')],
+  ] as const) {
+    it(`${what}: 503 at once in between, and afterwards as before`, async () => {
+      await begin()
+      await assertOutage(promptMilliseconds)
+      await end()
+      await assertResumes()
+    })
+  }
 
   it('restarted under load: every answer is 201 or 503, and what was answered 201 is there once', async () => {
     const run = randomUUID()
-    const answers: { customer: string; status: number }[] = []
+    const answers: Answer[] = []
     let isOver = false
     const writers = Array.from({ length: 8 }, async (_, writer) => {
       for (let turn = 0; !isOver; turn += 1) {
-        const customer = `${run} ${writer} ${turn}`
-        const { status } = await bearer.post('/v1/orders', order(customer))
-        answers.push({ customer, status })
+        answers.push(await bearer.post('/v1/orders', order(`${run} ${writer} ${turn}`)))
       }
     })
     await setTimeout(200)
@@ -179,34 +184,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     await setTimeout(500)
     isOver = true
     await Promise.all(writers)
-    const acknowledged = answers.filter(({ status }) => status === 201).map(({ customer }) => customer)
-    const refused = answers.filter(({ status }) => status === 503)
-    assert.equal(acknowledged.length + refused.length, answers.length)
-    const stored = await runSql<{ customer: string }>(
-      databaseUrl,
-      'select customer from orders where customer like $1',
-      [`${run}%`],
-    )
-    const names = stored.map(({ customer }) => customer)
-    assert.equal(new Set(names).size, names.length)
-    assert.deepEqual(
-      acknowledged.filter((customer) => !names.includes(customer)),
-      [],
-    )
-    await assertResumes()
-  })
-
-  it('refusing connections: 503 at once, and afterwards as before', async () => {
-    await proxy.set('refuse')
-    await assertOutage(promptMilliseconds)
-    await proxy.set('pass')
-    await assertResumes()
-  })
-
-  it('cutting every connection: 503 at once, and afterwards as before', async () => {
-    await proxy.set('cut')
-    await assertOutage(promptMilliseconds)
-    await proxy.set('pass')
+    await assertAllThereOnce(run, answers)
     await assertResumes()
   })
 
@@ -214,7 +192,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     await assertResumes()
     await terminateAll()
     await setTimeout(100)
-    const answers = await Promise.all(Object.values(kinds).map((call) => call()))
+    const answers = await Promise.all(Object.values(kinds).map(([, call]) => call()))
     assert.deepEqual(
       answers.map(({ status }) => status),
       Object.values(healthy),
@@ -230,23 +208,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
       setTimeout(60).then(terminateAll),
       setTimeout(100).then(terminateAll),
     ])
-    const statuses = new Set(answers.map(({ status }) => status))
-    assert.deepEqual(
-      [...statuses].filter((status) => status !== 201 && status !== 503),
-      [],
-    )
-    const acknowledged = answers.filter(({ status }) => status === 201).map(({ body }) => body.id)
-    const stored = await runSql<{ id: string; customer: string }>(
-      databaseUrl,
-      'select id, customer from orders where customer like $1',
-      [`${run}%`],
-    )
-    const ids = new Set(stored.map(({ id }) => id))
-    assert.deepEqual(
-      acknowledged.filter((id) => !ids.has(id)),
-      [],
-    )
-    assert.equal(new Set(stored.map(({ customer }) => customer)).size, stored.length)
+    await assertAllThereOnce(run, answers)
     await assertResumes()
   })
 
@@ -259,7 +221,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
   })
 
   it('having hung while nobody asked: one caller alone is served again within 10 s, whatever lay idle', async () => {
-    await Promise.all(Array.from({ length: 30 }, () => kinds.create?.()))
+    await Promise.all(Array.from({ length: 30 }, create))
     await proxy.set('hang')
     await proxy.set('pass')
     const deadline = performance.now() + resumesWithinMilliseconds
@@ -275,7 +237,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
   it('slow by 2 s: not ready; single reads are right, transactions 503, all within 10 s', async () => {
     await assertResumes()
     await proxy.set({ delayMilliseconds: 2_000 })
-    const calls = Object.entries(kinds).map(async ([name, call]) => ({ name, ...(await timed(call)) }))
+    const calls = Object.entries(kinds).map(async ([name, [, call]]) => ({ name, ...(await timed(call)) }))
     const results = await Promise.all(calls)
     const transactions = ['create', 'createOnce', 'approveUnknown', 'createBySession', 'signIn', 'exchange']
     const refused = ['readiness', ...transactions]
@@ -331,7 +293,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
 
   it('cut instead of the commit: 503, not there; the same key makes it once', async () => {
     const customer = `instead ${randomUUID()}`
-    const key = { 'idempotency-key': randomUUID() }
+    const key = newKey()
     proxy.cutBefore('commit\0')
     assertProblem(await bearer.post('/v1/orders', order(customer), key), 503, 'database-unavailable')
     assert.deepEqual(await storedOrders(customer), [])
@@ -342,7 +304,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
 
   it('cut between the commit and its answer: 503; the same key replays what was made, there once', async () => {
     const customer = `between ${randomUUID()}`
-    const key = { 'idempotency-key': randomUUID() }
+    const key = newKey()
     proxy.cutAfter('commit\0')
     assertProblem(await bearer.post('/v1/orders', order(customer), key), 503, 'database-unavailable')
     const stored = await storedOrders(customer)

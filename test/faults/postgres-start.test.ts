@@ -13,6 +13,7 @@ import { type Result, refusal, runCommand } from '../cli/command-line.ts'
 import { Client } from '../support/client.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { connectTo, runSql, withoutPostgres } from '../support/postgres.ts'
+import { versionAnswer, welcome } from '../support/postgres-messages.ts'
 import { startServer } from '../support/process.ts'
 import {
   bearerOf,
@@ -369,41 +370,3 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
     assert.deepEqual([names, roles[0]?.count], [['0001-schema'], '3'])
   })
 })
-
-/** AuthenticationOk and ReadyForQuery: https://www.postgresql.org/docs/18/protocol-message-formats.html */
-const welcome = Buffer.concat([message('R', int32(0)), message('Z', Buffer.from('I'))])
-
-/** The answer to `show server_version_num`. */
-function versionAnswer(version: string): Buffer {
-  const column = [
-    Buffer.from('server_version_num\0'),
-    int32(0),
-    int16(0),
-    int32(25),
-    int16(-1),
-    int32(-1),
-    int16(0),
-  ]
-  return Buffer.concat([
-    message('T', Buffer.concat([int16(1), ...column])),
-    message('D', Buffer.concat([int16(1), int32(version.length), Buffer.from(version)])),
-    message('C', Buffer.from('SHOW\0')),
-    message('Z', Buffer.from('I')),
-  ])
-}
-
-function message(type: string, body: Buffer): Buffer {
-  return Buffer.concat([Buffer.from(type), int32(body.length + 4), body])
-}
-
-function int32(value: number): Buffer {
-  const bytes = Buffer.alloc(4)
-  bytes.writeInt32BE(value)
-  return bytes
-}
-
-function int16(value: number): Buffer {
-  const bytes = Buffer.alloc(2)
-  bytes.writeInt16BE(value)
-  return bytes
-}
