@@ -27,8 +27,8 @@ export const guards: Record<string, Guard[]> = {
     ['any token of our key is an access token', 'property', 'typ: tokenType', 'verifySignature'],
     ['a token for another audience serves', 'property', 'audience:'],
     ['a token never ends', 'side', 'expiresAtSeconds', 'isCurrent'],
-    ['a short key signs', 'number', 'minimumModulusBits'],
   ],
+  'auth/signing-keys': [['the least length of a key is another', 'number', 'minimumModulusBits']],
   'auth/revocation': [
     ['a token outlives a change of credentials', 'side', 'credentialsChangedAt', 'grants'],
     [
