@@ -161,7 +161,16 @@ async function succeeds(cwd: string, args: string[]): Promise<boolean> {
 }
 
 function copyTree(target: string): string {
-  for (const entry of ['server', 'test', 'web', 'docs', 'tools', 'package.json', 'README.md'])
+  for (const entry of [
+    'server',
+    'test',
+    'web',
+    'docs',
+    'tools',
+    'package.json',
+    'package-lock.json',
+    'README.md',
+  ])
     cpSync(join(root, entry), join(target, entry), { recursive: true, preserveTimestamps: true })
   symlinkSync(join(root, 'node_modules'), join(target, 'node_modules'))
   return target
