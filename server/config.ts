@@ -3,7 +3,6 @@ import {
   asGiven,
   type Default,
   decimal,
-  fileName,
   hostName,
   isLoopbackHost,
   list,
@@ -73,7 +72,7 @@ export const settings = {
   ),
   SIGNING_KEY_FILES: list(
     'PEM files with RSA private keys of 2048 bits or more: the first signs, all verify and are published',
-    fileName,
+    asGiven,
   ),
   ANTIFORGERY_KEY: {
     description:
@@ -85,7 +84,7 @@ export const settings = {
   ANTIFORGERY_KEY_FILE: {
     description: 'File that holds the antiforgery key',
     default: undefined,
-    parse: (file) => ({ file: fileName(file), key: readAntiforgeryKey(file) }),
+    parse: (file) => ({ file, key: readAntiforgeryKey(file) }),
   },
   ACCESS_TOKEN_TTL_SECONDS: number(lifetime, 900, 'Life of a user’s access token, in seconds'),
   SERVICE_TOKEN_TTL_SECONDS: number(lifetime, 3_600, 'Life of a service’s access token, in seconds'),

@@ -71,17 +71,6 @@ export function oneLine(value: string): string {
 
 export const asGiven = (value: string) => value
 
-/**
- * Names of files are repeated in errors. Whoever gives a key in place of its file's name shall not find it there:
- * the shortest key that is accepted is longer than this.
- */
-const fileNameLimit = 1_000
-
-export function fileName(value: string): string {
-  if (value.length > fileNameLimit) throw new Error('must name a file, and is too long for that')
-  return value
-}
-
 export function hostName(value: string): string {
   if (!/^[\w.:%-]{1,253}$/.test(value)) throw new Error('must be an address or a name of this machine')
   return value

@@ -28,6 +28,22 @@ export function parseDatabaseUrl(databaseUrl: string): DatabaseAddress {
 const parameters =
   'host port user password sslmode sslrootcert sslcert sslkey sslnegotiation uselibpqcompat application_name options'
 
+/** Values that the driver takes as they are, and fails at later or not at all. */
+const formOf: Record<string, [fits: RegExp, what: string]> = {
+  host: [
+    /^(?:\/[^\p{Cc},]{0,100}|[\w.:-]{1,253})$/u,
+    'one host or one folder of a socket: give the host that leads to the primary',
+  ],
+  port: [
+    /^(?:[1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5])$/,
+    'one port, from 1 to 65535',
+  ],
+  sslmode: [
+    /^(?:disable|allow|prefer|require|verify-ca|verify-full|no-verify)$/,
+    'one of disable, allow, prefer, require, verify-ca, verify-full, no-verify',
+  ],
+}
+
 /** What is not understood of a PostgreSQL address, in words that hold nothing of a password. */
 function faultOf(address: string): string | undefined {
   // The driver, too, takes a user without a host, whose socket is a parameter.
@@ -37,8 +53,14 @@ function faultOf(address: string): string | undefined {
   if (!URL.canParse(withHost)) {
     return 'the address is not a valid URL (in a user name or password write # / ? : @ % as %23 %2F %3F %3A %40 %25)'
   }
+  const given = [...new URL(withHost).searchParams]
+  for (const [name, value] of given) {
+    const [fits, what] = formOf[name] ?? [/^\P{Cc}*$/u, 'one line']
+    if (!fits.test(value)) return `the parameter ${name} must be ${what}`
+    if (given.filter((other) => other[0] === name).length > 1) return `the parameter ${name} is given twice`
+  }
   const known = parameters.split(' ')
-  const unknown = [...new URL(withHost).searchParams.keys()].filter((name) => !known.includes(name))
+  const unknown = given.map(([name]) => name).filter((name) => !known.includes(name))
   if (unknown.length === 0) return undefined
   const named = unknown.every((name) => /^[a-z_]+$/i.test(name)) ? ` (${unknown.join(', ')})` : ''
   return `the address has a parameter that is not understood${named}; those that are: ${known.join(', ')}`

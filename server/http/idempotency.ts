@@ -5,6 +5,7 @@ import { LockTimeout } from '../db/errors.ts'
 import { prepared } from '../db/prepared.ts'
 import type { Database, IdempotencyKeysTable } from '../db/tables.ts'
 import { sha256 } from '../ids.ts'
+import { acceptedVersions } from './preconditions.ts'
 import { Problem, retryAfter } from './problems.ts'
 
 const keptMilliseconds = 24 * 3_600_000
@@ -77,7 +78,7 @@ function fingerprintOf({ routeOptions, body, headers }: FastifyRequest): string 
   const timeZone = headers['time-zone']
   const zone = typeof timeZone === 'string' ? parseTimeZone(timeZone) : null
   const validated = routeOptions.schema?.body === undefined ? null : body
-  return sha256(JSON.stringify([validated, headers['if-match'] ?? null, zone]))
+  return sha256(JSON.stringify([validated, acceptedVersions(headers['if-match']), zone]))
 }
 
 /** Bare, or a string of RFC 8941 with its two escapes. */

@@ -34,7 +34,8 @@ const reordering = '\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069'
 const edge = `[^\\s${controls}${reordering}]`
 const reorders = new RegExp(`[${reordering}]`)
 /** A plain pattern has no word for it: the description says it, and the tests of the contract. */
-const canBeSeen = /[[\p{L}\p{N}\p{P}\p{S}]--[\p{Default_Ignorable_Code_Point}\u2800]]/v
+const canBeSeen =
+  /[[\p{L}\p{N}\p{P}\p{S}]--[\p{Default_Ignorable_Code_Point}\u2800\ufffc\u{13441}\u{13442}\u{1d159}]]/v
 
 /** Trimmed, 1 to 200 code points, none that controls or reorders text, one at least that can be seen; then NFC. */
 export const customerField: Field<string> = {

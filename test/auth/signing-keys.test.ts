@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -160,14 +160,25 @@ describe('signing keys', () => {
       ])
       await assert.rejects(loadSigningKeys([...files, join(folder, 'missing.pem')], 'RS256'), (error) => {
         assert.ok(error instanceof ConfigurationError)
-        const named = ['short', 'ec', 'public', 'text', 'missing'].map((name) => join(folder, `${name}.pem`))
+        const named = ['short', 'ec', 'public', 'text'].map((name) => join(folder, `${name}.pem`))
         assert.deepEqual(
-          error.faults.map((fault) => named.find((file) => fault.includes(file))),
+          error.faults.slice(0, -1).map((fault) => named.find((file) => fault.includes(file))),
           named,
         )
         assert.match(error.faults[0] ?? '', /2040 bits.*2048/)
+        assert.equal(error.faults.at(-1), 'SIGNING_KEY_FILES: file 6 of 6 cannot be read (ENOENT)')
         return true
       })
+    })
+
+    it('a key in the place of its file is refused, and not repeated', async () => {
+      for (const given of [randomBytes(32).toString('base64'), pem(makeKey()).replaceAll('\n', ' ')]) {
+        await assert.rejects(loadSigningKeys([given], 'RS256'), (error) => {
+          const [fault = ''] = (error as ConfigurationError).faults
+          assert.match(fault, /^SIGNING_KEY_FILES: the file cannot be read \((ENOENT|ENAMETOOLONG)\)$/)
+          return true
+        })
+      }
     })
   })
 })

@@ -152,7 +152,7 @@ describe('the configuration', () => {
         assert.deepEqual(faults, [`${name}: must be one line, without control characters`])
       }
     }
-    for (const name of ['SIGNING_KEY_FILES', 'ANTIFORGERY_KEY_FILE', 'HOST']) {
+    for (const name of ['ANTIFORGERY_KEY_FILE', 'HOST']) {
       const [fault = '', ...others] = faultsOf({ ...required, [name]: oneLine }, production)
       assert.deepEqual(others, [])
       assert.ok(fault.length < 100, fault)
@@ -163,6 +163,40 @@ describe('the configuration', () => {
         new DatabaseRefused('DATABASE_URL: file: must be followed by the path of a file'),
       )
     }
+  })
+
+  it('says of a PostgreSQL address what is not understood, and repeats nothing of it', () => {
+    const form = (parameter: string) => {
+      try {
+        parseDatabaseUrl(`postgres://u:p@h/db?${parameter}`)
+        return undefined
+      } catch (error) {
+        return (error as Error).message
+      }
+    }
+    for (const parameter of [
+      'port=5433',
+      'port=65535',
+      'host=/run/postgresql',
+      'host=db.internal',
+      'sslmode=require',
+    ]) {
+      assert.equal(form(parameter), undefined, parameter)
+    }
+    for (const port of ['abc', '0', '65536', '99999', '5432,5433', '']) {
+      assert.equal(form(`port=${port}`), 'DATABASE_URL: the parameter port must be one port, from 1 to 65535')
+    }
+    for (const host of ['h1,h2', '/a,/b', '-----BEGIN%20PRIVATE%20KEY-----', 'a%0Ab', 'Zm9v=']) {
+      assert.match(String(form(`host=${host}`)), /^DATABASE_URL: the parameter host must be one host/, host)
+    }
+    for (const mode of ['rubbish', 'Require']) {
+      assert.match(
+        String(form(`sslmode=${mode}`)),
+        /^DATABASE_URL: the parameter sslmode must be one of /,
+        mode,
+      )
+    }
+    assert.equal(form('port=1&port=1'), 'DATABASE_URL: the parameter port is given twice')
   })
 
   it('takes the antiforgery key from a file too, of 32 bytes or more', () => {

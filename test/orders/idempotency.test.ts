@@ -127,6 +127,13 @@ describe('idempotency', () => {
       assert.equal((await create(key, acme, { 'time-zone': 'europe/berlin' })).text, text)
     })
 
+    it('an If-Match that a proxy has weakened', async () => {
+      const [id, key] = [await createdId(operator), randomUUID()]
+      assert.equal((await approve(id, key, { 'if-match': 'W/"1"' })).status, 204)
+      const again = await approve(id, key, { 'if-match': '"1"' })
+      assert.deepEqual([again.status, again.headers.get('idempotency-replayed')], [204, 'true'])
+    })
+
     it('another case of the order’s id, and a trailing slash', async () => {
       const [id, key] = [await createdId(operator), randomUUID()]
       await approve(id, key)

@@ -39,7 +39,8 @@ export function orderRow(given: Partial<OrderRow> = {}): OrderRow {
 
 /** Whether a name has a letter, digit, punctuation mark or symbol that leaves a trace on the screen. */
 export function canBeSeen(name: string): boolean {
-  const isUnseen = (character: string) => /[\p{Default_Ignorable_Code_Point}\u2800]/u.test(character)
+  const isUnseen = (character: string) =>
+    /[\p{Default_Ignorable_Code_Point}\u2800\ufffc\u{13441}\u{13442}\u{1d159}]/u.test(character)
   return [...name].some((character) => /[\p{L}\p{N}\p{P}\p{S}]/u.test(character) && !isUnseen(character))
 }
 

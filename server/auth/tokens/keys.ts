@@ -52,24 +52,24 @@ async function generatePrivateKey(): Promise<KeyObject> {
 
 function readPrivateKeys(files: string[]): KeyObject[] {
   const faults: string[] = []
-  const keys = files.flatMap((file) => {
-    const key = readPrivateKey(file)
-    if (typeof key !== 'string') return [key]
-    faults.push(`SIGNING_KEY_FILES: ${file} ${key}`)
+  const keys = files.flatMap((file, index) => {
+    try {
+      const key = parsePrivateKey(readFileSync(file, 'utf8'))
+      if (typeof key !== 'string') return [key]
+      faults.push(`SIGNING_KEY_FILES: ${file} ${key}`)
+    } catch (error) {
+      // What names no file may be a key itself, and is not repeated.
+      const which = files.length === 1 ? 'the file' : `file ${index + 1} of ${files.length}`
+      faults.push(`SIGNING_KEY_FILES: ${which} cannot be read (${(error as NodeJS.ErrnoException).code})`)
+    }
     return []
   })
   if (faults.length > 0) throw new ConfigurationError(faults)
   return keys
 }
 
-/** The key, or what is wrong with the file. */
-function readPrivateKey(file: string): KeyObject | string {
-  let pem: string
-  try {
-    pem = readFileSync(file, 'utf8')
-  } catch (error) {
-    return `cannot be read (${(error as NodeJS.ErrnoException).code})`
-  }
+/** The key, or what is wrong with it. */
+function parsePrivateKey(pem: string): KeyObject | string {
   let key: KeyObject
   try {
     key = createPrivateKey(pem)

@@ -3,7 +3,8 @@ export const customerLimit = 200
 /** The counter shows from here on. */
 const counterFrom = 160
 
-const canBeSeen = /[[\p{L}\p{N}\p{P}\p{S}]--[\p{Default_Ignorable_Code_Point}\u2800]]/v
+const canBeSeen =
+  /[[\p{L}\p{N}\p{P}\p{S}]--[\p{Default_Ignorable_Code_Point}\u2800\ufffc\u{13441}\u{13442}\u{1d159}]]/v
 
 export type CustomerReading = { ok: true; customer: string } | { ok: false; fault: string }
 
