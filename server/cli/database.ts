@@ -41,10 +41,10 @@ export function refusalOf(refusal: Refusal, subject: string): Refused {
     case 'role-taken':
       return new Refused(refusal.refused, `there is a role ${subject} already`)
     case 'role-held': {
-      const holders = refusal.accounts === 1 ? 'an account has it' : `${refusal.accounts} accounts have it`
+      const holders = refusal.accounts === 1 ? 'an account still has it' : `${refusal.accounts} accounts still have it`
       return new Refused(
         refusal.refused,
-        `the role ${subject} stays, for ${holders} (user revoke, client revoke)`,
+        `the role ${subject} cannot be removed: ${holders} (user revoke, client revoke)`,
       )
     }
     case 'unknown-role':

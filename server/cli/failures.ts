@@ -53,8 +53,9 @@ export function describeFailure(error: unknown): Failure {
   const { code, path, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number }
   const reason = code === undefined ? undefined : systemErrors[code]
   if (reason !== undefined && code !== undefined) {
-    const subject = path ?? (address === undefined ? 'the system' : `${address}:${port}`)
-    return { code: code.toLowerCase(), message: `${subject}: ${reason}`, exitStatus: 1 }
+    const subject = path ?? (address === undefined ? undefined : `${address}:${port}`)
+    const message = subject === undefined ? reason : `${subject}: ${reason}`
+    return { code: code.toLowerCase(), message, exitStatus: 1 }
   }
   return { code: 'internal-error', message: error.stack ?? error.message, exitStatus: 1 }
 }

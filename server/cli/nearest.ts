@@ -2,7 +2,7 @@
 export function didYouMean(given: string, known: Iterable<string>): string {
   const [nearest] = [...known]
     .map((name) => ({ name, distance: distanceOf(given.toLowerCase(), name.toLowerCase()) }))
-    .filter(({ name, distance }) => distance <= Math.max(1, Math.floor(name.length / 3)))
+    .filter(({ name, distance }) => distance <= Math.max(2, Math.floor(name.length / 3)))
     .sort((one, other) => one.distance - other.distance)
   return nearest === undefined ? '' : ` (did you mean ${nearest.name}?)`
 }

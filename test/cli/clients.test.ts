@@ -169,7 +169,7 @@ describe('role list, allow and deny', { concurrency: 4 }, () => {
     await cli.run('client add billing --role Auditor')
     assert.deepEqual(
       await cli.run('role remove auditor'),
-      refusal('the role Auditor stays, for an account has it (user revoke, client revoke)'),
+      refusal('the role Auditor cannot be removed: an account still has it (user revoke, client revoke)'),
     )
     await cli.run('client revoke billing Auditor')
     assert.deepEqual(await cli.json('role remove auditor'), { role: 'Auditor' })
