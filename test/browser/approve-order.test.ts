@@ -138,7 +138,7 @@ describe('an approval', sideBySide, () => {
     const { person, page, id } = await atOrder(t)
     const sent = approvalsOf(page)
     await open(page)
-    await person.network({ slowBySeconds: 0.7 })
+    await person.network({ slowBySeconds: 4 })
     await inDialog(page, 'Approve').dblclick()
     await inDialog(page, 'Approving …').press('Enter')
     await inDialog(page, 'Approving …').click({ force: true })

@@ -187,12 +187,12 @@ describe('what a person asked for comes by itself', { concurrency: 8 }, () => {
       })
     }
 
-    it(`${view.name}: from a service that takes 2 s, and the view shows that it is at work`, async (t) => {
+    it(`${view.name}: from a service that takes 3 s, and the view shows that it is at work`, async (t) => {
       const person = await browser.person(t, { service })
       const { page, network } = person
       await view.open(person)
       await mark(page)
-      await network({ slowBySeconds: 2 })
+      await network({ slowBySeconds: 3 })
       await view.ask(page)
       await view.slow(page).waitFor()
       await view.answer(page).waitFor()
