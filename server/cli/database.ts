@@ -41,7 +41,8 @@ export function refusalOf(refusal: Refusal, subject: string): Refused {
     case 'role-taken':
       return new Refused(refusal.refused, `there is a role ${subject} already`)
     case 'role-held': {
-      const holders = refusal.accounts === 1 ? 'an account still has it' : `${refusal.accounts} accounts still have it`
+      const holders =
+        refusal.accounts === 1 ? 'an account still has it' : `${refusal.accounts} accounts still have it`
       return new Refused(
         refusal.refused,
         `the role ${subject} cannot be removed: ${holders} (user revoke, client revoke)`,
