@@ -8,7 +8,8 @@ import { prepareWorkplace, type Site, sqliteSite, startService } from './site.ts
 
 /**
  * What well-behaved callers notice of an attack from one address, with the limits of section 8 of the contract: their
- * p99 beside it, as a ratio to their p99 without it in the same round, and what an attack costs by itself. The attacker sends as fast as it is answered.
+ * p99 beside it, as a ratio to their p99 without it in the same round, and what an attack costs by itself. The attacker
+ * sends as fast as it is answered.
  *
  * node bench/attack.ts [--orders N] [--rounds N] [--seconds N] [--connections N] [--only TEXT] [--pause MS]
  */

@@ -7,9 +7,9 @@ import { prepareWorkplace, type Site, sqliteSite, startService } from './site.ts
 import type { Lateness } from './usage.ts'
 
 /**
- * How late the event loop is while one client sends the most expensive requests that are allowed, one after another. The
- * first line is the loop with nothing to do: what the machine adds by itself. Where others use the machine, the main
- * thread's processor time for a request says more: a request cannot hold the loop for longer.
+ * How late the event loop is while one client sends the most expensive requests that are allowed, one after another.
+ * The first line is the loop with nothing to do: what the machine adds by itself. Where others use the machine, the
+ * main thread's processor time for a request says more: a request cannot hold the loop for longer.
  */
 const { values } = parseArgs({
   options: {

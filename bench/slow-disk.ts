@@ -6,8 +6,8 @@ import { type NamedScenario, postOrders } from './scenarios.ts'
 import { prepareWorkplace, sqliteSite, startBaseline, startService } from './site.ts'
 
 /**
- * Creates, and reads beside them, on a disk whose flushes take some milliseconds: strace (Linux) holds up each fsync and
- * fdatasync of the service by so much, and stops it for nothing else.
+ * Creates, and reads beside them, on a disk whose flushes take some milliseconds: strace (Linux) holds up each fsync
+ * and fdatasync of the service by so much, and stops it for nothing else.
  *
  * node bench/slow-disk.ts [--milliseconds N] [--orders N] [--rounds N] [--seconds N]
  */

@@ -11,9 +11,9 @@ import { credentialsOf, prepareProduction } from '../test/support/production.ts'
 import { buildWebIfStale } from '../web/build.ts'
 
 /**
- * `npm run bench:web`: what a person waits for in a real browser, in front of a real process in production mode with 250
- * orders. Prints a table and writes bench/results/web-<date>.json. Times depend on the machine and on what else runs
- * there: `load` says how busy it was.
+ * `npm run bench:web`: what a person waits for in a real browser, in front of a real process in production mode with
+ * 250 orders. Prints a table and writes bench/results/web-<date>.json. Times depend on the machine and on what else
+ * runs there: `load` says how busy it was.
  */
 const navigations = 12
 const interactions = 30

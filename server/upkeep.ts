@@ -5,8 +5,8 @@ import type { Config } from './config.ts'
 import type { AppDatabase } from './operations.ts'
 
 /**
- * What deletes rows that nothing can use any more, and how many rows make a portion. Other writes wait for a portion: on
- * SQLite it takes at most 2 ms of the writer, and its fsync (docs/performance.md).
+ * What deletes rows that nothing can use any more, and how many rows make a portion. Other writes wait for a portion:
+ * on SQLite it takes at most 2 ms of the writer, and its fsync (docs/performance.md).
  */
 export const removals = {
   /** Each with up to eight ids. */

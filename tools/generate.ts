@@ -75,7 +75,10 @@ interface Described {
   properties?: Record<string, Described>
 }
 
-/** What the web app has to know and the types of the description do not tell: states and fields of an order, permissions. */
+/**
+ * What the web app has to know and the types of the description do not tell: states and fields of an order,
+ * permissions.
+ */
 function clientFacts({ components }: { components: { schemas: Record<string, Described> } }): string {
   const { EOrderStatus = {}, Order = {}, Permission = {} } = components.schemas
   const names = EOrderStatus['x-enum-varnames'] ?? []

@@ -15,7 +15,10 @@ import { buildWebIfStale } from '../web/build.ts'
  * shown when it fails.
  */
 const root = fileURLToPath(new URL('..', import.meta.url))
-/** Long forms run one file after the other, for they measure. Much of a file's time is waiting: hence one more than cores. */
+/**
+ * Long forms run one file after the other, for they measure. Much of a file's time is waiting: hence one more than
+ * cores.
+ */
 const atOnce = Number(process.env.TEST_CONCURRENCY ?? availableParallelism() + 1)
 /** A test that hangs fails, instead of holding up everything. */
 const timeoutMilliseconds = Number(process.env.TEST_TIMEOUT_MILLISECONDS ?? 300_000)

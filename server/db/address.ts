@@ -2,7 +2,9 @@ import { DatabaseRefused } from './errors.ts'
 
 export type DatabaseAddress = { engine: 'sqlite'; file: string } | { engine: 'postgres'; url: string }
 
-/** What DATABASE_URL names. Throws `DatabaseRefused`; its message never repeats the address, which may hold a password. */
+/**
+ * What DATABASE_URL names. Throws `DatabaseRefused`; its message never repeats the address, which may hold a password.
+ */
 export function parseDatabaseUrl(databaseUrl: string): DatabaseAddress {
   if (/^postgres(ql)?:\/\//.test(databaseUrl)) {
     const fault = faultOf(databaseUrl)

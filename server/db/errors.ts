@@ -28,7 +28,9 @@ export class StatementTimeout extends DatabaseUnavailable {
   override name = 'StatementTimeout'
 }
 
-/** The connection was lost, or never had: not a lock or a limit, after which it is sound and to wait again is no use. */
+/**
+ * The connection was lost, or never had: not a lock or a limit, after which it is sound and to wait again is no use.
+ */
 export function isConnectionLoss(error: unknown): boolean {
   return error instanceof DatabaseUnavailable && error.name === 'DatabaseUnavailable'
 }

@@ -20,7 +20,9 @@ interface Queued {
   patience?: NodeJS.Timeout
 }
 
-/** Work of which only so much runs at a time: callers take turns, so that nobody waits behind all that another wants. */
+/**
+ * Work of which only so much runs at a time: callers take turns, so that nobody waits behind all that another wants.
+ */
 export class Turns {
   readonly #limits: TurnLimits
   /** Of each caller with something waiting, in the order of their turns. */
@@ -34,7 +36,9 @@ export class Turns {
     this.#limits = limits
   }
 
-  /** What `work` resolves or rejects with; `TooManyWaiting`, or `DatabaseUnavailable` once closed, if it never began. */
+  /**
+   * What `work` resolves or rejects with; `TooManyWaiting`, or `DatabaseUnavailable` once closed, if it never began.
+   */
   run<Output>(caller: string, work: () => Promise<Output>): Promise<Output> {
     const queue = this.#queues.get(caller) ?? []
     const { waiting, waitingOfCaller, patienceMilliseconds } = this.#limits

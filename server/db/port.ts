@@ -28,8 +28,8 @@ export type ReadOperation = (snapshot: Kysely<Database>, input: any) => Promise<
 export type ReadOperations = Record<string, ReadOperation>
 
 /**
- * The same answers by one statement each, outside of a transaction and of turns; undefined where that cannot be. By the name
- * of the read. SQLite has no need of them: its statements cost no way.
+ * The same answers by one statement each, outside of a transaction and of turns; undefined where that cannot be. By the
+ * name of the read. SQLite has no need of them: its statements cost no way.
  */
 // biome-ignore lint/suspicious/noExplicitAny: as of ReadOperation
 export type SingleReads = Record<string, (db: Kysely<Database>, input: any) => Promise<unknown>>

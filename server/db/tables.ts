@@ -27,8 +27,8 @@ export interface Database {
 export const sqliteRowNumber = 'seq'
 
 /**
- * Tables of one row that only SQLite has: up to which row the orders are in the index of trigrams, and whether their numbers
- * are in the order of their ids.
+ * Tables of one row that only SQLite has: up to which row the orders are in the index of trigrams, and whether their
+ * numbers are in the order of their ids.
  */
 export const sqliteOwnTables = ['orders_search_deferral', 'order_numbers'] as const
 
@@ -215,6 +215,8 @@ export interface IdempotencyKeysTable {
 export interface Schema {
   /** Finds a row if the database has a table `schema_migrations`; needs no right but to read. */
   findHistory: RawBuilder<unknown>
-  /** By name, in the order in which they are applied. Forward only: names are never changed, nor put between two others. */
+  /**
+   * By name, in the order in which they are applied. Forward only: names are never changed, nor put between two others.
+   */
   migrations: Record<string, (trx: Transaction<Database>) => Promise<void>>
 }

@@ -49,9 +49,9 @@ export function registerHealth(app: App, db: AppDatabase, readiness: Readiness):
 }
 
 /**
- * An instance that drains answers as always, for its balancer may not know yet; once it listens no more, what still comes
- * on an open connection is sent elsewhere. From the first on every answer ends its connection: an idle one would delay
- * the shutdown.
+ * An instance that drains answers as always, for its balancer may not know yet; once it listens no more, what still
+ * comes on an open connection is sent elsewhere. From the first on every answer ends its connection: an idle one would
+ * delay the shutdown.
  */
 export function registerDraining(app: App, readiness: Readiness): void {
   app.addHook('onSend', async (_request, reply) => {

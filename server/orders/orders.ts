@@ -32,8 +32,8 @@ function created({ id }: NewOrder): CreatedOrder {
 }
 
 /**
- * Each order as `createOrder` stores it, all in one statement (PostgreSQL). Undefined for one whose key is held already,
- * or stands here before: what the answer to that is, `createOrder` tells.
+ * Each order as `createOrder` stores it, all in one statement (PostgreSQL). Undefined for one whose key is held
+ * already, or stands here before: what the answer to that is, `createOrder` tells.
  */
 export async function createOrders(
   trx: Transaction<Database>,
@@ -78,8 +78,8 @@ export function approveOrder(trx: Transaction<Database>, input: TransitionInput)
 }
 
 /**
- * Moves an order along the transition by one conditional UPDATE, so that exactly one of any number of simultaneous moves
- * succeeds. Throws `order-not-found`, `precondition-failed`, `order-not-pending` or `concurrency-conflict`.
+ * Moves an order along the transition by one conditional UPDATE, so that exactly one of any number of simultaneous
+ * moves succeeds. Throws `order-not-found`, `precondition-failed`, `order-not-pending` or `concurrency-conflict`.
  */
 function transition(trx: Transaction<Database>, name: Transition, input: TransitionInput): Transitioned {
   return once(trx, input.idempotency, async () => {

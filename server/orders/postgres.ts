@@ -45,8 +45,9 @@ export async function insertTogether(
 
 /**
  * Moves at most `limit` rows of `order_tally_changes` into `order_tally` and returns how many it moved. Any number of
- * instances may merge at once: each takes rows that no other has, and the rows of the tally are always locked in one order. Neither readers nor writers of orders wait for it, and a reader's
- * snapshot holds every change either here or there.
+ * instances may merge at once: each takes rows that no other has, and the rows of the tally are always locked in one
+ * order. Neither readers nor writers of orders wait for it, and a reader's snapshot holds every change either here or
+ * there.
  */
 export async function mergeTallyChanges(
   trx: Transaction<Database>,

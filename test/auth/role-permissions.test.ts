@@ -79,4 +79,24 @@ describe('the permissions of a role', () => {
     assertProblem(refused, 403, 'permission-denied')
     assert.equal(refused.body.permission, 'Orders.Read')
   })
+
+  it('of a role that goes while it is given: it is given, or it is gone', async () => {
+    const users = await Promise.all(Array.from({ length: 20 }, () => newUser(service, { roles: [] })))
+    const outcomes = await Promise.all(
+      users.map(async ({ account }, index) => {
+        const role = `Passing${index}`
+        await service.db.write('addRole', { role, permissions: [] })
+        const given = { account, roles: [role], nowMilliseconds: service.now() }
+        const both = await Promise.all([
+          service.db.write('grantRoles', given),
+          service.db.write('removeRole', { role }),
+        ])
+        return both.map((outcome) => ('refused' in outcome ? outcome.refused : 'done')).join(', ')
+      }),
+    )
+    const unexpected = outcomes.filter(
+      (outcome) => outcome !== 'done, role-held' && outcome !== 'unknown-role, done',
+    )
+    assert.deepEqual(unexpected, [])
+  })
 })

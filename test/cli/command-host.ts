@@ -2,7 +2,9 @@ import { Readable, Writable } from 'node:stream'
 import { runCommandLine } from '../../server/cli/run.ts'
 import type { CommandCall, Result } from './command-line.ts'
 
-/** A process that carries out one command line after the other; each meets streams, folder and environment of its own. */
+/**
+ * A process that carries out one command line after the other; each meets streams, folder and environment of its own.
+ */
 process.on('message', async (call: CommandCall) => {
   process.chdir(call.folder)
   for (const name of Object.keys(process.env)) delete process.env[name]

@@ -12,7 +12,10 @@ describe('the search index of SQLite', () => {
   })
   after(() => service.close())
 
-  /** Throws where the index and the orders do not say the same (https://sqlite.org/fts5.html#the_integrity_check_command). */
+  /**
+   * Throws where the index and the orders do not say the same
+   * (https://sqlite.org/fts5.html#the_integrity_check_command).
+   */
   function assertWhole(): void {
     const connection = new Sqlite(service.databaseUrl.replace(/^file:/, ''))
     try {

@@ -265,7 +265,10 @@ function reasonOf(outcome: PromiseSettledResult<unknown> | undefined): unknown {
   return outcome?.status === 'rejected' ? outcome.reason : undefined
 }
 
-/** Commits that the write-ahead log holds: frames that carry a size of the database (https://sqlite.org/fileformat2.html#walformat). */
+/**
+ * Commits that the write-ahead log holds: frames that carry a size of the database
+ * (https://sqlite.org/fileformat2.html#walformat).
+ */
 function commitsIn(file: string): number {
   const log = readFileSync(`${file}-wal`)
   if (log.length === 0) return 0

@@ -25,8 +25,8 @@ describe('a clock that jumps', () => {
   after(() => service.close())
 
   /**
-   * A user who has been there for a day. Of one whose credentials changed after the moment to which a clock is set back,
-   * no token is good until that moment has come again: a token may never be older than the last change.
+   * A user who has been there for a day. Of one whose credentials changed after the moment to which a clock is set
+   * back, no token is good until that moment has come again: a token may never be older than the last change.
    */
   async function settledUser(roles = ['Operator']): Promise<TestUser> {
     const user = await newUser(service, { roles })

@@ -19,7 +19,9 @@ import { type FaultProxy, startProxy } from '../support/proxy.ts'
 const resumesWithinMilliseconds = 10_000
 /** Connections that are refused or cut are noticed at once: before the 3 s of one that nobody answers have passed. */
 const promptMilliseconds = 2_500
-/** A server that says nothing is given up after 5 s (server/db/postgres/driver.ts), and not after a second time of that. */
+/**
+ * A server that says nothing is given up after 5 s (server/db/postgres/driver.ts), and not after a second time of that.
+ */
 const silentMilliseconds = 8_000
 /** Authentication, a new connection and a transaction, each within its own limit. */
 const slowMilliseconds = 10_000

@@ -232,7 +232,9 @@ describe('the statements of a list', () => {
     return database
   }
 
-  /** What a statement does with orders: each access by the index that it uses, or how it goes without. Sorts are `sort`. */
+  /**
+   * What a statement does with orders: each access by the index that it uses, or how it goes without. Sorts are `sort`.
+   */
   async function accessesOf(statements: CompiledQuery[]): Promise<string[]> {
     const each = await Promise.all(statements.map(isSqlite ? sqliteAccesses : postgresAccesses))
     return each.flat()

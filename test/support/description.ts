@@ -48,7 +48,8 @@ export class Judge {
     // The types of both packages differ in how they are exported, not in what they are.
     ;(formats as unknown as (ajv: Ajv2020) => void)(this.#ajv)
     this.#ajv.addFormat('int32', { type: 'number', validate: () => true })
-    // What the description can say in words only: multipleOf is the quotient of doubles, by which 0.07 is none of 0.0001.
+    // What the description can say in words only: multipleOf is the quotient of doubles, by which 0.07 is none of
+    // 0.0001.
     this.#ajv.addFormat('double', { type: 'number', validate: hasFourPlacesAtMost })
     this.#ajv.addKeyword('x-enum-varnames')
     this.#ajv.addKeyword('example')

@@ -11,7 +11,9 @@ export const parts = (token: string) =>
   token.split('.') as [header: string, payload: string, signature: string]
 export const makeKey = (modulusLength = 2048) => generateKeyPairSync('rsa', { modulusLength }).privateKey
 
-/** RS256 over a header and a payload as they stand, by node:crypto alone: no library of the service is its own witness. */
+/**
+ * RS256 over a header and a payload as they stand, by node:crypto alone: no library of the service is its own witness.
+ */
 export function signText(header: string, payload: string, key: KeyObject, hash = 'sha256', pss = false) {
   const content = [header, payload].map((text) => Buffer.from(text).toString('base64url')).join('.')
   const padding = pss

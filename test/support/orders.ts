@@ -95,7 +95,9 @@ const sortValues: Record<(typeof sortKeys)[number], (row: OrderRow) => string | 
   id: (row) => row.id,
 }
 
-/** The order of a listing as the contract has it: code points, null before everything else, ties by id, same direction. */
+/**
+ * The order of a listing as the contract has it: code points, null before everything else, ties by id, same direction.
+ */
 export function compareOrders(
   key: (typeof sortKeys)[number],
   direction: 'Asc' | 'Desc',

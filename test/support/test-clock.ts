@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * The clock of a service under test: it stands still, or runs, and moves by `advance`. A service in a process of its own
- * reads it from a file that clock-preload.ts puts in the place of the system's.
+ * The clock of a service under test: it stands still, or runs, and moves by `advance`. A service in a process of its
+ * own reads it from a file that clock-preload.ts puts in the place of the system's.
  */
 export class TestClock {
   readonly #runs: boolean

@@ -150,8 +150,9 @@ export function grantRoles(trx: Trx, input: ChangeRolesInput): Promise<ChangedRo
 }
 
 /**
- * `changed` names the roles that the account had. Sessions lose them at once and go on with what is left, as token families
- * do, whose roles are read at each refresh. Access tokens that hold them end when instances next look at the account.
+ * `changed` names the roles that the account had. Sessions lose them at once and go on with what is left, as token
+ * families do, whose roles are read at each refresh. Access tokens that hold them end when instances next look at the
+ * account.
  */
 export function revokeRoles(trx: Trx, input: ChangeRolesInput): Promise<ChangedRoles | Refusal> {
   return changeRoles(trx, input, async (id) => {
@@ -278,7 +279,7 @@ async function revokeCredentials(trx: Trx, principalIds: number[], now: number):
   await endCredentialsEpoch(trx, principalIds)
 }
 
-/** A role that goes before it is used is missed by the foreign key. */
+/** A role that is removed meanwhile is refused by the foreign key. */
 async function refuseUnknownRoles(trx: Trx, roles: string[]): Promise<Refusal | undefined> {
   const known = await roleNames(trx)
   const unknown = roles.filter((role) => !known.includes(role))

@@ -270,9 +270,9 @@ export async function endCredentialsEpoch(
 }
 
 /**
- * Returns the epoch of the account. Throws `invalid-credentials` unless the user is still enabled and has the credentials that were checked. A write that
- * changes nothing locks the principal: a disable or a new password comes either first, and is seen, or after this
- * transaction, and ends what it made.
+ * Returns the epoch of the account. Throws `invalid-credentials` unless the user is still enabled and has the
+ * credentials that were checked. A write that changes nothing locks the principal: a disable or a new password comes
+ * either first, and is seen, or after this transaction, and ends what it made.
  */
 export async function confirmCredentials(
   trx: Transaction<Database>,

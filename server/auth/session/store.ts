@@ -227,7 +227,9 @@ async function makeRoomForId(
     .execute()
 }
 
-/** Takes the roles from every session of the account. The sessions hold few different sets of roles: each is one UPDATE. */
+/**
+ * Takes the roles from every session of the account. The sessions hold few different sets of roles: each is one UPDATE.
+ */
 export async function takeRolesFromSessions(
   trx: Transaction<Database>,
   principalId: number,
@@ -274,8 +276,8 @@ export async function touchSession(
 }
 
 /**
- * Deletes at most `limit` sessions that were unused for too long, with all their ids, and returns how many. Nobody uses a
- * session after its absolute end, so those come along.
+ * Deletes at most `limit` sessions that were unused for too long, with all their ids, and returns how many. Nobody uses
+ * a session after its absolute end, so those come along.
  */
 export async function removeEndedSessions(
   trx: Transaction<Database>,

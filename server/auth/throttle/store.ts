@@ -26,7 +26,9 @@ export interface LoginTry {
   networkHash: string | null
   /** Hash of the account. */
   accountHash: string
-  /** The account signed in from the address of late: whatever strangers do elsewhere, it only waits for its own tries. */
+  /**
+   * The account signed in from the address of late: whatever strangers do elsewhere, it only waits for its own tries.
+   */
   isKnown: boolean
   nowMilliseconds: number
 }
@@ -106,8 +108,9 @@ async function tooManyAttempts(trx: Transaction<Database>, keyHash: string, now:
 }
 
 /**
- * Gives a reserved try back. After a success the pair starts afresh, and its address is known; a try in which no password
- * was checked (the queue was full, say) is only taken off. No wait was running when the try was reserved, so none is left.
+ * Gives a reserved try back. After a success the pair starts afresh, and its address is known; a try in which no
+ * password was checked (the queue was full, say) is only taken off. No wait was running when the try was reserved, so
+ * none is left.
  */
 export async function returnLoginTry(
   trx: Transaction<Database>,

@@ -9,8 +9,8 @@ import { isKnownAddress, type LoginTry } from './store.ts'
 const waitingTriesLimit = 128
 
 /**
- * The waits after failed sign-ins (section 8 of the contract; ASVS 5.0 6.3.1). The counters are in the database,
- * shared by all instances. Within an instance the tries of one account take turns, from whatever address that it does not
+ * The waits after failed sign-ins (section 8 of the contract; ASVS 5.0 6.3.1). The counters are in the database, shared
+ * by all instances. Within an instance the tries of one account take turns, from whatever address that it does not
  * know: each is reserved when the one before has ended, so that successes never count against each other.
  */
 export class LoginThrottle {

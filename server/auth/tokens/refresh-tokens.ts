@@ -3,8 +3,8 @@ import { sha256 } from '../../ids.ts'
 import type { RefreshToken } from './store.ts'
 
 /**
- * A token is 256 random bits, family and generation, followed by the tag of these three: 112 characters of base64url. It
- * begins with what is secret: logs name families, and a log is searched for how tokens begin.
+ * A token is 256 random bits, family and generation, followed by the tag of these three: 112 characters of base64url.
+ * It begins with what is secret: logs name families, and a log is searched for how tokens begin.
  */
 const familyAt = 32
 const generationAt = 48

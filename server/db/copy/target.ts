@@ -53,7 +53,9 @@ export class CopyTarget {
     this.#trx = trx
   }
 
-  /** Migrates, shuts other writers out, and takes away what the migrations put in. Refuses what holds rows of its own. */
+  /**
+   * Migrates, shuts other writers out, and takes away what the migrations put in. Refuses what holds rows of its own.
+   */
   async takeOver(tables: CopiedTable[]): Promise<void> {
     await migrateUnderLock(this.#trx)
     await this.#run(`set local lock_timeout = ${lockTimeoutMilliseconds}`)
@@ -121,7 +123,10 @@ export class CopyTarget {
   }
 }
 
-/** A row for each day and status of which the tally, with the changes not merged yet, says something else than the orders do. */
+/**
+ * A row for each day and status of which the tally, with the changes not merged yet, says something else than the
+ * orders do.
+ */
 const tallyDifferences = `
   with kept as (
     select day, status, sum(orders), sum(total_units), sum(total_parts_e4)
@@ -148,7 +153,9 @@ function notEmpty(table: CopiedTable): DatabaseRefused {
   )
 }
 
-/** Codes, and classes of codes, that the operator can mend. https://www.postgresql.org/docs/18/errcodes-appendix.html */
+/**
+ * Codes, and classes of codes, that the operator can mend. https://www.postgresql.org/docs/18/errcodes-appendix.html
+ */
 const explanations: [code: string, reason: string][] = [
   ['42501', 'the role may not create and fill tables there; use the owner of the database'],
   ['42P07', 'the target holds tables or views of another program with the names of this one'],

@@ -245,9 +245,12 @@ function translateServerError(error: pg.DatabaseError): unknown {
   return error
 }
 
-/** Serialization failure and deadlock: nothing was written, and running again is right. */
+/**
+ * Serialization failure, deadlock, and a foreign key: a row went that this refers to, or one came that refers to this.
+ * Nothing was written, and who runs again sees it.
+ */
 export function isConflict(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && (error.code === '40001' || error.code === '40P01')
+  return error instanceof pg.DatabaseError && ['40001', '40P01', '23503'].includes(error.code ?? '')
 }
 
 /** The driver says these in words only. */

@@ -21,8 +21,8 @@ export interface GroupRuns {
 }
 
 /**
- * Writes of one kind that wait at the same time are one transaction: what a statement, a commit and its wait for the disk
- * cost is shared by all. One that its group could not do, and all of a group that failed, run alone, so that none
+ * Writes of one kind that wait at the same time are one transaction: what a statement, a commit and its wait for the
+ * disk cost is shared by all. One that its group could not do, and all of a group that failed, run alone, so that none
  * fails for another. A connection that was lost with the group is passed on: what became of it may be unknown.
  */
 export class WriteGroup {

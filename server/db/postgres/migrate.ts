@@ -101,7 +101,9 @@ async function serverProcess(client: Connection): Promise<number | undefined> {
   return (await within(silenceTimeoutMilliseconds, answer)).rows[0]?.pid
 }
 
-/** However long it takes, and however long another instance holds the lock. The transaction has no limits from then on. */
+/**
+ * However long it takes, and however long another instance holds the lock. The transaction has no limits from then on.
+ */
 export async function migrateUnderLock(trx: Transaction<Database>): Promise<string[]> {
   await liftLimits.execute(trx)
   await sql`select pg_advisory_xact_lock(${sql.raw(migrationLock)})`.execute(trx)

@@ -29,8 +29,8 @@ const lockTimeoutMilliseconds = 3_000
 const groupLockTimeoutMilliseconds = 200
 const idleInTransactionTimeoutMilliseconds = 5_000
 /**
- * Of every transaction, sent with its begin: PgBouncer refuses them as parameters of the start of a connection, and where
- * it hands out connections by transaction, what a session sets would reach others. Some 30 µs for the three.
+ * Of every transaction, sent with its begin: PgBouncer refuses them as parameters of the start of a connection, and
+ * where it hands out connections by transaction, what a session sets would reach others. Some 30 µs for the three.
  */
 const limits = {
   statement_timeout: writeTimeoutMilliseconds,
@@ -56,7 +56,9 @@ interface Registry<Operations, NamedReads> {
   singleReads?: SingleReads
 }
 
-/** Opens a migrated database: one connection for single reads, a pool for writes and for reads of several statements. */
+/**
+ * Opens a migrated database: one connection for single reads, a pool for writes and for reads of several statements.
+ */
 export function openPostgres<Operations extends WriteOperations, NamedReads extends ReadOperations>(
   options: PostgresOptions,
   {

@@ -51,8 +51,8 @@ const initial = (here: string) => [
      primary key (day, status)
    ) with (fillfactor = 50)`,
   // Triggers append what a statement changed, summed up by day and status, so that no write waits for another's row;
-  // `mergeTallyChanges` moves it into the tally. Rows come and go: what is dead is to be cleared away by its number, not by
-  // its share of the few that live.
+  // `mergeTallyChanges` moves it into the tally. Rows come and go: what is dead is to be cleared away by its number,
+  // not by its share of the few that live.
   `create table order_tally_changes (
      id bigint generated always as identity primary key,
      day bigint not null,

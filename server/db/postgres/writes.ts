@@ -18,7 +18,10 @@ export interface WritesParts {
   groupTransactions: Kysely<Database>
 }
 
-/** The writes of one process, alone or in groups. Operations run here, in READ COMMITTED: the conditional UPDATE decides. */
+/**
+ * The writes of one process, alone or in groups. Operations run here, in READ COMMITTED: the conditional UPDATE
+ * decides.
+ */
 export class Writes {
   readonly #operations: WriteOperations
   readonly #transactions: Kysely<Database>

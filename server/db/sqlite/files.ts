@@ -39,7 +39,8 @@ export function openReadOnly(file: string, cache = cacheKibibytes): Sqlite.Datab
 
 /**
  * Returns a check that throws `DatabaseUnavailable` once the path leads to no file or to another one than now. SQLite
- * itself goes on writing to a file that was removed or replaced: what it commits there is lost with its last connection.
+ * itself goes on writing to a file that was removed or replaced: what it commits there is lost with its last
+ * connection.
  */
 export function watchPlace(file: string): () => void {
   const opened = statSync(file)

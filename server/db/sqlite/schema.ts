@@ -37,10 +37,10 @@ const initial = [
   'create index orders_by_total on orders (total_e4, id)',
   'create index orders_by_updated_at on orders (updated_at, id)',
 
-  // What the planner shall think, whatever there is: rows of the table, and how many of them have equal first columns of
-  // the index, first two, and so on. Without, it takes a status for as rare as any other value. Plans are then the same
-  // for ten orders and for ten million. https://sqlite.org/fileformat2.html#stat1tab
-  // The table of statistics is made by `analyze` alone.
+  // What the planner shall think, whatever there is: rows of the table, and how many of them have equal first columns
+  // of the index, first two, and so on. Without, it takes a status for as rare as any other value. Plans are then the
+  // same for ten orders and for ten million. https://sqlite.org/fileformat2.html#stat1tab The table of statistics is
+  // made by `analyze` alone.
   'analyze orders',
   `insert into sqlite_stat1 (tbl, idx, stat) values
      ('orders', 'orders_by_id', '1000000 1'),
@@ -75,8 +75,8 @@ const initial = [
      insert into orders_search (rowid, customer_folded) values (new.seq, new.customer_folded);
    end`,
 
-  // Whether numbers are in the order of ids, as they are unless a clock was set back or past orders were seeded: a walk by
-  // number is then one in the order of creation.
+  // Whether numbers are in the order of ids, as they are unless a clock was set back or past orders were seeded: a walk
+  // by number is then one in the order of creation.
   'create table order_numbers (in_order integer not null) strict',
   'insert into order_numbers values (1)',
   `create trigger order_numbers_insert after insert on orders

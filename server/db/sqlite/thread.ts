@@ -44,7 +44,10 @@ export interface ThreadOptions {
   beforeResults?: () => void
 }
 
-/** The main thread's end of a thread with a connection: restarts it when it dies, after failing what it had not answered. */
+/**
+ * The main thread's end of a thread with a connection: restarts it when it dies, after failing what it had not
+ * answered.
+ */
 export class DatabaseThread {
   readonly #options: ThreadOptions
   readonly #waiting = new Map<number, Waiting>()

@@ -2,9 +2,10 @@ import type Sqlite from 'better-sqlite3'
 import { translateErrors } from './driver.ts'
 
 /**
- * One read transaction for all small reads of a turn of the event loop: to begin and end one for each took
- * a GET from 34 to 40 µs. They wait for nothing but this connection, which answers at once, so none outlives the turn. It ends before
- * a thread's results are told, so that whoever has seen an answer, to a write or from a reader, finds what it says.
+ * One read transaction for all small reads of a turn of the event loop: to begin and end one for each took a GET from
+ * 34 to 40 µs. They wait for nothing but this connection, which answers at once, so none outlives the turn. It ends
+ * before a thread's results are told, so that whoever has seen an answer, to a write or from a reader, finds what it
+ * says.
  */
 export class TurnSnapshot {
   readonly #connection: Sqlite.Database

@@ -119,8 +119,8 @@ class Groups {
   }
 
   /**
-   * One transaction for all. If one of several fails after it had written, all is undone, and those before it, itself and
-   * those behind it run apart: each that fails costs two commits more, not one for each of its group.
+   * One transaction for all. If one of several fails after it had written, all is undone, and those before it, itself
+   * and those behind it run apart: each that fails costs two commits more, not one for each of its group.
    */
   async run(group: ThreadRequest[]): Promise<ThreadResult[]> {
     try {

@@ -13,7 +13,9 @@ type Condition = Expression<SqlBool>
 interface Place {
   contains(column: Expression<string>, text: string): Condition
   endsWith(column: Expression<string>, text: string): Condition
-  /** The orders whose folded customer contains the text, by an index, which finds none of fewer than three characters. */
+  /**
+   * The orders whose folded customer contains the text, by an index, which finds none of fewer than three characters.
+   */
   containing(text: string): Condition
   /** Whether `containing` is to be used. What is negated is looked at: it would find nearly everything. */
   isFinding: boolean
@@ -23,8 +25,8 @@ interface Place {
 
 /**
  * The condition on `orders` that a filter means: one SQL text for both engines, every value bound. Each part of it
- * under a NOT is true or false and never null, so that NOT of a comparison with a null is true. Text columns must compare by
- * code point (SQLite BINARY, PostgreSQL COLLATE "C"); `id` may be text or uuid.
+ * under a NOT is true or false and never null, so that NOT of a comparison with a null is true. Text columns must
+ * compare by code point (SQLite BINARY, PostgreSQL COLLATE "C"); `id` may be text or uuid.
  */
 export function compileFilter(filter: Filter, eb: Builder, place: Place): Condition {
   switch (filter.kind) {
@@ -126,8 +128,8 @@ export function afterAllBeginningWith(text: string): string | undefined {
 }
 
 /**
- * `!=` takes both sides of the range, so an empty one, which nothing equals, differs from everything. A time of creation
- * is compared by the ids of that time, for which there is an index.
+ * `!=` takes both sides of the range, so an empty one, which nothing equals, differs from everything. A time of
+ * creation is compared by the ids of that time, for which there is an index.
  */
 function compileNumber(
   field: NumberFieldName,

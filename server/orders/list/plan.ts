@@ -3,7 +3,9 @@ import type { Filter } from '../filter/parser.ts'
 import { foldText } from '../fold.ts'
 import { type OrderIndex, orderFields, type SortKey } from '../order.ts'
 
-/** What a list is asked for. Ties are broken by id in the same direction, so pages neither overlap nor miss an order. */
+/**
+ * What a list is asked for. Ties are broken by id in the same direction, so pages neither overlap nor miss an order.
+ */
 export interface ListRequest {
   filter: Filter | null
   sortKey: SortKey

@@ -87,7 +87,10 @@ export async function isInOrder(_db: Kysely<Database>): Promise<boolean> {
   return true
 }
 
-/** Two snapshots with the same bounds and the same transactions under way see the same rows, for as long as a server runs. */
+/**
+ * Two snapshots with the same bounds and the same transactions under way see the same rows, for as long as a server
+ * runs.
+ */
 export async function snapshotVersion(db: Kysely<Database>): Promise<number | string> {
   return (await selectSnapshot(db, {})).rows[0]?.version ?? ''
 }
@@ -109,10 +112,10 @@ const nearLimit = 200
 const lastTally = new WeakMap<object, Table['byStatus']>()
 
 /**
- * The same answer as `findOrders`, by one statement outside of a transaction; undefined where the plan needs more. A page
- * near an end of a list that an index holds is planned with the counts of the list before. The statement tells the counts
- * of its own snapshot: had they led to the same plan, the page is right. (In a transaction of four statements such a list
- * takes three times as long.)
+ * The same answer as `findOrders`, by one statement outside of a transaction; undefined where the plan needs more. A
+ * page near an end of a list that an index holds is planned with the counts of the list before. The statement tells the
+ * counts of its own snapshot: had they led to the same plan, the page is right. (In a transaction of four statements
+ * such a list takes three times as long.)
  */
 export async function findOrdersAtOnce(
   db: Kysely<Database>,
@@ -144,8 +147,8 @@ function planNear(request: ListRequest, byStatus: Table['byStatus']) {
 }
 
 /**
- * The bound of the innermost query is a constant: of a bound value the planner would not know that it is small, and without
- * it one plan cannot serve every page. Rows that nobody takes are never read.
+ * The bound of the innermost query is a constant: of a bound value the planner would not know that it is small, and
+ * without it one plan cannot serve every page. Rows that nobody takes are never read.
  */
 const selectNear = oncePerList((request, page: Walk) => {
   const hasIt = page.status === null ? sql`true` : hasStatus(page.status)

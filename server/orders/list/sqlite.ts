@@ -96,8 +96,8 @@ const selectVersion = prepared(
 )
 
 /**
- * FTS5 takes what stands in double quotes literally, as a phrase of its trigrams. It compares the places of each of them
- * before it tells of a row, so before anything can stop it: of a longer text only the beginning is looked for, and
+ * FTS5 takes what stands in double quotes literally, as a phrase of its trigrams. It compares the places of each of
+ * them before it tells of a row, so before anything can stop it: of a longer text only the beginning is looked for, and
  * the rows are looked at. (A text of 200 equal characters held a reader for 18 s.)
  */
 function phrase(text: string): string {

@@ -32,8 +32,8 @@ export function orderOf(
 const keptStatements = 256
 
 /**
- * Pages of one list are one statement, made once and kept while it is among the latest: to compile it costs as much as to
- * run it.
+ * Pages of one list are one statement, made once and kept while it is among the latest: to compile it costs as much as
+ * to run it.
  */
 export function oncePerList<Found extends Page, Statement>(
   make: (request: ListRequest, page: Found) => Statement,

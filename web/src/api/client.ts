@@ -100,7 +100,9 @@ export const client = createClient<paths>({
   cache: 'no-cache',
 })
 
-/** What the service sends: it accepts a number as a string too, but always sends it as a number (contract, section 1). */
+/**
+ * What the service sends: it accepts a number as a string too, but always sends it as a number (contract, section 1).
+ */
 export type Sent<Data> = number extends Data
   ? Exclude<Data, string>
   : Data extends readonly (infer Item)[]

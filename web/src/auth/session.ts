@@ -75,8 +75,8 @@ function become(next: Session): void {
 }
 
 /**
- * Asks the service who is signed in; again and again while it does not answer. `isDoubtful`: maybe nobody, which is then
- * asked first in a way that is no fault in the browser's console.
+ * Asks the service who is signed in; again and again while it does not answer. `isDoubtful`: maybe nobody, which is
+ * then asked first in a way that is no fault in the browser's console.
  */
 export async function loadSession(ending?: Ending, isDoubtful = false): Promise<void> {
   turn += 1

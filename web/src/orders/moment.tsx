@@ -1,7 +1,10 @@
 import { useEffect, useState } from 'react'
 import { formatAgo, formatExactInstant, formatInstant, formatInstantIn } from '../ui/format.ts'
 
-/** An instant on the viewer's clock and how long ago it is; and on the clock of its zone, where that showed another time. */
+/**
+ * An instant on the viewer's clock and how long ago it is; and on the clock of its zone, where that showed another
+ * time.
+ */
 export function Moment({ instant, timeZone }: { instant: string; timeZone: string | null }) {
   const now = useNow()
   const here = formatInstant(instant)

@@ -36,7 +36,9 @@ export interface NewOrder {
   idempotencyKey: string
 }
 
-/** Returns the id of the new order. Throws `ProblemError` or `NoAnswerError`; may be called again with the same input. */
+/**
+ * Returns the id of the new order. Throws `ProblemError` or `NoAnswerError`; may be called again with the same input.
+ */
 export async function createOrder({ customer, total, idempotencyKey }: NewOrder): Promise<string> {
   const { id } = await answerOf(
     client.POST('/v1/orders', {

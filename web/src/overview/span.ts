@@ -1,4 +1,6 @@
-/** The spans that a person can choose from, in days up to today. Twice the longest is within what the service counts. */
+/**
+ * The spans that a person can choose from, in days up to today. Twice the longest is within what the service counts.
+ */
 export const spans = [7, 30, 90] as const
 export type Span = (typeof spans)[number]
 export const defaultSpan: Span = 30

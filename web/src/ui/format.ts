@@ -58,7 +58,9 @@ export const formatTime = (milliseconds: number) => timeFormat.format(millisecon
 export const formatDay = (date: string) => utcDayFormat.format(new Date(date))
 export const formatLongDay = (date: string) => utcLongDayFormat.format(new Date(date))
 
-/** The same instant as the clocks of another zone showed it; undefined when the zone is the viewer's or unknown here. */
+/**
+ * The same instant as the clocks of another zone showed it; undefined when the zone is the viewer's or unknown here.
+ */
 export function formatInstantIn(instant: string, timeZone: string | null): string | undefined {
   if (timeZone === null || timeZone === viewerTimeZone) return undefined
   try {

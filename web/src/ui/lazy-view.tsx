@@ -82,7 +82,9 @@ function Waiting({ state }: { state: State }) {
   )
 }
 
-/** The service answers, and this part of the app is not there: after a reload, or because there must not be one unasked. */
+/**
+ * The service answers, and this part of the app is not there: after a reload, or because there must not be one unasked.
+ */
 function Broken() {
   return (
     <Note

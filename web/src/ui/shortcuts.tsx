@@ -26,7 +26,10 @@ function turn(on: boolean): void {
   writeSetting('shortcuts', on ? 'on' : 'off')
 }
 
-/** Runs `act` when the person presses the single key, outside of fields and dialogs (WCAG 2.2, 2.1.4: can be turned off). */
+/**
+ * Runs `act` when the person presses the single key, outside of fields and dialogs (WCAG 2.2, 2.1.4: can be turned
+ * off).
+ */
 export function useShortcut(key: string, act: () => void): void {
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {

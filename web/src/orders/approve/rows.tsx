@@ -10,7 +10,9 @@ import type { Progress, Step } from './approvals.ts'
 import type { Run } from './run.ts'
 import { endingOf, isApproved } from './words.ts'
 
-/** The orders, each with its own result; in the end what is not approved comes first, so that nobody searches for it. */
+/**
+ * The orders, each with its own result; in the end what is not approved comes first, so that nobody searches for it.
+ */
 export function ApproveRows({ steps, phase }: { steps: readonly Step[]; phase: Run['phase'] }) {
   const sorted =
     phase === 'done' ? [...steps].sort((a, b) => Number(isApproved(a)) - Number(isApproved(b))) : steps

@@ -85,7 +85,9 @@ export function backOf(run: Run): Back {
   return { name: 'Close', go: run.close }
 }
 
-/** Approves, and tells the rest of the app. False: the person who asked is gone, and nothing is told to the next one. */
+/**
+ * Approves, and tells the rest of the app. False: the person who asked is gone, and nothing is told to the next one.
+ */
 export async function settle(approvals: Approvals): Promise<boolean> {
   const hands = changesOfHands()
   await approvals.start()

@@ -24,7 +24,9 @@ export function useOrderForm(userId: UserId) {
     setDraft(next)
     keepDraft(userId, next)
   }
-  /** Who leaves a field empty may come back to it; only the sending asks for it, and that may be what it is left for. */
+  /**
+   * Who leaves a field empty may come back to it; only the sending asks for it, and that may be what it is left for.
+   */
   function leave(name: FieldName) {
     if (draft[name].trim() !== '') setChecked((before) => ({ ...before, [name]: true }))
   }

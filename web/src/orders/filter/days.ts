@@ -26,7 +26,10 @@ function dayOf(date: string): number | undefined {
   return !Number.isNaN(day) && dateOf(day) === date ? day : undefined
 }
 
-/** The first moment of a day, which is not midnight where clocks are put forward then; undefined beyond four-digit years. */
+/**
+ * The first moment of a day, which is not midnight where clocks are put forward then; undefined beyond four-digit
+ * years.
+ */
 function startOf(day: number): string | undefined {
   const date = new Date(day * dayMilliseconds)
   const start = new Date(2000, 0, 1)
@@ -108,7 +111,9 @@ export interface Days {
   to: string
 }
 
-/** The days of creation that the text asks for, where they are one range and `withDays` could change them; else none. */
+/**
+ * The days of creation that the text asks for, where they are one range and `withDays` could change them; else none.
+ */
 export function requiredDays(text: string): Days {
   let [from, to] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
   for (const { operator, value } of restrictionsOf(text, 'createdAtUtc') ?? []) {

@@ -1,7 +1,9 @@
 import type { Ref } from 'react'
 import { type Fault, piecesOf } from './fault.ts'
 
-/** The coloured text that lies behind the input's transparent one, letter upon letter. Screen readers have the input. */
+/**
+ * The coloured text that lies behind the input's transparent one, letter upon letter. Screen readers have the input.
+ */
 export function Highlight({
   text,
   fault,

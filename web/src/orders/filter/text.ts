@@ -91,8 +91,8 @@ export function fieldAt(tokens: Token[], index: number): SearchField | undefined
 const shortestBeginning = 3
 
 /**
- * Whether it ends in the name of a field, or in the beginning of one: searched for as a word, it would find nothing, and
- * whoever types it has more to say.
+ * Whether it ends in the name of a field, or in the beginning of one: searched for as a word, it would find nothing,
+ * and whoever types it has more to say.
  */
 export function isHalfTyped(text: string): boolean {
   const tokens = readTokens(text)
@@ -124,8 +124,8 @@ interface Restriction {
 }
 
 /**
- * The restrictions of a field, where `withRestriction` could change them; `null` where it could not: when the text is no
- * well-formed filter, or restricts the field within OR, NOT, `-` or parentheses.
+ * The restrictions of a field, where `withRestriction` could change them; `null` where it could not: when the text is
+ * no well-formed filter, or restricts the field within OR, NOT, `-` or parentheses.
  */
 export function restrictionsOf(text: string, field: FieldName): readonly Restriction[] | null {
   return readRestrictions(readTokens(text), field)

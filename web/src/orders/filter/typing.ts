@@ -8,8 +8,9 @@ const pauseMilliseconds = 350
 export type Apply = (filter: string, isSameGo: boolean) => void
 
 /**
- * The text of the search box. It is applied after a pause, unless it is typed by half, and on demand; and it follows an address that changes by
- * itself, as by Back. Whatever is applied late comes back to no text that was typed on meanwhile.
+ * The text of the search box. It is applied after a pause, unless it is typed by half, and on demand; and it follows an
+ * address that changes by itself, as by Back. Whatever is applied late comes back to no text that was typed on
+ * meanwhile.
  */
 export function useSearchText(filter: string, onApply: Apply) {
   const [text, setText] = useState(filter)

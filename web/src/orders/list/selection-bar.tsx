@@ -57,7 +57,9 @@ interface BarProps {
   onClear(): void
 }
 
-/** What can be done with the chosen orders, also when none of them is on the page; nothing to see while there are none. */
+/**
+ * What can be done with the chosen orders, also when none of them is on the page; nothing to see while there are none.
+ */
 export function SelectionBar({ chosen, orders, approving, onClear }: BarProps) {
   const ask = () => approving.ask(chosen)
   const countHere = orders.filter(({ id }) => chosen.has(id)).length

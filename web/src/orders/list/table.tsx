@@ -37,7 +37,9 @@ interface TableProps {
   onIntent(id: string): void
 }
 
-/** The orders of one page, a row each; in a narrow place each row is a card. All its functions have to stay the same. */
+/**
+ * The orders of one page, a row each; in a narrow place each row is a card. All its functions have to stay the same.
+ */
 export const OrderTable = memo(function OrderTable(props: TableProps) {
   const { orders, caption, sort, chosen, isStale, onSort, onChoose } = props
   const table = useRef<HTMLTableElement>(null)
