@@ -1,0 +1,26 @@
+/**
+ * The one spelling of a JSON value (RFC 8785): members sorted by UTF-16 code units, no blanks, numbers and texts as
+ * ECMAScript prints them. Throws `TypeError` for what I-JSON (RFC 7493) cannot say: a lone surrogate, NaN, an infinity,
+ * undefined, and objects that are more than their members (a Date).
+ */
+export function canonicalJson(value: unknown): string {
+  if (typeof value === 'string') return canonicalText(value)
+  if (typeof value === 'boolean' || value === null || Number.isFinite(value)) return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${Array.from(value, (item) => canonicalJson(item)).join(',')}]`
+  if (!isPlainObject(value)) throw new TypeError('a value that JSON does not have')
+  const members = Object.keys(value)
+    .sort()
+    .map((name) => `${canonicalText(name)}:${canonicalJson(value[name])}`)
+  return `{${members.join(',')}}`
+}
+
+function canonicalText(text: string): string {
+  if (!text.isWellFormed()) throw new TypeError('a text with a lone surrogate')
+  return JSON.stringify(text)
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}

@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto'
+import { canonicalJson } from './canonical.ts'
+
+/** An event as the log has it: a line of the export. */
+export interface LogLine {
+  /** From 1, without gaps. */
+  sequence: number
+  id: string
+  kind: string
+  subject: { kind: string; id: string }
+  /** The version of the order that the event made; null for other subjects. */
+  version: number | null
+  atUtc: string
+  atTimeZone: string | null
+  by: string
+  /** Null for an account of the machine. */
+  byId: number | null
+  data: object
+  textHash: string | null
+  /** Hex, 16 bytes. Null, as is the text, where there was no text or it has been erased. */
+  textSalt: string | null
+  text: string | null
+  hash: string
+}
+
+/** What the hash of a line covers: of a text its salted hash only, so that a text can be erased. */
+export type HashedLine = Omit<LogLine, 'hash' | 'text' | 'textSalt'>
+
+/** How far a log goes: the number of its lines, and the hash of the last. */
+export interface Head {
+  size: number
+  hash: string
+}
+
+/** Stands before the first line. */
+export const zeroHash = '0'.repeat(64)
+
+/** Hex SHA-256 of the previous line's hash, as 32 bytes, followed by the canonical JSON of the line (RFC 8785). */
+export function hashOf(previousHash: string, line: HashedLine): string {
+  return createHash('sha256').update(previousHash, 'hex').update(canonicalJson(line)).digest('hex')
+}
+
+/** Hex SHA-256 of the salt's bytes followed by the text in UTF-8. Without the salt a text cannot be guessed from it. */
+export function textHashOf({ text, salt }: { text: string; salt: string }): string {
+  return createHash('sha256').update(salt, 'hex').update(text).digest('hex')
+}

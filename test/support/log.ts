@@ -1,0 +1,54 @@
+import { createHash, generateKeyPairSync } from 'node:crypto'
+import type { LogLine } from '../../server/audit/chain.ts'
+import { type SigningKeys, signingKeysOf } from '../../server/auth/tokens/keys.ts'
+
+/** What a line of a log says that no rule makes. */
+export type LogContent = Omit<LogLine, 'sequence' | 'textHash' | 'hash'>
+
+export const orderEvent: LogContent = {
+  id: '019a0000-0000-7000-8000-000000000001',
+  kind: 'noted',
+  subject: { kind: 'order', id: '019a0000-0000-7000-8000-000000000000' },
+  version: 1,
+  atUtc: '2026-11-22T12:00:00.000Z',
+  atTimeZone: 'Europe/Berlin',
+  by: 'jo',
+  byId: 3,
+  data: { customer: 'Acme', total: '12.5' },
+  textSalt: '000102030405060708090a0b0c0d0e0f',
+  text: 'Delivered late.\nAgreed by phone.',
+}
+
+/** A log by the words of the contract, with nothing of the service's own: its witness. */
+export function makeLog(contents: LogContent[]): LogLine[] {
+  let previous = Buffer.alloc(32)
+  return contents.map(({ textSalt, text, ...content }, index) => {
+    const textHash =
+      text === null || textSalt === null
+        ? null
+        : createHash('sha256').update(Buffer.from(textSalt, 'hex')).update(text, 'utf8').digest('hex')
+    const hashed = { ...content, sequence: index + 1, textHash }
+    previous = createHash('sha256').update(previous).update(sortedJson(hashed), 'utf8').digest()
+    return { ...hashed, textSalt, text, hash: previous.toString('hex') }
+  })
+}
+
+/** Members in the order of their names, for names of the letters that the log uses. */
+function sortedJson(value: object): string {
+  return JSON.stringify(value, (_, member) =>
+    typeof member === 'object' && member !== null && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : member,
+  )
+}
+
+/** The bytes of an export. */
+export const exportOf = (lines: LogLine[]) =>
+  Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+
+export async function* inPortions(bytes: Buffer, length = 65_536): AsyncGenerator<Buffer> {
+  for (let begin = 0; begin < bytes.length; begin += length) yield bytes.subarray(begin, begin + length)
+}
+
+export const makeSigningKeys = (algorithm: SigningKeys['algorithm'] = 'RS256'): Promise<SigningKeys> =>
+  signingKeysOf([generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey], algorithm)
