@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { availableParallelism, loadavg } from 'node:os'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { demoOrders } from '../server/demo/demo.ts'
-import * as store from '../server/orders/store.ts'
+import { addOrders } from '../server/orders/orders.ts'
 import { launchChromium } from '../test/support/browser/chromium.ts'
 import { figuresOf, recordInteractions } from '../test/support/browser/figures.ts'
 import { createTestDatabase, withRawDatabase } from '../test/support/database.ts'
@@ -47,7 +47,7 @@ async function main(): Promise<void> {
   const loadBefore = loadavg()
   const database = await createTestDatabase()
   const production = await prepareProduction(database.databaseUrl)
-  await addOrders(database.databaseUrl)
+  await addDemoOrders(database.databaseUrl)
   const server = await startServer([], production.env)
   const browser = await launchChromium()
   try {
@@ -62,8 +62,10 @@ async function main(): Promise<void> {
   }
 }
 
-async function addOrders(databaseUrl: string): Promise<void> {
-  await withRawDatabase(databaseUrl, (trx) => store.addOrders(trx, demoOrders(Date.now())))
+async function addDemoOrders(databaseUrl: string): Promise<void> {
+  await withRawDatabase(databaseUrl, async (trx) => {
+    for (const made of demoOrders(Date.now())) await addOrders(trx, made)
+  })
 }
 
 async function measure(browser: Browser, server: RunningServer) {

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
+import { type Receipt, signReceipt } from './audit/statements.ts'
 import { Directory } from './auth/accounts/directory.ts'
 import { Antiforgery } from './auth/antiforgery.ts'
 import { Authenticator } from './auth/authenticate.ts'
@@ -96,7 +97,8 @@ export async function buildApp(parts: AppParts): Promise<App> {
   }
   registerSessionRoutes(app, authParts)
   registerTokenRoutes(app, authParts)
-  registerOrders(app, { config, db, clock })
+  const sign = (receipt: Receipt, now: number) => signReceipt(keys, publicUrl(), receipt, now)
+  registerOrders(app, { config, db, clock, signReceipt: sign })
   if (config.development) registerApiBrowser(app, routes, publicUrl)
   return app
 }

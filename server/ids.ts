@@ -1,7 +1,7 @@
 import { hash, randomBytes, randomFillSync } from 'node:crypto'
 
-/** Bits of an order's id, after its instant, in which the ids of one instant are counted. */
-const orderCountBits = 18
+/** Bits of an id, after its instant, in which the ids of one instant are counted. */
+const countBits = 18
 
 let lastInstant = -1
 let count = 0
@@ -10,13 +10,13 @@ let count = 0
  * UUIDv7 of the instant, lower case. Within a millisecond ids count up from a random number (RFC 9562 §6.2, method 1),
  * so the ids of one process are in the order in which they were made. 56 further bits are random.
  */
-export function newOrderId(nowMilliseconds: number): string {
+export function newOrderedId(nowMilliseconds: number): string {
   const bytes = randomFillSync(Buffer.allocUnsafe(16))
   // The first lies in the lower half of the range: the upper half is left to count in.
   count =
     nowMilliseconds === lastInstant
-      ? (count + 1) % 2 ** orderCountBits
-      : bytes.readUIntBE(0, 3) % 2 ** (orderCountBits - 1)
+      ? (count + 1) % 2 ** countBits
+      : bytes.readUIntBE(0, 3) % 2 ** (countBits - 1)
   lastInstant = nowMilliseconds
   bytes.writeUIntBE(nowMilliseconds, 0, 6)
   bytes.writeUInt16BE(0x7000 | (count >> 6), 6)
@@ -28,6 +28,11 @@ export function newOrderId(nowMilliseconds: number): string {
 /** The instant of a UUIDv7, in milliseconds since 1970. */
 export function instantOfId(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+}
+
+/** 128 random bits, hexadecimal. */
+export function newSalt(): string {
+  return randomBytes(16).toString('hex')
 }
 
 /** 256 random bits as 43 characters of base64url: session ids, refresh tokens, client secrets, bindings. */

@@ -1,3 +1,4 @@
+import { sealEvents } from './audit/seal.ts'
 import {
   addClient,
   addRole,
@@ -28,17 +29,16 @@ import {
   returnLoginTry,
 } from './auth/throttle/store.ts'
 import { createRefreshFamily, removeEndedFamilies, rotateRefreshToken } from './auth/tokens/store.ts'
-
 import { type ConnectOptions, openDatabase } from './db/open.ts'
 import type { DatabasePort, GroupedOperations } from './db/port.ts'
 import { seedDemo } from './demo/demo.ts'
 import { removeExpiredKeys } from './http/idempotency.ts'
 import { problemCodec } from './http/problems.ts'
+import { addNote, approveOrder, rejectOrder, withdrawOrder } from './orders/life/life.ts'
 import { findOrders } from './orders/list/find.ts'
 import { findOrdersAtOnce } from './orders/list/postgres.ts'
-import { approveOrder, createOrder, createOrders } from './orders/orders.ts'
+import { addOrders, createOrder, createOrders } from './orders/orders.ts'
 import { mergeTallyChanges } from './orders/postgres.ts'
-import { addOrders } from './orders/store.ts'
 
 /** Every write operation of the service by name: `db.write` takes its types from here. */
 export const operations = {
@@ -48,8 +48,12 @@ export const operations = {
   removeForgottenAddresses,
   removeExpiredKeys,
   mergeTallyChanges,
+  sealEvents,
   createOrder,
   approveOrder,
+  rejectOrder,
+  withdrawOrder,
+  addNote,
   addOrders,
   createSession,
   refreshSession,

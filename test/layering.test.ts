@@ -45,12 +45,17 @@ function importsOf({ path, text }: SourceFile): Import[] {
 const layers = ['top', 'app', 'routes', 'rules', 'store', 'domain', 'db'] as const
 type Layer = (typeof layers)[number]
 
-const domainFiles = /^server\/orders\/(?:order|fold|list\/plan)\.ts$|^server\/orders\/filter\//
-const slices = ['auth', 'orders'] as const
+const domainFiles =
+  /^server\/(?:orders\/(?:order|fold|list\/plan|life\/event)|audit\/(?:canonical|chain|event))\.ts$|^server\/orders\/filter\//
+const slices = ['auth', 'orders', 'audit'] as const
 /** The files that stand beside the slices. */
 const topFiles = /^server\/(?:main|serve|serve-\w+|migrate|copy)\.ts$|^server\/cli\//
-/** Of the slices, what belongs to all: the caller, the permissions. */
-const sharedBySlices = ['server/auth/principal.ts', 'server/auth/permissions.ts']
+/** Of the slices, what belongs to all: the caller, the permissions, and the log of what happens. */
+const sharedBySlices = [
+  'server/auth/principal.ts',
+  'server/auth/permissions.ts',
+  ...['event', 'events', 'seal', 'stamp', 'statements', 'chain'].map((name) => `server/audit/${name}.ts`),
+]
 /** The registry brings the slices together for the database: it stands over them, its types below them. */
 const registryFiles = /^server\/(?:operations|writer|reader|demo\/\w+)\.ts$/
 

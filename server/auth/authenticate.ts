@@ -68,6 +68,7 @@ export class Authenticator {
       return undefined
     return {
       id: session.principalId,
+      kind: 'user',
       userName: session.userName,
       roles: session.roles,
       permissions: await this.#directory.permissionsOf(session.roles),
@@ -102,9 +103,10 @@ export class Authenticator {
     if (state === undefined) return invalid
     const principal: Principal = {
       id: state.id,
+      kind: state.kind,
       userName: state.name,
       roles: verified.roles,
-      permissions: await this.#directory.permissionsOf(verified.roles),
+      permissions: await this.#directory.permissionsOf(verified.roles, state.kind),
       via: 'bearer',
       timeZone: state.timeZone,
       session: null,

@@ -4,6 +4,7 @@ import type { Permission } from './permissions.ts'
 /** The current user, the same whether a session cookie or a bearer token brought it. Services count as users. */
 export interface Principal {
   id: number
+  kind: 'user' | 'client'
   /** User name, or the clientId of a service. */
   userName: string
   /** As they were when the token or session was issued. */

@@ -32,9 +32,9 @@ export async function runSeed(invocation: Invocation): Promise<Outcome> {
     )
     let added = 0
     const wanted = { count, days, nowMilliseconds: systemClock(), people, batchRows }
-    for (const orders of makeOrders(wanted)) {
-      await db.write('addOrders', orders)
-      added += orders.length
+    for (const made of makeOrders(wanted)) {
+      await db.write('addOrders', made)
+      added += made.orders.length
       tell({ rows: added, of: count })
     }
     const counts = await countByStatus(db.read)

@@ -2,6 +2,10 @@
 interface Dialect {
   /** A number that the database gives, never twice. */
   id: string
+  /** The same for rows that are never deleted and may become more than an int32 counts. */
+  longId: string
+  /** Of an order. */
+  orderId: string
   text: string
   /** Milliseconds. */
   instant: string
@@ -10,7 +14,7 @@ interface Dialect {
 }
 
 /** The tables that are the same on both engines: all but those of orders. */
-export const tablesOfBoth = ({ id, text, instant, end }: Dialect): string[] => [
+export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialect): string[] => [
   `create table principals (
      id ${id},
      kind ${text} not null check (kind in ('user', 'client')),
@@ -48,8 +52,9 @@ export const tablesOfBoth = ({ id, text, instant, end }: Dialect): string[] => [
    )${end}`,
   `insert into roles (name) values ('Admin'), ('Operator'), ('Viewer')`,
   `insert into role_permissions (role, permission) values
-     ('Admin', 'Orders.Create'), ('Admin', 'Orders.Read'), ('Admin', 'Orders.Approve'),
-     ('Operator', 'Orders.Create'), ('Operator', 'Orders.Read'),
+     ('Admin', 'Orders.Create'), ('Admin', 'Orders.Read'), ('Admin', 'Orders.Approve'), ('Admin', 'Orders.Note'),
+     ('Admin', 'Log.Read'), ('Admin', 'Policy.Manage'),
+     ('Operator', 'Orders.Create'), ('Operator', 'Orders.Read'), ('Operator', 'Orders.Note'),
      ('Viewer', 'Orders.Read')`,
 
   `create table sessions (
@@ -112,4 +117,47 @@ export const tablesOfBoth = ({ id, text, instant, end }: Dialect): string[] => [
      primary key (principal_id, operation, key)
    )${end}`,
   'create index idempotency_keys_by_end on idempotency_keys (expires_at)',
+
+  `create table approval_policy (
+     from_e4 ${instant} primary key check (from_e4 between 0 and 999999999999999),
+     approvals integer not null check (approvals between 1 and 5),
+     self_approval integer not null check (self_approval in (0, 1)),
+     services integer not null check (services in (0, 1)),
+     version integer not null
+   )${end}`,
+  'insert into approval_policy (from_e4, approvals, self_approval, services, version) values (0, 1, 1, 1, 1)',
+  `create table order_approvals (
+     order_id ${orderId} not null,
+     approver_id integer not null references principals (id),
+     primary key (order_id, approver_id)
+   )${end}`,
+
+  `create table events (
+     number ${longId},
+     id ${text} not null,
+     kind ${text} not null,
+     subject_kind ${text} not null,
+     subject_id ${text} not null,
+     version integer,
+     at ${instant} not null,
+     at_time_zone ${text},
+     by_name ${text} not null,
+     by_id integer,
+     data ${text} not null,
+     text_hash ${text},
+     text_salt ${text},
+     text ${text},
+     sequence ${instant},
+     hash ${text}
+   )${end}`,
+  'create index events_by_subject on events (subject_id, number)',
+  // Two sealers that both gave a number would meet here.
+  'create unique index events_by_sequence on events (sequence) where sequence is not null',
+  'create index events_unsealed on events (number) where sequence is null',
+  `create table log_head (
+     id integer primary key check (id = 1),
+     size ${instant} not null,
+     hash ${text} not null
+   )${end}`,
+  `insert into log_head (id, size, hash) values (1, 0, '${'0'.repeat(64)}')`,
 ]

@@ -21,6 +21,10 @@ export interface Database {
   login_failures: LoginFailuresTable
   known_addresses: KnownAddressesTable
   idempotency_keys: IdempotencyKeysTable
+  approval_policy: ApprovalPolicyTable
+  order_approvals: OrderApprovalsTable
+  events: EventsTable
+  log_head: LogHeadTable
 }
 
 /** The number of an order, by which SQLite's index of trigrams knows it; only SQLite's table has it, and gives it. */
@@ -54,6 +58,68 @@ export interface OrdersTable {
   modified_by: string | null
   /** Row version of the optimistic concurrency check; 1 at creation. */
   version: number
+  /** Null for an order that no account created, such as a seeded one. */
+  created_by_id: number | null
+  /** What the approval policy asked for when the order was created; a later policy changes nothing here. */
+  approvals_needed: number
+  /** 1 where who created the order may approve it. */
+  self_approval: number
+  /** 1 where services may approve it. */
+  service_approval: number
+  approvals_given: number
+}
+
+/** The approval policy: the row with the greatest `from_e4` up to an order's total applies to it. */
+export interface ApprovalPolicyTable {
+  from_e4: number
+  approvals: number
+  self_approval: number
+  services: number
+  /** Of the whole policy, the same in every row. */
+  version: number
+}
+
+/** Who has approved an order: nobody twice. When and under which name stands in `events`. */
+export interface OrderApprovalsTable {
+  order_id: string
+  approver_id: number
+}
+
+/** What happened, one row for each change, written in the transaction of the change (docs/auditing.md). */
+export interface EventsTable {
+  /** In the order of writing; may have gaps. */
+  number: Generated<number>
+  /** UUIDv7, lower case. */
+  id: string
+  kind: string
+  subject_kind: string
+  subject_id: string
+  /** Of an order: its row version after the change. */
+  version: number | null
+  at: number
+  at_time_zone: string | null
+  /** User name or clientId, or `machine:` and the account of the machine that ran a command. */
+  by_name: string
+  by_id: number | null
+  /** Canonical JSON (RFC 8785) of an object. */
+  data: string
+  /** SHA-256 of salt and text, hexadecimal. It stays when the text is erased. */
+  text_hash: string | null
+  /** Hexadecimal. */
+  text_salt: string | null
+  text: string | null
+  /** Place in the log, from 1 without gaps; null until the event is sealed. */
+  sequence: number | null
+  /** Hexadecimal. */
+  hash: string | null
+}
+
+/** One row: how many events are sealed, and the hash of the last. Whoever seals holds its lock. */
+export interface LogHeadTable {
+  /** Always 1. */
+  id: number
+  size: number
+  hash: string
 }
 
 /**

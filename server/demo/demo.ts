@@ -3,9 +3,10 @@ import { addClient, addUser } from '../auth/accounts/accounts.ts'
 import { hasAccounts } from '../auth/accounts/store.ts'
 import type { Passwords } from '../auth/passwords.ts'
 import type { Config } from '../config.ts'
-import type { Database, OrdersTable } from '../db/tables.ts'
+import type { Database } from '../db/tables.ts'
 import { sha256 } from '../ids.ts'
-import { addOrders, hasOrders } from '../orders/store.ts'
+import { addOrders, type MadeOrders } from '../orders/orders.ts'
+import { hasOrders } from '../orders/store.ts'
 import { makeOrders } from './orders.ts'
 
 /** Published on purpose. They exist in development only, and production does not start with them. */
@@ -27,16 +28,16 @@ export const demoClient = {
 } as const
 
 /** 250 orders by the demo accounts, all within the 90 days that the overview can show. */
-export function demoOrders(nowMilliseconds: number): OrdersTable[] {
+export function demoOrders(nowMilliseconds: number): MadeOrders[] {
   const people = { creators: ['operator', 'operator', 'admin', 'demo-service'], approver: 'admin' }
-  return [...makeOrders({ count: 250, days: 89, nowMilliseconds, people, batchRows: 250 })].flat()
+  return [...makeOrders({ count: 250, days: 89, nowMilliseconds, people, batchRows: 250 })]
 }
 
 export interface SeedDemoInput {
   nowMilliseconds: number
   users: { userName: string; email: string; passwordHash: string; roles: string[] }[]
   client: { clientId: string; secretHash: string; roles: string[] }
-  orders: OrdersTable[]
+  orders: MadeOrders[]
 }
 
 /** True for a database without accounts and orders: worth the work of `prepareDemo`. */
@@ -75,15 +76,25 @@ export async function seedDemo(
 ): Promise<{ seeded: boolean }> {
   if (!(await isUnseeded(trx))) return { seeded: false }
   const common = { demo: true, nowMilliseconds }
+  const ids = new Map<string, number>()
   for (const [index, user] of users.entries()) {
     const added = await addUser(trx, { ...common, ...user, timeZone: null })
     if ('refused' in added && index === 0) return { seeded: false }
     if ('refused' in added) throw new Error(`${user.userName}: ${added.refused}`)
+    ids.set(user.userName, added.id)
   }
   const added = await addClient(trx, { ...common, ...client })
   if ('refused' in added) throw new Error(`${client.clientId}: ${added.refused}`)
-  if (orders.length > 0) await addOrders(trx, orders)
+  for (const made of orders) await addOrders(trx, byAccounts(made, ids))
   return { seeded: true }
+}
+
+/** The same, done by the accounts that have the names: who created an order may withdraw it. */
+function byAccounts({ orders, events }: MadeOrders, ids: ReadonlyMap<string, number>): MadeOrders {
+  return {
+    orders: orders.map((row) => ({ ...row, created_by_id: ids.get(row.created_by ?? '') ?? null })),
+    events: events.map((row) => ({ ...row, by_id: ids.get(row.by_name) ?? null })),
+  }
 }
 
 /** Where to look and how to sign in, for a person who started a development server. */

@@ -1,9 +1,11 @@
-import type { Selectable } from 'kysely'
+import { type EventRow, eventRow } from '../audit/event.ts'
 import type { OrdersTable } from '../db/tables.ts'
-import { orderStatus } from '../orders/order.ts'
+import { orderEvent } from '../orders/life/event.ts'
+import { type OrderEventKind, orderStatus } from '../orders/order.ts'
+import type { MadeOrders } from '../orders/orders.ts'
 import { type Customer, makeCustomers } from './customers.ts'
 
-/** User names for the audit trail. */
+/** Who stands in the audit trail; no account did any of it. */
 export interface People {
   /** Each creates as many orders as the others; a name may stand here more than once. */
   creators: readonly string[]
@@ -20,7 +22,26 @@ const zones = [
   'Asia/Kolkata',
   'UTC',
 ]
-const approvedShare = 0.6
+/** What becomes of an order, and how often. What is left stays pending. */
+const outcomes = [
+  { share: 0.6, status: orderStatus.Approved, kind: 'approved', reasons: [] },
+  {
+    share: 0.06,
+    status: orderStatus.Rejected,
+    kind: 'rejected',
+    reasons: [
+      'The total differs from the offer.',
+      'Ordered twice: see the order of the day before.',
+      'The customer has open invoices.',
+    ],
+  },
+  {
+    share: 0.03,
+    status: orderStatus.Withdrawn,
+    kind: 'withdrawn',
+    reasons: ['Wrong customer.', 'The customer cancelled.'],
+  },
+] as const satisfies { share: number; status: number; kind: OrderEventKind; reasons: string[] }[]
 const dayMilliseconds = 86_400_000
 /** A power of two: the customers' shares of the orders are multiples of one part of so many. */
 const lotteryLots = 2 ** 18
@@ -34,48 +55,95 @@ export interface OrdersWanted {
 }
 
 /**
- * Orders as they could have come in over the last `days`, oldest first, in batches. The same for the same arguments.
- * Customers have long-tailed shares (the most frequent has about one order in a hundred, most have one in tens of
- * thousands); totals are log-normal with a median of about 300; three of five orders are approved.
+ * Orders as they could have come in over the last `days`, oldest first, in batches, with what happened to each. The same
+ * for the same arguments. Customers have long-tailed shares (the most frequent has about one order in a hundred, most
+ * have one in tens of thousands); totals are log-normal with a median of about 300; three of five orders are approved.
  */
-export function* makeOrders({
-  count,
-  days,
-  nowMilliseconds,
-  people,
-  batchRows,
-}: OrdersWanted): Generator<Selectable<OrdersTable>[]> {
+export function* makeOrders(wanted: OrdersWanted): Generator<MadeOrders> {
+  const { count, days, nowMilliseconds, people, batchRows } = wanted
   const random = pseudoRandom(0x5eed)
   const lottery = drawLots(makeCustomers(random))
   const begin = nowMilliseconds - days * dayMilliseconds
   const step = (days * dayMilliseconds) / count
-  const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T
-  let batch: Selectable<OrdersTable>[] = []
+  let batch: MadeOrders = { orders: [], events: [] }
   for (let index = 0; index < count; index += 1) {
     const createdAt = Math.floor(begin + (index + random()) * step)
     const customer = lottery[Math.floor(random() * lotteryLots)] as Customer
-    const approvedAt = createdAt + 60_000 + Math.floor(random() ** 3 * 4 * dayMilliseconds)
-    const isApproved = random() < approvedShare && approvedAt <= nowMilliseconds
-    batch.push({
-      id: orderId(createdAt, random),
-      customer: customer.name,
-      customer_folded: customer.folded,
-      total_e4: makeTotal(random),
-      status: isApproved ? orderStatus.Approved : orderStatus.Pending,
-      created_at: createdAt,
-      created_at_time_zone: pick(zones),
-      created_by: pick(people.creators),
-      updated_at: isApproved ? approvedAt : null,
-      updated_at_time_zone: isApproved ? pick(zones) : null,
-      modified_by: isApproved ? people.approver : null,
-      version: isApproved ? 2 : 1,
-    })
-    if (batch.length === batchRows) {
+    const { order, events } = makeOrder({ createdAt, nowMilliseconds, customer, people, random })
+    batch.orders.push(order)
+    batch.events.push(...events)
+    if (batch.orders.length === batchRows) {
       yield batch
-      batch = []
+      batch = { orders: [], events: [] }
     }
   }
-  if (batch.length > 0) yield batch
+  if (batch.orders.length > 0) yield batch
+}
+
+function makeOrder({
+  createdAt,
+  nowMilliseconds,
+  customer,
+  people,
+  random,
+}: {
+  createdAt: number
+  nowMilliseconds: number
+  customer: Customer
+  people: People
+  random: () => number
+}): { order: OrdersTable; events: EventRow[] } {
+  const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T
+  const decidedAt = createdAt + 60_000 + Math.floor(random() ** 3 * 4 * dayMilliseconds)
+  const outcome = decidedAt <= nowMilliseconds ? drawOutcome(random()) : undefined
+  const [creator, zone] = [pick(people.creators), pick(zones)]
+  const decider = outcome?.kind === 'withdrawn' ? creator : people.approver
+  const decision = outcome && { ...outcome, at: decidedAt, by: decider, zone: pick(zones) }
+  const order: OrdersTable = {
+    id: idOf(createdAt, random),
+    customer: customer.name,
+    customer_folded: customer.folded,
+    total_e4: makeTotal(random),
+    status: decision?.status ?? orderStatus.Pending,
+    created_at: createdAt,
+    created_at_time_zone: zone,
+    created_by: creator,
+    created_by_id: null,
+    updated_at: decision?.at ?? null,
+    updated_at_time_zone: decision?.zone ?? null,
+    modified_by: decision?.by ?? null,
+    version: decision === undefined ? 1 : 2,
+    approvals_needed: 1,
+    approvals_given: decision?.kind === 'approved' ? 1 : 0,
+    self_approval: 1,
+    service_approval: 1,
+  }
+  const made = { kind: 'created', at: createdAt, by: creator, zone, reasons: [] } as const
+  const events = [made, ...(decision === undefined ? [] : [decision])].map((happened, index) =>
+    eventRow(
+      {
+        eventId: idOf(happened.at, random),
+        nowMilliseconds: happened.at,
+        timeZone: happened.zone,
+        by: happened.by,
+        byId: null,
+      },
+      orderEvent(
+        happened.kind,
+        { id: order.id, version: index + 1, customer: order.customer, total: order.total_e4 },
+        happened.reasons.length === 0 ? null : { text: pick<string>(happened.reasons), salt: saltOf(random) },
+      ),
+    ),
+  )
+  return { order, events }
+}
+
+function drawOutcome(lot: number): (typeof outcomes)[number] | undefined {
+  let below = 0
+  return outcomes.find(({ share }) => {
+    below += share
+    return lot < below
+  })
 }
 
 /** Each customer as often as its share is: a draw is then one look. */
@@ -103,8 +171,11 @@ function makeTotal(random: () => number): number {
 
 const hex4 = (number: number) => number.toString(16).padStart(4, '0')
 
+const saltOf = (random: () => number) =>
+  Array.from({ length: 8 }, () => hex4(Math.floor(random() * 65_536))).join('')
+
 /** A UUIDv7 of the instant whose random bits come from `random`. */
-function orderId(milliseconds: number, random: () => number): string {
+function idOf(milliseconds: number, random: () => number): string {
   const bits = (count: number) => Math.floor(random() * 2 ** count)
   const high = Math.floor(milliseconds / 2 ** 32)
   const low = milliseconds % 2 ** 32

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { isOptionalBody } from './fields.ts'
 import { Problem } from './problems.ts'
 import type { App } from './route.ts'
 
@@ -33,8 +34,8 @@ function assertAcceptable(request: FastifyRequest): void {
   const { headers, method } = request.raw
   if (method === 'GET' || method === 'HEAD') return
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
-  const expected = request.routeOptions.schema?.body !== undefined
-  if (!hasBody && !expected) return
+  const body = request.routeOptions.schema?.body
+  if (!hasBody && (body === undefined || isOptionalBody(body))) return
   if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== '') {
     throw new Problem('unsupported-media-type', { detail: 'A body may not carry a Content-Encoding.' })
   }

@@ -22,6 +22,8 @@ export class Fault {
  */
 export interface Field<T> {
   schema: Schema
+  /** Of a body: null where it is absent. */
+  isOptional?: boolean
   read(value: unknown): T | Fault
 }
 
@@ -41,6 +43,12 @@ type Parser = (value: unknown, errors: FieldError[]) => unknown
 
 const parsers = new WeakMap<object, Parser>()
 const names = new WeakMap<object, string>()
+const optionalBodies = new WeakSet<object>()
+
+/** Whether the operation takes no body as well, for it needs none of its fields. */
+export function isOptionalBody(schema: unknown): boolean {
+  return typeof schema === 'object' && schema !== null && optionalBodies.has(schema)
+}
 
 /** Makes a schema a named component of the OpenAPI description. */
 export function named<S extends Schema>(name: string, schema: S): S {
@@ -52,21 +60,30 @@ export function nameOf(schema: object): string | undefined {
   return names.get(schema)
 }
 
-/** A JSON object body. All fields are required; members that are not fields are ignored and never bound. */
+/** A JSON object body. Members that are not fields are ignored and never bound. */
 export function bodyOf<F extends Record<string, Field<unknown>>>(
   name: string,
   description: string,
   fields: F,
 ): Parsed<{ [K in keyof F]: FieldValue<F[K]> }> {
-  const properties = Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, field.schema]))
+  const properties = Object.fromEntries(
+    Object.entries(fields).map(([key, { schema, isOptional }]) => [
+      key,
+      isOptional ? Type.Optional(schema) : schema,
+    ]),
+  )
   const schema = named(name, Type.Object(properties, { description }))
-  parsers.set(schema, (value, errors) => {
+  const areOptional = Object.values(fields).every(({ isOptional }) => isOptional)
+  if (areOptional) optionalBodies.add(schema)
+  parsers.set(schema, (sent, errors) => {
+    const value = areOptional && (sent === undefined || sent === null) ? {} : sent
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       errors.push({ pointer: '#', code: 'type', detail: 'The body must be a JSON object.' })
       return undefined
     }
     return readEach(fields, (key, field) => {
       if (!Object.hasOwn(value, key)) {
+        if (field.isOptional) return null
         errors.push({ pointer: `#/${key}`, ...inWords(key, new Fault('required', 'is required.')) })
         return undefined
       }

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyContextConfig, RouteOptions } from 'fastify'
 import { isPermission } from '../auth/permissions.ts'
-import { nameOf } from './fields.ts'
+import { isOptionalBody, nameOf } from './fields.ts'
 import { problemSchema } from './problem-schema.ts'
 import { catalogue, type ProblemCode } from './problems.ts'
 import type { App, HeaderDescription } from './route.ts'
@@ -130,7 +130,10 @@ function describeOperation(route: RouteOptions, components: Components): Json {
       ...queryParameters(schema.querystring, components),
       ...headersTaken(config).map((header) => ({ ...header, in: 'header', required: false })),
     ],
-    requestBody: schema.body && { required: true, content: contentOf(schema.body, components) },
+    requestBody: schema.body && {
+      required: !isOptionalBody(schema.body),
+      content: contentOf(schema.body, components),
+    },
     responses: { ...successes(route, components), ...failures(route, components) },
   }
 }

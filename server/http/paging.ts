@@ -65,6 +65,47 @@ export const paginatedField: Field<boolean> = {
   },
 }
 
+/** `EOrderDirection`. */
+const direction = { Asc: 0, Desc: 1 } as const
+const directionNames = Object.keys(direction) as (keyof typeof direction)[]
+
+const EOrderDirection = named(
+  'EOrderDirection',
+  Type.Unsafe<number>({
+    type: 'integer',
+    enum: Object.values(direction),
+    'x-enum-varnames': directionNames,
+    description: 'Asc = 0, Desc = 1.',
+    examples: [direction.Desc],
+  }),
+)
+
+export function directionField(description: string): Field<'asc' | 'desc'> {
+  return {
+    schema: Type.Unsafe<string>({
+      anyOf: [EOrderDirection, { type: 'string', pattern: anyCasePattern(directionNames) }],
+      description: `Sort direction: Asc or Desc in any case, or the number. ${description}`,
+      examples: ['Desc'],
+    }),
+    read(value) {
+      const wanted = String(value).toLowerCase()
+      const found = directionNames.find(
+        (name) => name.toLowerCase() === wanted || String(direction[name]) === wanted,
+      )
+      if (found === undefined) return new Fault('enum', 'must be Asc (0) or Desc (1).')
+      return found === 'Asc' ? 'asc' : 'desc'
+    },
+  }
+}
+
+/** `^(?:[Aa][Ss][Cc]|...)$`: JSON Schema has no flag for it. */
+export function anyCasePattern(names: readonly string[]): string {
+  const any = names.map((name) =>
+    name.replaceAll(/[A-Za-z]/g, (letter) => `[${letter.toUpperCase()}${letter.toLowerCase()}]`),
+  )
+  return `^(?:${any.join('|')})$`
+}
+
 export interface PageRequest {
   pageNumber: number
   pageSize: number

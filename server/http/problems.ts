@@ -85,6 +85,21 @@ export const catalogue = {
     title: 'The request comes from another site',
     remedy: 'Cookie callers must send unsafe requests from the origin of the service.',
   },
+  'self-approval': {
+    status: 403,
+    title: 'Who created the order may not approve it',
+    remedy: 'Let somebody else approve it: the approval policy of the order says so.',
+  },
+  'service-approval': {
+    status: 403,
+    title: 'A service may not approve this order',
+    remedy: 'Let a person approve it: the approval policy of the order says so.',
+  },
+  'not-the-creator': {
+    status: 403,
+    title: 'Only who created the order may withdraw it',
+    remedy: 'Ask its creator, or reject it.',
+  },
   'route-not-found': {
     status: 404,
     title: 'No such route',
@@ -106,10 +121,20 @@ export const catalogue = {
     title: 'The order is not pending',
     remedy: 'Read the order again: `currentStatus` says what it is now.',
   },
+  'already-approved-by-you': {
+    status: 409,
+    title: 'You have approved this order already',
+    remedy: 'Wait for the approval of somebody else: each person counts once.',
+  },
+  'order-not-approved': {
+    status: 409,
+    title: 'The order is not approved',
+    remedy: 'Only an approved order has a receipt.',
+  },
   'concurrency-conflict': {
     status: 409,
-    title: 'Another write to the order came first',
-    remedy: 'Read the order again and repeat what still makes sense.',
+    title: 'Another write came first',
+    remedy: 'Read again and repeat what still makes sense.',
   },
   'idempotency-in-progress': {
     status: 409,
@@ -118,7 +143,7 @@ export const catalogue = {
   },
   'precondition-failed': {
     status: 412,
-    title: 'The order has changed since it was read',
+    title: 'It has changed since it was read',
     remedy: 'Read it again; its current version is in the `ETag` header.',
   },
   'body-too-large': {
@@ -157,6 +182,11 @@ export const catalogue = {
     title: 'Too many failed sign-ins',
     remedy: 'Wait `Retry-After` seconds; until then no password is checked.',
   },
+  'precondition-required': {
+    status: 428,
+    title: 'The If-Match header is missing',
+    remedy: 'Read first, and send the `ETag` of what you read as `If-Match`.',
+  },
   'headers-too-large': {
     status: 431,
     title: 'The header block is too large',
@@ -170,6 +200,11 @@ export const catalogue = {
   'database-unavailable': {
     status: 503,
     title: 'The database cannot be reached',
+    remedy: 'Repeat the request after `Retry-After` seconds.',
+  },
+  'receipt-not-ready': {
+    status: 503,
+    title: 'The approval is not sealed yet',
     remedy: 'Repeat the request after `Retry-After` seconds.',
   },
   overloaded: {

@@ -1,7 +1,7 @@
 import type { OrdersTable } from '../db/tables.ts'
 
 /** `EOrderStatus`: numbers are only ever appended, never renumbered. */
-export const orderStatus = { Pending: 0, Approved: 1 } as const
+export const orderStatus = { Pending: 0, Approved: 1, Rejected: 2, Withdrawn: 3 } as const
 export type OrderStatusName = keyof typeof orderStatus
 export type OrderStatus = (typeof orderStatus)[OrderStatusName]
 export const orderStatusNames = Object.keys(orderStatus) as OrderStatusName[]
@@ -10,13 +10,23 @@ export function nameOfStatus(status: OrderStatus): string {
   return Object.entries(orderStatus).find(([, number]) => number === status)?.[0] ?? String(status)
 }
 
-/** `EOrderDirection`. */
-export const orderDirection = { Asc: 0, Desc: 1 } as const
+/** What happens to an order, as its history tells it. */
+export const orderEventKinds = [
+  'created',
+  'approval-given',
+  'approved',
+  'rejected',
+  'withdrawn',
+  'noted',
+] as const
+export type OrderEventKind = (typeof orderEventKinds)[number]
 
 /** Every way in which an order moves from one state to another; there is no other. */
 export const transitions = {
-  approve: { from: [orderStatus.Pending], to: orderStatus.Approved },
-} as const satisfies Record<string, { from: readonly OrderStatus[]; to: OrderStatus }>
+  approve: { from: [orderStatus.Pending], to: orderStatus.Approved, event: 'approved' },
+  reject: { from: [orderStatus.Pending], to: orderStatus.Rejected, event: 'rejected' },
+  withdraw: { from: [orderStatus.Pending], to: orderStatus.Withdrawn, event: 'withdrawn' },
+} as const satisfies Record<string, { from: readonly OrderStatus[]; to: OrderStatus; event: OrderEventKind }>
 
 /** Totals are exact decimals: integer ten-thousandths, at most 99,999,999,999.9999. */
 export const totalLimitE4 = 999_999_999_999_999
@@ -157,9 +167,22 @@ export type Order = {
 }
 export type OrderSummary = Pick<Order, SummaryName>
 
-/** Every column of an order's row: those of its fields, what text search and sorting see, and the row version. */
+/**
+ * The columns of an order's row that are known when it is created: those of its fields, what text search and sorting
+ * see, and who created it. The approval policy adds its own.
+ */
 export const orderColumns = [
   ...fieldNames.map((name) => orderFields[name].column),
   'customer_folded',
+  'created_by_id',
   'version',
 ] as const satisfies (keyof OrdersTable)[]
+
+/** Ten-thousandths as the decimal that an event holds: `1250.5`. */
+export function decimalOf(totalE4: number): string {
+  const parts = String(totalE4 % 10_000)
+    .padStart(4, '0')
+    .replace(/0+$/, '')
+  const units = Math.floor(totalE4 / 10_000)
+  return parts === '' ? String(units) : `${units}.${parts}`
+}

@@ -1,13 +1,14 @@
 import type { Transaction } from 'kysely'
-import type { Database } from '../db/tables.ts'
+import { type Event, type EventRow, eventRow, type Stamp } from '../audit/event.ts'
+import { recordEvent, recordEvents } from '../audit/events.ts'
+import type { Database, OrdersTable } from '../db/tables.ts'
 import { type IdempotencyInput, type Once, once, rowOfKey } from '../http/idempotency.ts'
-import { versionTag } from '../http/preconditions.ts'
-import { Problem } from '../http/problems.ts'
-import { nameOfStatus, type OrderStatus, transitions } from './order.ts'
-import { findOrder, insertOrder, insertOrders, type NewOrder, transitionOrder } from './store.ts'
+import { orderEvent } from './life/event.ts'
+import { insertOrder, insertOrders, insertRows, type NewOrder } from './store.ts'
 
 export interface CreateOrderInput {
   order: NewOrder
+  stamp: Stamp
   idempotency: IdempotencyInput | null
 }
 
@@ -19,12 +20,17 @@ export interface CreatedOrder {
 /** Stores a pending order. */
 export function createOrder(
   trx: Transaction<Database>,
-  { order, idempotency }: CreateOrderInput,
+  { order, stamp, idempotency }: CreateOrderInput,
 ): Promise<Once<CreatedOrder>> {
   return once(trx, idempotency, async () => {
-    await insertOrder(trx, order)
+    await insertOrder(trx, order, stamp)
+    await recordEvent(trx, stamp, creationOf(order))
     return created(order)
   })
+}
+
+function creationOf({ id, customer, totalE4 }: NewOrder): Event {
+  return orderEvent('created', { id, version: 1, customer, total: totalE4 })
 }
 
 function created({ id }: NewOrder): CreatedOrder {
@@ -50,8 +56,10 @@ export async function createOrders(
       ]
     }),
   )
-  const claims = [...byKey.values()].map(({ order, idempotency }) => ({
+  const claims = [...byKey.values()].map(({ order, stamp, idempotency }) => ({
     order,
+    creator: stamp,
+    event: eventRow(stamp, creationOf(order)),
     key: idempotency && rowOfKey(idempotency, created(order)),
   }))
   const stored = await insertOrders(trx, claims)
@@ -60,53 +68,13 @@ export async function createOrders(
   )
 }
 
-export interface TransitionInput {
-  id: string
-  /** Row versions that If-Match accepts; null for any. */
-  acceptedVersions: number[] | null
-  nowMilliseconds: number
-  timeZone: string
-  modifiedBy: string
-  idempotency: IdempotencyInput | null
+/** Invented orders as they are, with what happened to them. */
+export interface MadeOrders {
+  orders: OrdersTable[]
+  events: EventRow[]
 }
 
-type Transition = keyof typeof transitions
-type Transitioned = Promise<Once<{ version: number }>>
-
-export function approveOrder(trx: Transaction<Database>, input: TransitionInput): Transitioned {
-  return transition(trx, 'approve', input)
-}
-
-/**
- * Moves an order along the transition by one conditional UPDATE, so that exactly one of any number of simultaneous
- * moves succeeds. Throws `order-not-found`, `precondition-failed`, `order-not-pending` or `concurrency-conflict`.
- */
-function transition(trx: Transaction<Database>, name: Transition, input: TransitionInput): Transitioned {
-  return once(trx, input.idempotency, async () => {
-    const version = await transitionOrder(trx, transitions[name], input)
-    if (version === undefined) throw await transitionRefusal(trx, name, input)
-    return { version }
-  })
-}
-
-/** The row is read only now, to name the reason for which nothing was updated. */
-async function transitionRefusal(
-  trx: Transaction<Database>,
-  name: Transition,
-  { id, acceptedVersions }: TransitionInput,
-): Promise<Problem> {
-  const order = await findOrder(trx, id)
-  if (order === undefined) return new Problem('order-not-found')
-  const headers = { etag: versionTag(order.version) }
-  if (acceptedVersions !== null && !acceptedVersions.includes(order.version)) {
-    return new Problem('precondition-failed', { headers })
-  }
-  const from: readonly OrderStatus[] = transitions[name].from
-  if (from.includes(order.status)) return new Problem('concurrency-conflict', { headers })
-  const done = nameOfStatus(transitions[name].to).toLowerCase()
-  return new Problem('order-not-pending', {
-    detail: `Only a pending order can be ${done}.`,
-    members: { currentStatus: order.status },
-    headers,
-  })
+export async function addOrders(trx: Transaction<Database>, { orders, events }: MadeOrders): Promise<void> {
+  await insertRows(trx, orders)
+  await recordEvents(trx, events)
 }

@@ -1,14 +1,20 @@
 import { type Insertable, sql, type Transaction } from 'kysely'
-import type { Database, IdempotencyKeysTable, OrdersTable } from '../db/tables.ts'
+import type { Database, EventsTable, IdempotencyKeysTable, OrdersTable } from '../db/tables.ts'
+import { orderColumns } from './order.ts'
+
+/** An order's row without what the approval policy adds. */
+export type NewOrderRow = Pick<OrdersTable, (typeof orderColumns)[number]>
 
 export interface GroupedOrder {
-  order: Insertable<OrdersTable>
+  order: NewOrderRow
+  /** The event of its creation. */
+  event: Omit<Insertable<EventsTable>, 'number'>
   /** With the result that it gives from now on; null for an order without a key. */
   key: Insertable<IdempotencyKeysTable> | null
 }
 
 /**
- * Stores the orders, each with its key, in one statement: those whose key is new. Returns their ids. A
+ * Stores the orders, each with its event and its key, in one statement: those whose key is new. Returns their ids. A
  * key may be given once. Keys are claimed in one order, so that two groups wait for each other in one direction only.
  */
 export async function insertTogether(
@@ -16,13 +22,15 @@ export async function insertTogether(
   orders: GroupedOrder[],
 ): Promise<Set<string>> {
   const given = orders.map(({ order, key }) => ({ ...key, ...order }))
+  const events = orders.map(({ event }) => event)
+  const columns = sql.join(orderColumns.map((column) => sql.ref(column)))
   const { rows } = await sql<{ id: string }>`
     with given as materialized (
       select * from json_to_recordset(${JSON.stringify(given)}) as given (
         id uuid, customer text, customer_folded text, total_e4 bigint, status integer, created_at bigint,
-        created_at_time_zone text, created_by text, updated_at bigint, updated_at_time_zone text, modified_by text,
-        version integer, principal_id integer, operation text, key text, fingerprint text, result text,
-        expires_at bigint)
+        created_at_time_zone text, created_by text, created_by_id integer, updated_at bigint,
+        updated_at_time_zone text, modified_by text, version integer, principal_id integer, operation text, key text,
+        fingerprint text, result text, expires_at bigint)
     ),
     claimed as (
       insert into idempotency_keys
@@ -31,15 +39,26 @@ export async function insertTogether(
       from given where key is not null order by principal_id, operation, key
       on conflict do nothing
       returning principal_id, operation, key
+    ),
+    stored as (
+      insert into orders (${columns}, approvals_needed, self_approval, service_approval, approvals_given)
+      select ${columns}, policy.approvals, policy.self_approval, policy.services, 0
+      from given cross join lateral (
+        select approvals, self_approval, services from approval_policy
+        where from_e4 <= given.total_e4 order by from_e4 desc limit 1
+      ) as policy
+      where key is null or (principal_id, operation, key) in (select principal_id, operation, key from claimed)
+      returning id
+    ),
+    recorded as (
+      insert into events (id, kind, subject_kind, subject_id, version, at, at_time_zone, by_name, by_id, data)
+      select events.id, kind, subject_kind, subject_id, version, at, at_time_zone, by_name, by_id, data
+      from json_to_recordset(${JSON.stringify(events)}) as events (
+        id text, kind text, subject_kind text, subject_id uuid, version integer, at bigint, at_time_zone text,
+        by_name text, by_id integer, data text)
+      join stored on stored.id = events.subject_id
     )
-    insert into orders
-      (id, customer, customer_folded, total_e4, status, created_at, created_at_time_zone, created_by,
-        updated_at, updated_at_time_zone, modified_by, version)
-    select id, customer, customer_folded, total_e4, status, created_at, created_at_time_zone, created_by,
-      updated_at, updated_at_time_zone, modified_by, version
-    from given
-    where key is null or (principal_id, operation, key) in (select principal_id, operation, key from claimed)
-    returning id`.execute(trx)
+    select id from stored`.execute(trx)
   return new Set(rows.map(({ id }) => id))
 }
 

@@ -1,7 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callerOf } from '../auth/principal.ts'
-import { type Clock, parseTimeZone } from '../clock.ts'
-import type { Config } from '../config.ts'
 import { noContent } from '../http/fields.ts'
 import {
   announceReplay,
@@ -11,15 +9,26 @@ import {
   replayedHeader,
 } from '../http/idempotency.ts'
 import { linkHeader, pageLinks } from '../http/paging.ts'
-import { acceptedVersions, matchesNone, versionTag } from '../http/preconditions.ts'
+import { matchesNone, versionTag } from '../http/preconditions.ts'
 import { Problem } from '../http/problems.ts'
-import type { App, HeaderDescription } from '../http/route.ts'
-import { newOrderId, sha256 } from '../ids.ts'
-import type { AppDatabase } from '../operations.ts'
+import type { App } from '../http/route.ts'
+import { newOrderedId, sha256 } from '../ids.ts'
+import { registerOrderLife } from './life/routes.ts'
 import { listOrders } from './list/list.ts'
 import { fieldNames, summaryNames } from './order.ts'
-import type { CreatedOrder, TransitionInput } from './orders.ts'
+import type { CreatedOrder } from './orders.ts'
 import { getOrdersOverview } from './overview.ts'
+import {
+  cacheControl,
+  etagHeader,
+  idParameter,
+  ifNoneMatchHeader,
+  type OrderParts,
+  readStamp,
+  requireOrderId,
+  tags,
+  timeZoneHeader,
+} from './requests.ts'
 import { toDate, toResponse } from './responses.ts'
 import {
   CreateOrderCommand,
@@ -30,46 +39,14 @@ import {
   OrdersOverviewQuery,
   PaginatedListOfOrderSummary,
 } from './schemas.ts'
-import { findOrder, parseOrderId } from './store.ts'
-
-export interface OrderParts {
-  config: Config
-  db: AppDatabase
-  clock: Clock
-}
-
-const tags = ['Orders']
-const cacheControl = 'private, no-cache'
-
-const idParameter = {
-  id: {
-    description: 'Id of the order, in any case. A malformed id is answered like an unknown one.',
-    schema: { type: 'string', format: 'uuid' },
-    example: '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57',
-  },
-}
-const timeZoneHeader: HeaderDescription = {
-  name: 'Time-Zone',
-  description: 'IANA time zone of the audit stamp; else the user’s own, else the default of the service.',
-  schema: { type: 'string', example: 'Europe/Berlin' },
-}
-const etagHeader: HeaderDescription = {
-  name: 'ETag',
-  description: 'Row version as a strong entity tag.',
-  schema: { type: 'string', example: '"1"' },
-}
-const ifNoneMatchHeader: HeaderDescription = {
-  name: 'If-None-Match',
-  description: 'Entity tags that the caller has; a match is answered 304.',
-  schema: { type: 'string', example: '"1"' },
-}
+import { findOrder } from './store.ts'
 
 export function registerOrders(app: App, parts: OrderParts): void {
   registerCreate(app, parts)
   registerList(app, parts)
   registerOverview(app, parts)
   registerGet(app, parts)
-  registerApprove(app, parts)
+  registerOrderLife(app, parts)
 }
 
 function registerCreate(app: App, { config, db, clock }: OrderParts): void {
@@ -105,15 +82,10 @@ function registerCreate(app: App, { config, db, clock }: OrderParts): void {
     handler: async (request, reply) => {
       const { customer, total: totalE4 } = request.body
       const now = clock()
-      const order = {
-        id: newOrderId(now),
-        customer,
-        totalE4,
-        createdAtTimeZone: auditZone(request, config),
-        createdBy: callerOf(request).userName,
-      }
+      const order = { id: newOrderedId(now), customer, totalE4 }
+      const stamp = readStamp(request, config, now)
       const idempotency = readIdempotency(request, now)
-      const created = await db.write('createOrder', { order, idempotency })
+      const created = await db.write('createOrder', { order, stamp, idempotency })
       return sendCreated(reply, created)
     },
   })
@@ -235,88 +207,5 @@ function registerGet(app: App, { db }: OrderParts): void {
       if (matchesNone(request.headers['if-none-match'], etag)) return toResponse(fieldNames, order)
       return reply.code(304).send(undefined)
     },
-  })
-}
-
-function registerApprove(app: App, { config, db, clock }: OrderParts): void {
-  app.route({
-    method: 'PATCH',
-    url: '/v1/orders/:id/approve',
-    config: {
-      access: 'Orders.Approve',
-      problems: [
-        'order-not-found',
-        'order-not-pending',
-        'concurrency-conflict',
-        'precondition-failed',
-        'invalid-time-zone',
-        'invalid-idempotency-key',
-        'idempotency-key-reused',
-        'idempotency-in-progress',
-      ],
-      parameters: idParameter,
-      requestHeaders: [
-        {
-          name: 'If-Match',
-          description:
-            'Approve only this version, or any by `*`. A tag that a proxy has weakened counts as it was.',
-          schema: { type: 'string', example: '"1"' },
-        },
-        timeZoneHeader,
-        idempotencyKeyHeader,
-      ],
-      responseHeaders: { 204: [etagHeader, replayedHeader], 409: [etagHeader], 412: [etagHeader] },
-    },
-    schema: {
-      operationId: 'approveOrder',
-      summary: 'Approve a pending order',
-      description:
-        'Exactly one of any number of simultaneous approvals succeeds; a second one is refused with 409.',
-      tags,
-      response: { 204: noContent },
-    },
-    handler: async (request, reply) => {
-      const change = readTransition(request, config, clock())
-      return sendTransitioned(reply, await db.write('approveOrder', change))
-    },
-  })
-}
-
-/** What every transition of an order takes from its request. */
-function readTransition(request: FastifyRequest, config: Config, now: number): TransitionInput {
-  const timeZone = auditZone(request, config)
-  const idempotency = readIdempotency(request, now)
-  return {
-    id: requireOrderId(request),
-    acceptedVersions: acceptedVersions(request.headers['if-match']),
-    nowMilliseconds: now,
-    timeZone,
-    modifiedBy: callerOf(request).userName,
-    idempotency,
-  }
-}
-
-function sendTransitioned(reply: FastifyReply, changed: Once<{ version: number }>): FastifyReply {
-  announceReplay(reply, changed)
-  reply.header('etag', versionTag(changed.result.version)).header('cache-control', cacheControl)
-  return reply.code(204).send()
-}
-
-function requireOrderId(request: FastifyRequest): string {
-  const id = parseOrderId((request.params as { id: string }).id)
-  if (id === undefined) throw new Problem('order-not-found')
-  return id
-}
-
-/** The zone that the request names, else the user's own, else the default. Throws `invalid-time-zone`. */
-function auditZone(request: FastifyRequest, config: Config): string {
-  const given = request.headers['time-zone']
-  if (given === undefined) return request.principal?.timeZone ?? config.defaultTimeZone
-  const zone = typeof given === 'string' ? parseTimeZone(given) : undefined
-  if (zone !== undefined) return zone
-  const detail = 'Time-Zone must be an IANA name such as Europe/Berlin.'
-  throw new Problem('invalid-time-zone', {
-    detail,
-    errors: [{ header: 'Time-Zone', code: 'unknown', detail }],
   })
 }

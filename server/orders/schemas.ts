@@ -1,20 +1,18 @@
+import { bodyOf, Fault, type Field, int32Schema, named, queryOf, readInt32 } from '../http/fields.ts'
 import {
-  bodyOf,
-  codePoints,
-  Fault,
-  type Field,
-  int32Schema,
-  named,
-  queryOf,
-  readInt32,
-} from '../http/fields.ts'
-import { pageNumberField, pageSchema, pageSizeField, paginatedField } from '../http/paging.ts'
+  anyCasePattern,
+  directionField,
+  pageNumberField,
+  pageSchema,
+  pageSizeField,
+  paginatedField,
+} from '../http/paging.ts'
 import { Type } from '../http/schema.ts'
+import { legibleText } from '../http/text.ts'
 import {
   type FieldKind,
   type FieldName,
   fieldNames,
-  orderDirection,
   orderFields,
   orderStatus,
   orderStatusNames,
@@ -26,40 +24,10 @@ import {
 import { defaultDays, statusKeys } from './overview.ts'
 import { oldestPendingLimit } from './tally.ts'
 
-const customerLimit = 200
-
-const controls = '\\u0000-\\u001f\\u007f-\\u009f'
-/** They make a text read in another order than it is written in; a name that needs two directions has them anyway. */
-const reordering = '\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069'
-const edge = `[^\\s${controls}${reordering}]`
-const reorders = new RegExp(`[${reordering}]`)
-/** A plain pattern has no word for it: the description says it, and the tests of the contract. */
-const canBeSeen =
-  /[[\p{L}\p{N}\p{P}\p{S}]--[\p{Default_Ignorable_Code_Point}\u2800\ufffc\u{13441}\u{13442}\u{1d159}]]/v
-
-/** Trimmed, 1 to 200 code points, none that controls or reorders text, one at least that can be seen; then NFC. */
-export const customerField: Field<string> = {
-  schema: Type.String({
-    pattern: `^\\s*${edge}(?:[^${controls}${reordering}]{0,198}${edge})?\\s*$`,
-    description:
-      'Who ordered. White space at both ends is trimmed; then 1 to 200 characters (Unicode code points), no control characters, none that reorder text (such as U+202E), and at least one letter, digit, punctuation mark or symbol that can be seen. Stored in normalisation form C.',
-    examples: ['Müller & Söhne GmbH'],
-  }),
-  read(value) {
-    if (typeof value !== 'string') return new Fault('type', 'must be a string.')
-    if (!value.isWellFormed()) return new Fault('encoding', 'must be well-formed Unicode.')
-    const trimmed = value.trim()
-    if (trimmed === '') return new Fault('length', 'must not be blank.')
-    if (codePoints(trimmed) > customerLimit) {
-      return new Fault('length', `must have at most ${customerLimit} characters.`)
-    }
-    if (/\p{Cc}/u.test(trimmed)) return new Fault('characters', 'must not contain control characters.')
-    if (reorders.test(trimmed))
-      return new Fault('characters', 'must not contain characters that reorder text.')
-    if (!canBeSeen.test(trimmed)) return new Fault('characters', 'must contain a character that can be seen.')
-    return trimmed.normalize('NFC')
-  },
-}
+export const customerField = legibleText(200, {
+  description: 'Who ordered.',
+  examples: ['Müller & Söhne GmbH'],
+})
 
 const totalPattern = /^-?(?:0|[1-9]\d*)(?:\.(\d+))?$/
 
@@ -171,36 +139,6 @@ const orderByField: Field<SortKey> = {
   },
 }
 
-const directionNames = Object.keys(orderDirection) as (keyof typeof orderDirection)[]
-
-const EOrderDirection = named(
-  'EOrderDirection',
-  Type.Unsafe<number>({
-    type: 'integer',
-    enum: Object.values(orderDirection),
-    'x-enum-varnames': directionNames,
-    description: 'Asc = 0, Desc = 1.',
-    examples: [orderDirection.Desc],
-  }),
-)
-
-const orderField: Field<'asc' | 'desc'> = {
-  schema: Type.Unsafe<string>({
-    anyOf: [EOrderDirection, { type: 'string', pattern: anyCasePattern(directionNames) }],
-    description:
-      'Sort direction: Asc or Desc in any case, or the number. Without it: Desc, or Asc when orderBy is given.',
-    examples: ['Desc'],
-  }),
-  read(value) {
-    const wanted = String(value).toLowerCase()
-    const found = directionNames.find(
-      (name) => name.toLowerCase() === wanted || String(orderDirection[name]) === wanted,
-    )
-    if (found === undefined) return new Fault('enum', 'must be Asc (0) or Desc (1).')
-    return found === 'Asc' ? 'asc' : 'desc'
-  },
-}
-
 /** The text itself; it is parsed by the filter language, whose faults have positions. */
 const filterField: Field<string> = {
   schema: Type.String({
@@ -216,7 +154,7 @@ export const ListOrdersQuery = queryOf({
   pageNumber: pageNumberField,
   pageSize: pageSizeField,
   orderBy: orderByField,
-  order: orderField,
+  order: directionField('Without it: Desc, or Asc when orderBy is given.'),
   filter: filterField,
   paginated: paginatedField,
 })
@@ -290,11 +228,3 @@ export const OrderStatistics = named(
     { description: 'Everything of one moment.' },
   ),
 )
-
-/** `^(?:[Aa][Ss][Cc]|...)$`: JSON Schema has no flag for it. */
-function anyCasePattern(names: readonly string[]): string {
-  const any = names.map((name) =>
-    name.replaceAll(/[A-Za-z]/g, (letter) => `[${letter.toUpperCase()}${letter.toLowerCase()}]`),
-  )
-  return `^(?:${any.join('|')})$`
-}

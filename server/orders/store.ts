@@ -3,16 +3,8 @@ import { prepared } from '../db/prepared.ts'
 import type { Database, OrdersTable } from '../db/tables.ts'
 import { instantOfId } from '../ids.ts'
 import { foldText } from './fold.ts'
-import {
-  type FieldName,
-  fieldNames,
-  type Order,
-  type OrderStatus,
-  orderColumns,
-  orderFields,
-  orderStatus,
-} from './order.ts'
-import { type GroupedOrder, insertTogether } from './postgres.ts'
+import { type FieldName, fieldNames, type Order, orderColumns, orderFields, orderStatus } from './order.ts'
+import { type GroupedOrder, insertTogether, type NewOrderRow } from './postgres.ts'
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
@@ -27,39 +19,50 @@ export interface NewOrder {
   id: string
   customer: string
   totalE4: number
-  createdAtTimeZone: string
-  createdBy: string
 }
 
-export async function insertOrder(trx: Transaction<Database>, order: NewOrder): Promise<void> {
-  await insertRow(trx, toRow(order))
+/** Who creates an order, and where. */
+export interface Creator {
+  timeZone: string | null
+  by: string
+  byId: number | null
+}
+
+/** With the row of the approval policy that applies to it now. */
+export async function insertOrder(
+  trx: Transaction<Database>,
+  order: NewOrder,
+  creator: Creator,
+): Promise<void> {
+  const { numAffectedRows } = await insertRow(trx, toRow(order, creator))
+  if (numAffectedRows !== 1n) throw new Error('no row of the approval policy applies')
 }
 
 /** Rows as they are, in one statement. */
-export async function addOrders(trx: Transaction<Database>, rows: readonly OrdersTable[]): Promise<void> {
+export async function insertRows(trx: Transaction<Database>, rows: readonly OrdersTable[]): Promise<void> {
   await trx.insertInto('orders').values(rows).execute()
 }
 
 /** Those whose key is new, in one statement; no two may have the same key. Returns their ids. */
 export function insertOrders(
   trx: Transaction<Database>,
-  orders: { order: NewOrder; key: GroupedOrder['key'] }[],
+  orders: (Omit<GroupedOrder, 'order'> & { order: NewOrder; creator: Creator })[],
 ): Promise<Set<string>> {
   return insertTogether(
     trx,
-    orders.map(({ order, key }) => ({ order: toRow(order), key })),
+    orders.map(({ order, creator, ...others }) => ({ ...others, order: toRow(order, creator) })),
   )
 }
 
 const insertRow = prepared(
-  (
-    _db,
-    row: OrdersTable,
-  ) => sql`insert into orders (${sql.join(orderColumns.map((column) => sql.ref(column)))})
-    values (${sql.join(orderColumns.map((column) => row[column]))})`,
+  (_db, row: NewOrderRow) => sql`
+    insert into orders (${sql.join(orderColumns.map((column) => sql.ref(column)))},
+      approvals_needed, self_approval, service_approval, approvals_given)
+    select ${sql.join(orderColumns.map((column) => row[column]))}, approvals, self_approval, services, 0
+    from approval_policy where from_e4 <= ${row.total_e4} order by from_e4 desc limit 1`,
 )
 
-function toRow(order: NewOrder): OrdersTable {
+function toRow(order: NewOrder, creator: Creator): NewOrderRow {
   return {
     id: order.id,
     customer: order.customer,
@@ -67,8 +70,9 @@ function toRow(order: NewOrder): OrdersTable {
     total_e4: order.totalE4,
     status: orderStatus.Pending,
     created_at: instantOfId(order.id),
-    created_at_time_zone: order.createdAtTimeZone,
-    created_by: order.createdBy,
+    created_at_time_zone: creator.timeZone,
+    created_by: creator.by,
+    created_by_id: creator.byId,
     updated_at: null,
     updated_at_time_zone: null,
     modified_by: null,
@@ -96,35 +100,4 @@ export async function findOrder(
   id: string,
 ): Promise<(Order & { version: number }) | undefined> {
   return (await selectOrder(db, { id })).rows[0]
-}
-
-/** One conditional UPDATE on id, state and, if versions are given, version. Returns the new version, if it changed. */
-export async function transitionOrder(
-  trx: Transaction<Database>,
-  transition: { from: readonly OrderStatus[]; to: OrderStatus },
-  change: {
-    id: string
-    acceptedVersions: number[] | null
-    nowMilliseconds: number
-    timeZone: string
-    modifiedBy: string
-  },
-): Promise<number | undefined> {
-  const { acceptedVersions } = change
-  if (acceptedVersions?.length === 0) return undefined
-  const updated = await trx
-    .updateTable('orders')
-    .set((eb) => ({
-      status: transition.to,
-      version: eb('version', '+', 1),
-      updated_at: change.nowMilliseconds,
-      updated_at_time_zone: change.timeZone,
-      modified_by: change.modifiedBy,
-    }))
-    .where('id', '=', change.id)
-    .where('status', 'in', transition.from)
-    .$if(acceptedVersions !== null, (query) => query.where('version', 'in', acceptedVersions ?? []))
-    .returning('version')
-    .executeTakeFirst()
-  return updated?.version
 }

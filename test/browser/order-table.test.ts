@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { newOrderId } from '../../server/ids.ts'
+import { newOrderedId } from '../../server/ids.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import {
   customersOf,
@@ -49,7 +49,7 @@ after(() => service.close())
 
 const createdAt = Date.UTC(2026, 0, 31, 20, 30)
 const tokyo = {
-  zoned: newOrderId(createdAt),
+  zoned: newOrderedId(createdAt),
   row: { created_at: createdAt, created_at_time_zone: 'America/New_York' },
 } as const
 

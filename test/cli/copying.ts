@@ -19,7 +19,7 @@ export const filledRows: Record<Exclude<keyof Database, DerivedTable>, number> =
   users: 1,
   client_secrets: 1,
   roles: 4,
-  role_permissions: 6,
+  role_permissions: 11,
   principal_roles: 2,
   sessions: 1,
   session_ids: 2,
@@ -27,6 +27,10 @@ export const filledRows: Record<Exclude<keyof Database, DerivedTable>, number> =
   login_failures: 1,
   known_addresses: 1,
   idempotency_keys: 3,
+  approval_policy: 1,
+  order_approvals: 0,
+  events: 0,
+  log_head: 1,
 }
 export const tableNames = Object.keys(filledRows).sort()
 export const sumOfRows = Object.values(filledRows).reduce((sum, rows) => sum + rows, 0)

@@ -52,18 +52,25 @@ describe('seedDemo', () => {
     assert.deepEqual(await Promise.all(verified), [true, true, true])
     const stored = await db.read.selectFrom('orders').select(['status', 'modified_by']).execute()
     assert.equal(stored.length, 250)
+    const made = input.orders.flatMap(({ orders }) => orders)
     assert.equal(
-      stored.filter(({ modified_by }) => modified_by === 'admin').length,
-      input.orders.filter(({ updated_at }) => updated_at !== null).length,
+      stored.filter(({ modified_by }) => modified_by !== null).length,
+      made.filter(({ updated_at }) => updated_at !== null).length,
     )
-    assert.ok(stored.every(({ status, modified_by }) => (status === 1) === (modified_by === 'admin')))
+    assert.ok(stored.every(({ status, modified_by }) => (status !== 0) === (modified_by !== null)))
+    const events = await db.read.selectFrom('events').select(['kind', 'by_id']).execute()
+    assert.equal(events.filter(({ kind }) => kind === 'created').length, 250)
+    assert.ok(
+      new Set(events.map(({ kind }) => kind)).isSupersetOf(new Set(['approved', 'rejected', 'withdrawn'])),
+    )
   })
 
   it('makes believable orders of the last 90 days, the same every time', async () => {
-    const { orders } = await prepareDemo({ nowMilliseconds, passwords, demoOrders: true })
+    const made = await prepareDemo({ nowMilliseconds, passwords, demoOrders: true })
     const again = await prepareDemo({ nowMilliseconds, passwords, demoOrders: true })
-    assert.deepEqual(orders, again.orders)
-    const approved = orders.filter(({ updated_at }) => updated_at !== null)
+    assert.deepEqual(made.orders, again.orders)
+    const orders = made.orders.flatMap((batch) => batch.orders)
+    const approved = orders.filter(({ status }) => status === 1)
     assert.equal(approved.length > 140 && approved.length < 160, true, `${approved.length} approved`)
     const start = nowMilliseconds - periodMilliseconds
     assert.deepEqual(

@@ -4,11 +4,12 @@ import { after, before, describe, it, type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import { migrateDatabase } from '../../server/db/open.ts'
-import { newOrderId } from '../../server/ids.ts'
+import { newOrderedId } from '../../server/ids.ts'
 import type { AppDatabase } from '../../server/operations.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { getOrdersOverview } from '../../server/orders/overview.ts'
 import { createTestDatabase, withRawDatabase } from '../support/database.ts'
+import { stamp } from '../support/orders.ts'
 import { connectTo, runSql, withoutPostgres } from '../support/postgres.ts'
 import { startServer } from '../support/process.ts'
 import { bearerOf, prepareProduction } from '../support/production.ts'
@@ -52,21 +53,20 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
   const instance = (index = 0): AppDatabase => instances[index % 2] as AppDatabase
 
   async function create(index: number): Promise<string> {
-    const id = newOrderId((20_000 + (index % 3)) * day)
+    const id = newOrderedId((20_000 + (index % 3)) * day)
     const order = {
       id,
       customer: 'A',
       totalE4: 1 + index * 7_777,
-      createdAtTimeZone: 'UTC',
-      createdBy: 'a',
     }
-    await instance(index).write('createOrder', { order, idempotency: null })
+    await instance(index).write('createOrder', { order, stamp: stamp(), idempotency: null })
     return id
   }
 
-  async function approve(index: number, id: string): Promise<void> {
-    const change = { id, acceptedVersions: null, nowMilliseconds: 1, timeZone: 'UTC', modifiedBy: 'a' }
-    await instance(index).write('approveOrder', { ...change, idempotency: null })
+  async function reject(index: number, id: string): Promise<void> {
+    const actor = { ...stamp(), isService: false }
+    const change = { id, acceptedVersions: null, actor, words: null, idempotency: null }
+    await instance(index).write('rejectOrder', change)
   }
 
   async function foldAll(): Promise<number> {
@@ -107,7 +107,7 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
     )
     const work = async (index: number) => {
       const id = await create(index)
-      if (index % 2 === 0) await approve(index, id)
+      if (index % 2 === 0) await reject(index, id)
       if (index % 5 === 0) await runSql(databaseUrl, 'delete from orders where id = $1', [id])
     }
     await Promise.all(Array.from({ length: 300 }, (_, index) => work(index)))
@@ -261,15 +261,13 @@ describe('the tally of orders on PostgreSQL, for whoever writes them', { skip: w
     const { asApp } = await separateRoles(t, 'Order-Book')
     const db = await openAppDatabase({ databaseUrl: asApp })
     t.after(() => db.close())
-    const id = newOrderId(0)
+    const id = newOrderedId(0)
     const order = {
       id,
       customer: 'A',
       totalE4: 10_000,
-      createdAtTimeZone: 'UTC',
-      createdBy: 'a',
     }
-    await db.write('createOrder', { order, idempotency: null })
+    await db.write('createOrder', { order, stamp: stamp(), idempotency: null })
     const before = await getOrdersOverview(db.read, { days: 1, nowMilliseconds: 0 })
     assert.equal(await db.write('mergeTallyChanges', { limit: 10 }), 1)
     assert.deepEqual(await getOrdersOverview(db.read, { days: 1, nowMilliseconds: 0 }), before)

@@ -7,6 +7,7 @@ import { readIdempotency } from '../../server/http/idempotency.ts'
 
 const caller: Principal = {
   id: 7,
+  kind: 'user',
   userName: 'jo',
   roles: [],
   permissions: new Set(),

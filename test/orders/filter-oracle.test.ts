@@ -9,7 +9,7 @@ import { compileFilter } from '../../server/orders/filter/compile.ts'
 import { parseFilter } from '../../server/orders/filter/parser.ts'
 import { foldText } from '../../server/orders/fold.ts'
 import * as engineSql from '../../server/orders/list/sqlite.ts'
-import { orderIdAt } from '../support/orders.ts'
+import { orderIdAt, orderRow } from '../support/orders.ts'
 
 type Row = Selectable<Database['orders']>
 
@@ -67,20 +67,18 @@ function pick<T>(values: readonly T[], index: number): T {
 /** Every list has a length of its own, so that the values meet in ever new combinations. */
 const rows: Row[] = Array.from({ length: 84 }, (_, index) => {
   const id = ids[index] ?? orderIdAt(Math.max(0, pick(instantsMs, index)), index)
-  return {
+  return orderRow({
     id,
     customer: pick(customers, index),
-    customer_folded: foldText(pick(customers, index)),
     total_e4: pick(totalsE4, index),
-    status: index % 2,
+    status: index % 4,
     created_at: instantOfId(id),
     created_at_time_zone: pick(zones, index),
     created_by: pick(users, index),
     updated_at: pick([...instantsMs, null, null], index),
     updated_at_time_zone: pick([...zones, null], index),
     modified_by: pick([...users, null, null], index),
-    version: 1,
-  }
+  })
 })
 
 const db = new Kysely<Database>({ dialect: new SqliteDialect({ database: new Sqlite(':memory:') }) })

@@ -7,9 +7,8 @@ import { instantOfId } from '../../server/ids.ts'
 import { compileFilter } from '../../server/orders/filter/compile.ts'
 import { idsBySearch, idsByText } from '../../server/orders/filter/id.ts'
 import { parseFilter } from '../../server/orders/filter/parser.ts'
-import { foldText } from '../../server/orders/fold.ts'
 import * as engineSql from '../../server/orders/list/sqlite.ts'
-import { orderIdAt } from '../support/orders.ts'
+import { orderIdAt, orderRow } from '../support/orders.ts'
 
 type Row = Selectable<Database['orders']>
 
@@ -47,20 +46,20 @@ const ids = [
   '019b0000-0000-7000-8000-000000000000',
   'deadbeef-0000-4000-8000-123456789abc',
 ]
-const rows: Row[] = customers.map((customer, index) => ({
-  id: ids[index] ?? orderIdAt(index, 0),
-  customer,
-  customer_folded: foldText(customer),
-  total_e4: 10_000 * (index + 1),
-  status: index % 2,
-  created_at: instantOfId(ids[index] ?? orderIdAt(index, 0)),
-  created_at_time_zone: 'UTC',
-  created_by: 'admin',
-  updated_at: index % 3 === 0 ? index : null,
-  updated_at_time_zone: index % 3 === 0 ? 'UTC' : null,
-  modified_by: index % 3 === 0 ? 'Operator' : null,
-  version: 1,
-}))
+const rows: Row[] = customers.map((customer, index) =>
+  orderRow({
+    id: ids[index] ?? orderIdAt(index, 0),
+    customer,
+    total_e4: 10_000 * (index + 1),
+    status: index % 2,
+    created_at: instantOfId(ids[index] ?? orderIdAt(index, 0)),
+    created_at_time_zone: 'UTC',
+    created_by: 'admin',
+    updated_at: index % 3 === 0 ? index : null,
+    updated_at_time_zone: index % 3 === 0 ? 'UTC' : null,
+    modified_by: index % 3 === 0 ? 'Operator' : null,
+  }),
+)
 
 const db = new Kysely<Database>({ dialect: new SqliteDialect({ database: new Sqlite(':memory:') }) })
 

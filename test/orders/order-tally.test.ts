@@ -6,7 +6,7 @@ import * as fc from 'fast-check'
 import { type CompiledQuery, Kysely, PostgresDialect, SqliteDialect, sql, type Transaction } from 'kysely'
 import pg from 'pg'
 import type { Database } from '../../server/db/tables.ts'
-import { addOrders } from '../../server/orders/store.ts'
+import { insertRows } from '../../server/orders/store.ts'
 import { countByStatus, readOverview } from '../../server/orders/tally.ts'
 import { testEngine, withRawDatabase } from '../support/database.ts'
 import { createdId, insertOrders, type OrderRow, orderRow, variedOrders } from '../support/orders.ts'
@@ -61,7 +61,7 @@ describe('the tally of orders', () => {
     /** Whatever the ids end with: none, one or many orders at once. */
     async function take(trx: Transaction<Database>, taken: Step): Promise<void> {
       if (taken.kind === 'insert') {
-        await addOrders(trx, taken.rows.map(orderRow))
+        await insertRows(trx, taken.rows.map(orderRow))
         return
       }
       const these = sql<boolean>`cast(id as text) like ${`%${taken.some}`}`
@@ -138,9 +138,9 @@ describe('the tally of orders', () => {
   it('keeps no trace of a statement that fails', async () => {
     const before = await write(keptTally)
     const broken = [orderRow(), orderRow({ total_e4: 0 })]
-    await assert.rejects(write((trx) => addOrders(trx, broken)))
+    await assert.rejects(write((trx) => insertRows(trx, broken)))
     const twice = orderRow()
-    await assert.rejects(write((trx) => addOrders(trx, [twice, twice])))
+    await assert.rejects(write((trx) => insertRows(trx, [twice, twice])))
     assert.deepEqual(await write(keptTally), before)
   })
 

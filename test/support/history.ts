@@ -223,6 +223,11 @@ async function readOrders(db: Kysely<Database>): Promise<OrderRow[]> {
       'updated_at_time_zone',
       'modified_by',
       'version',
+      'created_by_id',
+      'approvals_needed',
+      'self_approval',
+      'service_approval',
+      'approvals_given',
     ])
     .execute()
   const number = (value: number | null) => (value === null ? null : Number(value))

@@ -1,8 +1,9 @@
 import type { Selectable } from 'kysely'
+import type { Stamp } from '../../server/audit/event.ts'
 import type { IdempotencyKeysTable, OrdersTable } from '../../server/db/tables.ts'
-import { instantOfId, newOrderId } from '../../server/ids.ts'
+import { instantOfId, newOrderedId } from '../../server/ids.ts'
 import { foldText } from '../../server/orders/fold.ts'
-import { addOrders } from '../../server/orders/store.ts'
+import { insertRows } from '../../server/orders/store.ts'
 import type { Client } from './client.ts'
 import { withRawDatabase } from './database.ts'
 import { exchange, request } from './raw.ts'
@@ -21,7 +22,7 @@ export function orderRow(given: Partial<OrderRow> = {}): OrderRow {
   const customer = given.customer ?? 'Acme'
   const created_at = given.created_at ?? (given.id ? instantOfId(given.id) : Date.UTC(2026, 0, 1))
   return {
-    id: newOrderId(created_at),
+    id: newOrderedId(created_at),
     customer,
     customer_folded: foldText(customer),
     total_e4: 10_000,
@@ -29,10 +30,28 @@ export function orderRow(given: Partial<OrderRow> = {}): OrderRow {
     created_at,
     created_at_time_zone: 'UTC',
     created_by: 'operator',
+    created_by_id: null,
+    approvals_needed: 1,
+    self_approval: 1,
+    service_approval: 1,
+    approvals_given: 0,
     updated_at: null,
     updated_at_time_zone: null,
     modified_by: null,
     version: 1,
+    ...given,
+  }
+}
+
+/** Of an operation that nobody with an account asked for. */
+export function stamp(given: Partial<Stamp> = {}): Stamp {
+  const nowMilliseconds = given.nowMilliseconds ?? 1
+  return {
+    eventId: newOrderedId(nowMilliseconds),
+    nowMilliseconds,
+    timeZone: 'UTC',
+    by: 'machine:test',
+    byId: null,
     ...given,
   }
 }
@@ -50,7 +69,7 @@ const rowsPerInsert = 500
 export function insertOrders(service: Service, rows: OrderRow[]): Promise<OrderRow[]> {
   return withRawDatabase(service.databaseUrl, async (db) => {
     for (let start = 0; start < rows.length; start += rowsPerInsert) {
-      await addOrders(db, rows.slice(start, start + rowsPerInsert))
+      await insertRows(db, rows.slice(start, start + rowsPerInsert))
     }
     return rows
   })

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts'
 import type { AppDatabase } from '../../operations.ts'
-import { isPermission, type Permission } from '../permissions.ts'
+import { isPermission, type Permission, permissionsOfPeople } from '../permissions.ts'
 import { readRolePermissions } from '../roles/store.ts'
 import { findPrincipalState, type PrincipalState } from './store.ts'
 
@@ -49,12 +49,15 @@ export class Directory {
   constructor({ read }: AppDatabase, clock: Clock, ttlSeconds: number) {
     const ttlMilliseconds = ttlSeconds * 1000
     this.#principals = new Memory((subject) => findPrincipalState(read, subject), clock, ttlMilliseconds)
-    this.#permissions = new Memory((roles) => readPermissions(read, roles), clock, ttlMilliseconds)
+    this.#permissions = new Memory((key) => readPermissions(read, JSON.parse(key)), clock, ttlMilliseconds)
   }
 
-  /** What the roles hold together; a role that is gone holds nothing. */
-  permissionsOf(roles: readonly string[]): Promise<ReadonlySet<Permission>> {
-    return this.#permissions.get(JSON.stringify(roles))
+  /** What the roles hold together for a user, or for a service; a role that is gone holds nothing. */
+  permissionsOf(
+    roles: readonly string[],
+    kind: PrincipalState['kind'] = 'user',
+  ): Promise<ReadonlySet<Permission>> {
+    return this.#permissions.get(JSON.stringify({ roles, kind }))
   }
 
   /** `subject` as in a token. May be out of date: good enough to let somebody in, not to keep anybody out. */
@@ -68,8 +71,11 @@ export class Directory {
   }
 }
 
-async function readPermissions(read: AppDatabase['read'], rolesAsJson: string): Promise<Set<Permission>> {
-  const roles: string[] = JSON.parse(rolesAsJson)
+async function readPermissions(
+  read: AppDatabase['read'],
+  { roles, kind }: { roles: string[]; kind: PrincipalState['kind'] },
+): Promise<Set<Permission>> {
   const held = (await readRolePermissions(read)).filter(({ role }) => roles.includes(role))
-  return new Set(held.map(({ permission }) => permission).filter(isPermission))
+  const known = held.map(({ permission }) => permission).filter(isPermission)
+  return new Set(known.filter((permission) => kind === 'user' || !permissionsOfPeople.includes(permission)))
 }

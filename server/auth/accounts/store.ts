@@ -73,6 +73,7 @@ export async function findClient(
 /** What a bearer request checks of its principal besides the token. */
 export interface PrincipalState {
   id: number
+  kind: 'user' | 'client'
   name: string
   enabled: boolean
   credentialsChangedAt: number
@@ -89,6 +90,7 @@ export async function findPrincipalState(
     .leftJoin('users', 'users.principal_id', 'principals.id')
     .select([
       'principals.id',
+      'kind',
       'name',
       'enabled',
       'credentials_changed_at as credentialsChangedAt',

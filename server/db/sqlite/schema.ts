@@ -27,7 +27,12 @@ const initial = [
      updated_at integer,
      updated_at_time_zone text,
      modified_by text,
-     version integer not null check (version >= 1)
+     version integer not null check (version >= 1),
+     created_by_id integer,
+     approvals_needed integer not null check (approvals_needed between 1 and 5),
+     self_approval integer not null check (self_approval in (0, 1)),
+     service_approval integer not null check (service_approval in (0, 1)),
+     approvals_given integer not null check (approvals_given between 0 and approvals_needed)
    ) strict`,
 
   // For each sort an index, with the id that breaks ties. The order of ids is the order of creation (ADR 21).
@@ -86,8 +91,7 @@ const initial = [
    end`,
 
   // The tally (ADR 10). `day` is the whole UTC days since 1970 of `created_at`; -1 stands for all days together. Sums
-  // are kept as whole units and ten-thousandths apart, so that 64
-  // bits hold them.
+  // are kept as whole units and ten-thousandths apart, so that 64 bits hold them.
   `create table order_tally (
      day integer not null,
      status integer not null,
@@ -148,7 +152,8 @@ const initial = [
      id,
      customer,
      printf('%d.%04d', total_e4 / 10000, total_e4 % 10000) as total,
-     case status when 0 then 'Pending' when 1 then 'Approved' end as status,
+     case status when 0 then 'Pending' when 1 then 'Approved' when 2 then 'Rejected' when 3 then 'Withdrawn' end
+       as status,
      strftime('%Y-%m-%dT%H:%M:%fZ', created_at / 1000.0, 'unixepoch') as created_at,
      created_at_time_zone,
      created_by,
@@ -160,6 +165,8 @@ const initial = [
 
   ...tablesOfBoth({
     id: 'integer primary key autoincrement',
+    longId: 'integer primary key',
+    orderId: 'text',
     text: 'text',
     instant: 'integer',
     end: ' strict',

@@ -3,6 +3,8 @@
 export const orderStates = {
   Pending: 0,
   Approved: 1,
+  Rejected: 2,
+  Withdrawn: 3,
 } as const
 
 export const orderFields = {
@@ -19,4 +21,4 @@ export const orderFields = {
 } as const
 
 /** Those of this version; the description says that there may be more. */
-export type Permission = 'Orders.Create' | 'Orders.Read' | 'Orders.Approve'
+export type Permission = 'Orders.Create' | 'Orders.Read' | 'Orders.Approve' | 'Orders.Note' | 'Log.Read' | 'Policy.Manage'

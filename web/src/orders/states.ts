@@ -9,7 +9,7 @@ interface StateWords {
   /** The end of a sentence that begins with "the status is". */
   meaning: string
   /** The colours; see controls.css. */
-  tone: 'wait' | 'good'
+  tone: 'wait' | 'good' | 'bad' | 'quiet'
   /** Whether its sign is full or hollow: no state is told by colour alone. */
   isFull: boolean
   /** What the history says of an order that came to it; undefined of the state in which every order begins. */
@@ -20,6 +20,8 @@ interface StateWords {
 export const words: Record<StateName, StateWords> = {
   Pending: { meaning: 'waiting for approval', tone: 'wait', isFull: false, event: undefined },
   Approved: { meaning: 'approved', tone: 'good', isFull: true, event: 'Approved' },
+  Rejected: { meaning: 'rejected', tone: 'bad', isFull: true, event: 'Rejected' },
+  Withdrawn: { meaning: 'withdrawn', tone: 'quiet', isFull: true, event: 'Withdrawn' },
 }
 
 /** In the order of their numbers. */

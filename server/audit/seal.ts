@@ -1,0 +1,47 @@
+import type { Kysely, Transaction } from 'kysely'
+import { formatInstant } from '../clock.ts'
+import type { Database } from '../db/tables.ts'
+import { type HashedLine, type Head, hashOf } from './chain.ts'
+import { lockHead, readHead, type Seal, type StoredEvent, storeSeals, unsealedEvents } from './store.ts'
+
+/**
+ * Gives at most `limit` committed events their place in the log and the hash that binds each to all before it; returns
+ * how many. One sealer at a time, by a lock that nobody else takes: writers of events never wait for it, and a second
+ * sealer finds nothing to do. Events of one subject are sealed in the order in which they happened, for the change of a
+ * row waits for the one before it.
+ */
+export async function sealEvents(trx: Transaction<Database>, { limit }: { limit: number }): Promise<number> {
+  const head = await lockHead(trx)
+  if (head === undefined) return 0
+  const events = await unsealedEvents(trx, limit)
+  let { size, hash } = head
+  const seals = events.map((event): Seal => {
+    size += 1
+    hash = hashOf(hash, lineOf(event, size))
+    return { number: event.number, sequence: size, hash }
+  })
+  if (seals.length > 0) await storeSeals(trx, seals)
+  return seals.length
+}
+
+/** What the hash of an event covers: its text by the salted hash, so that it can be erased. */
+export function lineOf(event: StoredEvent, sequence: number): HashedLine {
+  return {
+    sequence,
+    id: event.id,
+    kind: event.kind,
+    subject: { kind: event.subject_kind, id: event.subject_id },
+    version: event.version,
+    atUtc: formatInstant(event.at),
+    atTimeZone: event.at_time_zone,
+    by: event.by_name,
+    byId: event.by_id,
+    data: JSON.parse(event.data),
+    textHash: event.text_hash,
+  }
+}
+
+/** How far the log is sealed. */
+export function headOfLog(db: Kysely<Database>): Promise<Head> {
+  return readHead(db)
+}

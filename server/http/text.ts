@@ -1,0 +1,48 @@
+import { codePoints, Fault, type Field } from './fields.ts'
+import { Type } from './schema.ts'
+
+/** They make a text read in another order than it is written in; a name that needs two directions has them anyway. */
+const reordering = '\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069'
+const reorders = new RegExp(`[${reordering}]`)
+/** A plain pattern has no word for it: the description says it, and the tests of the contract. */
+const canBeSeen =
+  /[[\p{L}\p{N}\p{P}\p{S}]--[\p{Default_Ignorable_Code_Point}\u2800\ufffc\u{13441}\u{13442}\u{1d159}]]/v
+
+/**
+ * What a person writes for others to read: trimmed, 1 to `limit` code points, none that controls or reorders text, one
+ * at least that can be seen; then NFC. Line breaks only if it may have `lines`.
+ */
+export function legibleText(
+  limit: number,
+  { description, examples, lines = false }: { description: string; examples: string[]; lines?: boolean },
+): Field<string> {
+  const controls = `\\u0000-${lines ? '\\u0009\\u000b\\u000c\\u000e-' : ''}\\u001f\\u007f-\\u009f`
+  const controlling = new RegExp(`[${controls}]`)
+  const edge = `[^\\s${controls}${reordering}]`
+  return {
+    schema: Type.String({
+      pattern: `^\\s*${edge}(?:[^${controls}${reordering}]{0,${limit - 2}}${edge})?\\s*$`,
+      description: `${description} White space at both ends is trimmed; then 1 to ${limit} characters (Unicode code points), no control characters${lines ? ' but line breaks' : ''}, none that reorder text (such as U+202E), and at least one letter, digit, punctuation mark or symbol that can be seen. Stored in normalisation form C.`,
+      examples,
+    }),
+    read(value) {
+      if (typeof value !== 'string') return new Fault('type', 'must be a string.')
+      if (!value.isWellFormed()) return new Fault('encoding', 'must be well-formed Unicode.')
+      const trimmed = value.trim()
+      if (trimmed === '') return new Fault('length', 'must not be blank.')
+      if (codePoints(trimmed) > limit) return new Fault('length', `must have at most ${limit} characters.`)
+      if (controlling.test(trimmed)) {
+        return new Fault(
+          'characters',
+          `must not contain control characters${lines ? ' other than line breaks' : ''}.`,
+        )
+      }
+      if (reorders.test(trimmed)) {
+        return new Fault('characters', 'must not contain characters that reorder text.')
+      }
+      if (!canBeSeen.test(trimmed))
+        return new Fault('characters', 'must contain a character that can be seen.')
+      return trimmed.normalize('NFC')
+    },
+  }
+}

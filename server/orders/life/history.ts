@@ -1,0 +1,92 @@
+import type { Kysely } from 'kysely'
+import { listEvents, listEventsOfKinds } from '../../audit/events.ts'
+import type { Principal } from '../../auth/principal.ts'
+import { formatInstant } from '../../clock.ts'
+import type { Database } from '../../db/tables.ts'
+import { describePage, type PageDescription, type PageRequest } from '../../http/paging.ts'
+import { Problem } from '../../http/problems.ts'
+import type { OrderEventKind } from '../order.ts'
+import { refusalOf } from './life.ts'
+import { findDecision } from './store.ts'
+
+export interface OrderEvent {
+  id: string
+  kind: string
+  version: number
+  atUtc: string
+  atTimeZone: string | null
+  by: string
+  byId: number | null
+  text: string | null
+  sequence: number | null
+  hash: string | null
+}
+
+const subjectOf = (id: string) => ({ kind: 'order', id }) as const
+
+/** Throws `order-not-found`. */
+export async function readHistory(
+  db: Kysely<Database>,
+  id: string,
+  request: PageRequest,
+  direction: 'asc' | 'desc',
+): Promise<PageDescription & { items: OrderEvent[] }> {
+  const page = { direction, offset: request.offset, limit: request.pageSize }
+  const { events, totalCount } = await listEvents(db, subjectOf(id), page)
+  if (totalCount === 0 && (await findDecision(db, id, null)) === undefined) {
+    throw new Problem('order-not-found')
+  }
+  const items = events.map((event) => ({
+    id: event.id,
+    kind: event.kind,
+    version: event.version ?? 1,
+    atUtc: formatInstant(event.at),
+    atTimeZone: event.at_time_zone,
+    by: event.by_name,
+    byId: event.by_id,
+    text: event.text,
+    sequence: event.sequence,
+    hash: event.hash,
+  }))
+  return { items, ...describePage(totalCount, request) }
+}
+
+export interface Approval {
+  by: string
+  byId: number | null
+  atUtc: string
+}
+
+const approvalKinds: OrderEventKind[] = ['approval-given', 'approved']
+
+/** Who gave their approval, in the order of the log. */
+export async function approvalsOf(db: Kysely<Database>, id: string): Promise<Approval[]> {
+  const given = await listEventsOfKinds(db, subjectOf(id), approvalKinds)
+  return given.map(({ by_name: by, by_id: byId, at }) => ({ by, byId, atUtc: formatInstant(at) }))
+}
+
+export interface Approvals {
+  required: number
+  given: Approval[]
+  selfApproval: boolean
+  mayApprove: boolean
+  /** Code of the problem that an approval by the caller would be answered with. */
+  reason: string | null
+}
+
+/** Throws `order-not-found`. */
+export async function readApprovals(db: Kysely<Database>, id: string, caller: Principal): Promise<Approvals> {
+  const order = await findDecision(db, id, caller.id)
+  if (order === undefined) throw new Problem('order-not-found')
+  const asked = { byId: caller.id, isService: caller.kind === 'client' }
+  const reason = caller.permissions.has('Orders.Approve')
+    ? refusalOf('approve', order, asked)
+    : 'permission-denied'
+  return {
+    required: order.approvalsNeeded,
+    given: await approvalsOf(db, id),
+    selfApproval: order.selfApproval,
+    mayApprove: reason === undefined,
+    reason: reason ?? null,
+  }
+}

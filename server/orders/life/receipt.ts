@@ -1,0 +1,53 @@
+import type { Kysely } from 'kysely'
+import { listEventsOfKinds } from '../../audit/events.ts'
+import { headOfLog } from '../../audit/seal.ts'
+import type { Receipt } from '../../audit/statements.ts'
+import { formatInstant } from '../../clock.ts'
+import type { Database } from '../../db/tables.ts'
+import { Problem, retryAfter } from '../../http/problems.ts'
+import type { AppDatabase } from '../../operations.ts'
+import { decimalOf, orderStatus } from '../order.ts'
+import { findOrder } from '../store.ts'
+import { approvalsOf } from './history.ts'
+
+/** Events before the approval that may wait to be sealed: what creates at full rate leave in half a second. */
+const sealedForReceipt = 1_000
+
+/**
+ * What the receipt of an order says. An approval that is not sealed yet is sealed now. Throws `order-not-found`,
+ * `order-not-approved` or, while another instance seals, `receipt-not-ready`.
+ */
+export async function makeReceipt(db: AppDatabase, id: string): Promise<Receipt> {
+  const receipt = await readReceipt(db.read, id)
+  if (receipt !== undefined) return receipt
+  await db.write('sealEvents', { limit: sealedForReceipt })
+  const sealed = await readReceipt(db.read, id)
+  if (sealed === undefined) throw new Problem('receipt-not-ready', { headers: retryAfter(1_000) })
+  return sealed
+}
+
+/** Undefined while the approval has no place in the log. */
+async function readReceipt(db: Kysely<Database>, id: string): Promise<Receipt | undefined> {
+  const order = await findOrder(db, id)
+  if (order === undefined) throw new Problem('order-not-found')
+  if (order.status !== orderStatus.Approved) {
+    throw new Problem('order-not-approved', { members: { currentStatus: order.status } })
+  }
+  const [event] = await listEventsOfKinds(db, { kind: 'order', id }, ['approved'])
+  const [creation] = await listEventsOfKinds(db, { kind: 'order', id }, ['created'])
+  if (event?.sequence == null || event.hash === null) return undefined
+  return {
+    order: {
+      id,
+      version: event.version ?? order.version,
+      customer: order.customer,
+      total: decimalOf(order.total),
+      createdBy: order.createdBy,
+      createdById: creation?.by_id ?? null,
+      createdAtUtc: formatInstant(order.createdAtUtc),
+    },
+    approvals: await approvalsOf(db, id),
+    event: { sequence: event.sequence, hash: event.hash },
+    checkpoint: await headOfLog(db),
+  }
+}

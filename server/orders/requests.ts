@@ -1,0 +1,69 @@
+import type { FastifyRequest } from 'fastify'
+import { stampOf } from '../audit/stamp.ts'
+import type { Receipt } from '../audit/statements.ts'
+import { callerOf } from '../auth/principal.ts'
+import { type Clock, parseTimeZone } from '../clock.ts'
+import type { Config } from '../config.ts'
+import { Problem } from '../http/problems.ts'
+import type { HeaderDescription } from '../http/route.ts'
+import type { AppDatabase } from '../operations.ts'
+import { parseOrderId } from './store.ts'
+
+export interface OrderParts {
+  config: Config
+  db: AppDatabase
+  clock: Clock
+  signReceipt: (receipt: Receipt, nowMilliseconds: number) => Promise<string>
+}
+
+/** What the routes of orders take from their requests, and say of them in the description. */
+export const tags = ['Orders']
+export const cacheControl = 'private, no-cache'
+
+export const idParameter = {
+  id: {
+    description: 'Id of the order, in any case. A malformed id is answered like an unknown one.',
+    schema: { type: 'string', format: 'uuid' },
+    example: '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57',
+  },
+}
+export const timeZoneHeader: HeaderDescription = {
+  name: 'Time-Zone',
+  description: 'IANA time zone of the audit stamp; else the user’s own, else the default of the service.',
+  schema: { type: 'string', example: 'Europe/Berlin' },
+}
+export const etagHeader: HeaderDescription = {
+  name: 'ETag',
+  description: 'Row version as a strong entity tag.',
+  schema: { type: 'string', example: '"1"' },
+}
+export const ifNoneMatchHeader: HeaderDescription = {
+  name: 'If-None-Match',
+  description: 'Entity tags that the caller has; a match is answered 304.',
+  schema: { type: 'string', example: '"1"' },
+}
+
+/** The id in the path. Throws `order-not-found` for what is none. */
+export function requireOrderId(request: FastifyRequest): string {
+  const id = parseOrderId((request.params as { id: string }).id)
+  if (id === undefined) throw new Problem('order-not-found')
+  return id
+}
+
+/** Who asks, and when and where. Throws `invalid-time-zone`. */
+export function readStamp(request: FastifyRequest, config: Config, nowMilliseconds: number) {
+  return stampOf(callerOf(request), nowMilliseconds, auditZone(request, config))
+}
+
+/** The zone that the request names, else the user's own, else the default. */
+function auditZone(request: FastifyRequest, config: Config): string {
+  const given = request.headers['time-zone']
+  if (given === undefined) return request.principal?.timeZone ?? config.defaultTimeZone
+  const zone = typeof given === 'string' ? parseTimeZone(given) : undefined
+  if (zone !== undefined) return zone
+  const detail = 'Time-Zone must be an IANA name such as Europe/Berlin.'
+  throw new Problem('invalid-time-zone', {
+    detail,
+    errors: [{ header: 'Time-Zone', code: 'unknown', detail }],
+  })
+}
