@@ -1,10 +1,11 @@
 import type { Server } from 'node:http'
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
-import { type Receipt, signReceipt } from './audit/statements.ts'
+import { registerLog } from './audit/routes.ts'
+import { statementsOf } from './audit/statements.ts'
 import { Directory } from './auth/accounts/directory.ts'
 import { Antiforgery } from './auth/antiforgery.ts'
 import { Authenticator } from './auth/authenticate.ts'
-import { registerGuard } from './auth/guard.ts'
+import { isStillAdmitted, registerGuard } from './auth/guard.ts'
 import { Passwords } from './auth/passwords.ts'
 import { registerSessionRoutes } from './auth/session/routes.ts'
 import { LoginThrottle } from './auth/throttle/throttle.ts'
@@ -19,6 +20,7 @@ import { registerBodies } from './http/body.ts'
 import { registerConnections } from './http/connections.ts'
 import { registerCors } from './http/cors.ts'
 import { answerExpectation, answerParserError, registerErrors } from './http/errors.ts'
+import { Exports } from './http/export.ts'
 import { compileParser, type FieldsTypeProvider, parseQuery } from './http/fields.ts'
 import { type Readiness, registerDraining, registerHealth } from './http/health.ts'
 import { registerJwks } from './http/jwks.ts'
@@ -97,8 +99,10 @@ export async function buildApp(parts: AppParts): Promise<App> {
   }
   registerSessionRoutes(app, authParts)
   registerTokenRoutes(app, authParts)
-  const sign = (receipt: Receipt, now: number) => signReceipt(keys, publicUrl(), receipt, now)
-  registerOrders(app, { config, db, clock, signReceipt: sign })
+  const exports = new Exports((request) => isStillAdmitted(request, authenticator))
+  const statements = statementsOf(keys, publicUrl)
+  registerOrders(app, { config, db, clock, ...statements })
+  registerLog(app, { db, clock, exports, ...statements })
   if (config.development) registerApiBrowser(app, routes, publicUrl)
   return app
 }

@@ -1,3 +1,4 @@
+import { findLogLines } from './audit/lines.ts'
 import { sealEvents } from './audit/seal.ts'
 import {
   addClient,
@@ -84,7 +85,7 @@ export const operations = {
 export const groupedOperations: GroupedOperations = { createOrder: createOrders }
 
 /** Every read that may take long by name: `db.query` takes its types from here. */
-export const reads = { findOrders }
+export const reads = { findOrders, findLogLines }
 
 /** Those that one statement may answer (PostgreSQL). */
 const singleReads = { findOrders: findOrdersAtOnce }

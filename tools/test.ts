@@ -29,6 +29,9 @@ const longest = ['test/browser/', 'test/bench', 'test/faults/', 'test/cli/', 'te
 
 /** What looks at no database, or at SQLite's own parts, need not run twice. */
 const runsOnce = [
+  'test/audit/canonical',
+  'test/audit/statements',
+  'test/audit/verify-log',
   // Starts the service and its baselines; PostgreSQL is one of its own options.
   'test/bench',
   'test/contract/openapi',

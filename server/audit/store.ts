@@ -59,6 +59,20 @@ export async function unsealedEvents(trx: Transaction<Database>, limit: number):
     .execute()
 }
 
+/** Sealed events by their sequences, both ends included. */
+export async function eventsBetween(
+  db: Kysely<Database>,
+  { first, last, direction }: { first: number; last: number; direction: 'asc' | 'desc' },
+): Promise<StoredEvent[]> {
+  return db
+    .selectFrom('events')
+    .selectAll()
+    .where('sequence', '>=', first)
+    .where('sequence', '<=', last)
+    .orderBy('sequence', direction)
+    .execute()
+}
+
 export interface Seal {
   number: number
   sequence: number

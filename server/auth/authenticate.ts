@@ -13,7 +13,7 @@ import {
   sessionCookieName,
   touchIntervalMilliseconds,
 } from './session/cookies.ts'
-import { findSession } from './session/store.ts'
+import { findSession, findStandingSession, type StandingSession } from './session/store.ts'
 import type { AccessTokens, VerifiedToken } from './tokens/tokens.ts'
 
 /**
@@ -49,6 +49,21 @@ export class Authenticator {
     return this.#bearer(fields.length > 1 ? '' : bearerToken(authorization))
   }
 
+  /**
+   * What the caller of a request that was let in may do by now; undefined when its session or token has ended. For
+   * answers that go on for long: it does not count as use of the session, of which any id may serve by then.
+   */
+  async permissionsNow(request: FastifyRequest): Promise<Principal['permissions'] | undefined> {
+    const session = request.principal?.session
+    if (!session) {
+      const credential = await this.authenticate(request)
+      return credential.outcome === 'valid' ? credential.principal.permissions : undefined
+    }
+    const standing = await findStandingSession(this.#db.read, session.id)
+    if (standing === undefined || this.#isOver(standing, this.#clock())) return undefined
+    return this.#directory.permissionsOf(standing.roles)
+  }
+
   /** The session cookie alone, for the routes that never look at Authorization. */
   async session(request: FastifyRequest): Promise<Credential> {
     const presented = presentedSessionId(request)
@@ -63,9 +78,7 @@ export class Authenticator {
     const session = await findSession(this.#db.read, idHash)
     if (session === undefined) return undefined
     const now = this.#clock()
-    const idleEnd = session.lastSeenAt + this.#config.sessionIdleTtlSeconds * 1000
-    if (isRetired(session.retiredAt, now) || idleEnd <= now || session.absoluteExpiresAt <= now)
-      return undefined
+    if (isRetired(session.retiredAt, now) || this.#isOver(session, now)) return undefined
     return {
       id: session.principalId,
       kind: 'user',
@@ -82,6 +95,10 @@ export class Authenticator {
         absoluteExpiresAt: session.absoluteExpiresAt,
       },
     }
+  }
+
+  #isOver({ lastSeenAt, absoluteExpiresAt }: StandingSession, now: number): boolean {
+    return lastSeenAt + this.#config.sessionIdleTtlSeconds * 1000 <= now || absoluteExpiresAt <= now
   }
 
   /** Slides the idle end without holding the request up; returns the last use that is, or is being, written. */

@@ -7,7 +7,7 @@ import { assertWellFormed } from '../http/request-context.ts'
 import type { App } from '../http/route.ts'
 import type { Antiforgery } from './antiforgery.ts'
 import { type Authenticator, type Credential, carriesSessionCookie } from './authenticate.ts'
-import type { Access } from './permissions.ts'
+import { type Access, isPermission } from './permissions.ts'
 import type { Principal, SessionState } from './principal.ts'
 import { clearCookie, sessionCookieName, sessionExpiryHeaders } from './session/cookies.ts'
 
@@ -50,6 +50,16 @@ async function admit(request: FastifyRequest, reply: FastifyReply, parts: GuardP
   else admitCaller(request, reply, parts, access, await parts.authenticator.authenticate(request))
 }
 
+/** Whether a request that was let in, and is still being answered, would be let in now. */
+export async function isStillAdmitted(
+  request: FastifyRequest,
+  authenticator: Authenticator,
+): Promise<boolean> {
+  const { access } = request.routeOptions.config
+  const held = await authenticator.permissionsNow(request)
+  return held !== undefined && (!isPermission(access) || held.has(access))
+}
+
 function admitPublic(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -79,7 +89,7 @@ function admitCaller(
   if (principal.session !== null) announceExpiry(reply, principal.session, parts.config)
   consumeCallerLimit(request, reply, parts.limits, principal)
   if (principal.via === 'session' && isUnsafe(request.method)) assertNotForged(request, parts, principal)
-  if (access !== 'session' && access !== 'authenticated' && !principal.permissions.has(access)) {
+  if (isPermission(access) && !principal.permissions.has(access)) {
     throw new Problem('permission-denied', {
       detail: `The permission ${access} is needed.`,
       members: { permission: access },

@@ -12,8 +12,8 @@ export type Permission = (typeof permissions)[number]
 /** A decision about who decides is a person's: whatever roles a service has, it does not hold these. */
 export const permissionsOfPeople: readonly Permission[] = ['Policy.Manage']
 
-export function isPermission(text: string): text is Permission {
-  return (permissions as readonly string[]).includes(text)
+export function isPermission(text: string | undefined): text is Permission {
+  return (permissions as readonly (string | undefined)[]).includes(text)
 }
 
 /** Who may call a route. Every route declares one; the service does not start otherwise. */

@@ -10,7 +10,10 @@ import type { App } from './route.ts'
  * thousands, and Node keeps each for as long as the connection, answered or not.
  */
 const waitingLimit = 32
-/** From the headers of a request to the last byte of its answer. An answer that takes longer is not being read. */
+/**
+ * From the headers of a request, or the last portion of a stream, to the last byte of its answer. An answer that takes
+ * longer is not being read.
+ */
 export const exchangeLimitMilliseconds = 120_000
 const lookIntervalMilliseconds = 2_000
 /** Answers of this size count until they have been read. What one caller has not read may be so many bytes. */
@@ -37,6 +40,11 @@ class Connection {
     return true
   }
 
+  /** The answer under way makes progress. */
+  keep(): void {
+    this.startedAt = this.#monotonic()
+  }
+
   leave(answer: ServerResponse, isWritable: boolean): void {
     if (answer !== this.current) return
     this.current = undefined
@@ -59,6 +67,11 @@ const bySocket = new WeakMap<Socket, Connection>()
 /** The answer under way on the connection. */
 export function answerOn(socket: Socket): ServerResponse | undefined {
   return bySocket.get(socket)?.current
+}
+
+/** For an answer that is sent in portions, when its caller takes the next. */
+export function keepAnswering(socket: Socket): void {
+  bySocket.get(socket)?.keep()
 }
 
 export interface ConnectionSettings {

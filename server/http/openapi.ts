@@ -43,6 +43,7 @@ export function describeApi(routes: readonly RouteOptions[], serverUrl: string):
     servers: [{ url: serverUrl }],
     tags: [
       { name: 'Orders', description: 'Create, list, read and approve orders.' },
+      { name: 'Log', description: 'The log of all changes, and signed statements of it.' },
       { name: 'Authentication', description: 'Sessions, token pairs and client credentials.' },
       { name: 'Operations', description: 'Probes and public keys.' },
     ],
@@ -162,6 +163,11 @@ function contentOf(schema: unknown, components: Components): Json {
   return { 'application/json': { schema: components.reference(schema), example: exampleOf(schema) } }
 }
 
+function exportsOf({ config }: RouteOptions): Json {
+  const schema = { type: 'string', description: 'Everything, as a stream; parameters of pages are ignored.' }
+  return Object.fromEntries((config?.exports ?? []).map((type) => [type, { schema }]))
+}
+
 function successes(route: RouteOptions, components: Components): Json {
   const { response = {} } = route.schema ?? {}
   return Object.fromEntries(
@@ -174,7 +180,8 @@ function successes(route: RouteOptions, components: Components): Json {
           ...(route.config?.isForAll || route.config?.limit === 'exempt' ? [] : rateLimitHeaders),
           ...headersOf(route, Number(status)),
         ]),
-        content: schema.type === 'null' ? undefined : contentOf(schema, components),
+        content:
+          schema.type === 'null' ? undefined : { ...contentOf(schema, components), ...exportsOf(route) },
       },
     ]),
   )
@@ -289,6 +296,9 @@ function problemsOf(route: RouteOptions): ProblemCode[] {
   ]
 }
 
+/** Conflicts that end by themselves. */
+const conflictsThatPass: readonly ProblemCode[] = ['idempotency-in-progress', 'export-running']
+
 function describeProblem(
   status: number,
   codes: ProblemCode[],
@@ -297,7 +307,7 @@ function describeProblem(
 ): Json {
   const [first] = codes
   if (first === undefined) throw new Error('a status without a problem')
-  const waits = status === 429 || status === 503 || codes.includes('idempotency-in-progress')
+  const waits = status === 429 || status === 503 || codes.some((code) => conflictsThatPass.includes(code))
   return {
     description: codes.map((code) => `\`${code}\`: ${catalogue[code].title}.`).join(' '),
     headers: describeHeaders([

@@ -1,3 +1,4 @@
+import type { FastifyReply } from 'fastify'
 import { Fault, type Field, int32Schema, named, parseQuery, readInt32 } from './fields.ts'
 import { type Schema, Type } from './schema.ts'
 
@@ -128,6 +129,11 @@ export function describePage(totalCount: number, request: PageRequest | null): P
     hasPreviousPage: pageNumber > 1 && totalPages > 0,
     hasNextPage: pageNumber < totalPages,
   }
+}
+
+/** A page that is JSON text already. */
+export function sendJson(reply: FastifyReply, json: string): FastifyReply {
+  return reply.header('content-type', 'application/json; charset=utf-8').send(json)
 }
 
 export const linkHeader = {

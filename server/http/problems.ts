@@ -141,6 +141,11 @@ export const catalogue = {
     title: 'The first request with this key is still running',
     remedy: 'Repeat the same request after `Retry-After` seconds.',
   },
+  'export-running': {
+    status: 409,
+    title: 'Another export of yours is running',
+    remedy: 'Read it to its end, or end it, and ask again. A caller has one at a time.',
+  },
   'precondition-failed': {
     status: 412,
     title: 'It has changed since it was read',

@@ -28,6 +28,9 @@ export type LimitPolicy =
   | 'own'
   | 'exempt'
 
+/** Forms in which a list can be had whole (export.ts). */
+export type ExportType = 'application/jsonl' | 'text/csv'
+
 /** A header that an operation reads or sends, for the description. */
 export interface HeaderDescription {
   name: string
@@ -46,6 +49,8 @@ declare module 'fastify' {
     clearsStaleCookie?: boolean
     /** Problems that this operation can answer besides those that its access, limit and body imply. */
     problems?: readonly ProblemCode[]
+    /** Forms other than JSON in which the answer can be had, by Accept. */
+    exports?: readonly ExportType[]
     /** Good answers may be kept by any cache, and so say nothing of the request (shared-caches.ts). */
     isForAll?: boolean
     requestHeaders?: readonly HeaderDescription[]

@@ -27,7 +27,8 @@ export function registerSecurityHeaders(app: App, config: Config): void {
     reply.headers(headers)
     // A spelling with escapes leads to the same route.
     const isApi = request.raw.url?.startsWith('/v1/') || request.routeOptions.url?.startsWith('/v1/')
-    if (isApi) reply.header('vary', vary)
+    const hasForms = request.routeOptions.config?.exports !== undefined
+    if (isApi) reply.header('vary', hasForms ? `${vary}, Accept` : vary)
     done()
   })
 }

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { stampOf } from '../audit/stamp.ts'
-import type { Receipt } from '../audit/statements.ts'
+import type { Statements } from '../audit/statements.ts'
 import { callerOf } from '../auth/principal.ts'
 import { type Clock, parseTimeZone } from '../clock.ts'
 import type { Config } from '../config.ts'
@@ -13,7 +13,7 @@ export interface OrderParts {
   config: Config
   db: AppDatabase
   clock: Clock
-  signReceipt: (receipt: Receipt, nowMilliseconds: number) => Promise<string>
+  signReceipt: Statements['signReceipt']
 }
 
 /** What the routes of orders take from their requests, and say of them in the description. */

@@ -8,7 +8,7 @@ import {
   readIdempotency,
   replayedHeader,
 } from '../http/idempotency.ts'
-import { linkHeader, pageLinks } from '../http/paging.ts'
+import { linkHeader, pageLinks, sendJson } from '../http/paging.ts'
 import { matchesNone, versionTag } from '../http/preconditions.ts'
 import { Problem } from '../http/problems.ts'
 import type { App } from '../http/route.ts'
@@ -164,10 +164,6 @@ function registerOverview(app: App, { db, clock }: OrderParts): void {
       }
     },
   })
-}
-
-function sendJson(reply: FastifyReply, json: string): FastifyReply {
-  return reply.header('content-type', 'application/json; charset=utf-8').send(json)
 }
 
 /** What has no version of its own is tagged with a hash of what would be sent. */

@@ -212,6 +212,13 @@ describe('the live description', () => {
       await bearer.get('/v1/orders/summary?days=367')
       await anybody.get('/v1/orders/summary')
 
+      for (const path of ['/v1/log', '/v1/log/checkpoint']) {
+        await bearer.get(path)
+        await bearer.get(`${path}?after=-1`)
+        await viewer.get(path)
+        await anybody.get(path)
+      }
+
       const order = `/v1/orders/${created.body.id}`
       await bearer.get(order)
       await bearer.get(order, { 'if-none-match': '"1"' })

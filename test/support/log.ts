@@ -1,6 +1,11 @@
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import type { LogLine } from '../../server/audit/chain.ts'
+import { eventRow } from '../../server/audit/event.ts'
 import { type SigningKeys, signingKeysOf } from '../../server/auth/tokens/keys.ts'
+import { newOrderedId, newSalt } from '../../server/ids.ts'
+import type { AppDatabase } from '../../server/operations.ts'
+import { withRawDatabase } from './database.ts'
+import type { Service } from './service.ts'
 
 /** What a line of a log says that no rule makes. */
 export type LogContent = Omit<LogLine, 'sequence' | 'textHash' | 'hash'>
@@ -52,3 +57,32 @@ export async function* inPortions(bytes: Buffer, length = 65_536): AsyncGenerato
 
 export const makeSigningKeys = (algorithm: SigningKeys['algorithm'] = 'RS256'): Promise<SigningKeys> =>
   signingKeysOf([generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey], algorithm)
+
+/** Seals what waits. */
+export async function seal(db: Pick<AppDatabase, 'write'>): Promise<void> {
+  while ((await db.write('sealEvents', { limit: 1_000 })) > 0);
+}
+
+/** Sealed events of orders that no table of orders has, each with a text of some 4 KB. */
+export async function addEvents(
+  { db, databaseUrl }: Pick<Service, 'db' | 'databaseUrl'>,
+  count: number,
+): Promise<void> {
+  const now = 1_795_000_000_000
+  const { kind, data, by, byId, atTimeZone: timeZone } = orderEvent
+  const events = Array.from({ length: count }, (_, index) => {
+    const stamp = { eventId: newOrderedId(now), nowMilliseconds: now, timeZone, by, byId }
+    const words = { text: `Note ${index}:\u2028"déjà vu" ${'\u{1f600}'.repeat(960)}`, salt: newSalt() }
+    const subject = { kind: 'order', id: newOrderedId(now) } as const
+    return eventRow(stamp, { kind, subject, version: 1, data: { ...data }, words })
+  })
+  await withRawDatabase(databaseUrl, async (raw) => {
+    for (let done = 0; done < count; done += 1_000) {
+      await raw
+        .insertInto('events')
+        .values(events.slice(done, done + 1_000))
+        .execute()
+    }
+  })
+  await seal(db)
+}

@@ -5,16 +5,20 @@ import { Problem } from '../../http/problems.ts'
 import { type CheckedCredentials, confirmCredentials } from '../accounts/store.ts'
 import { rolesOf } from '../roles/store.ts'
 
-/** A session that its account stands behind, found by the hash of a presented id. Instants in milliseconds. */
-export interface StoredSession {
+/** A session that its account stands behind. Instants in milliseconds. */
+export interface StandingSession {
+  roles: string[]
+  lastSeenAt: number
+  absoluteExpiresAt: number
+}
+
+/** A session found by the hash of a presented id. */
+export interface StoredSession extends StandingSession {
   sessionId: string
   principalId: number
   userName: string
   timeZone: string | null
-  roles: string[]
   antiforgeryBinding: string
-  lastSeenAt: number
-  absoluteExpiresAt: number
   /** End of the presented id's grace period, or null while it is current. */
   retiredAt: number | null
 }
@@ -46,6 +50,22 @@ const selectSession = prepared((db, { idHash }: { idHash: string }) =>
     .whereRef('sessions.credentials_epoch', '=', 'principals.credentials_epoch')
     .where('principals.enabled', '=', sql.lit(1)),
 )
+
+/** By its own id. Undefined as of `findSession`. */
+export async function findStandingSession(
+  db: Kysely<Database>,
+  sessionId: string,
+): Promise<StandingSession | undefined> {
+  const row = await db
+    .selectFrom('sessions')
+    .innerJoin('principals', 'principals.id', 'principal_id')
+    .select(['roles', 'last_seen_at as lastSeenAt', 'absolute_expires_at as absoluteExpiresAt'])
+    .where('sessions.id', '=', sessionId)
+    .whereRef('sessions.credentials_epoch', '=', 'principals.credentials_epoch')
+    .where('enabled', '=', 1)
+    .executeTakeFirst()
+  return row && { ...row, roles: JSON.parse(row.roles) }
+}
 
 export interface CreateSessionInput extends CheckedCredentials {
   sessionId: string

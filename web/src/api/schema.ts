@@ -448,6 +448,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The log of all changes
+         * @description Every sealed event, by sequence. To `Accept: application/jsonl` it is an export: every event after `after`, one JSON text a line, as a stream.
+         */
+        get: operations["listLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/log/checkpoint": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A signed statement of how far the log goes
+         * @description Keep it where the operator of the service cannot reach: docs/auditing.md says why.
+         */
+        get: operations["getLogCheckpoint"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -632,6 +672,99 @@ export interface components {
          */
         JsonWebKeySet: {
             keys: components["schemas"]["JsonWebKey"][];
+        };
+        LogCheckpoint: {
+            /**
+             * @description A JWS (typ `countersign-checkpoint+jwt`) over iss, size, hash and iat, verified with the keys of /.well-known/jwks.json. Whoever keeps it notices any later change of the first `size` events.
+             * @example header.payload.signature
+             */
+            checkpoint: string;
+        };
+        /** @description An event of the log. It is never changed, but for a text that is erased. */
+        LogEvent: {
+            /**
+             * @description Place in the log, from 1 without gaps.
+             * @example 1043
+             */
+            sequence: number;
+            /**
+             * Format: uuid
+             * @description Id of the event.
+             * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a58
+             */
+            id: string;
+            /**
+             * @description What happened. Further kinds may come.
+             * @example approved
+             */
+            kind: string;
+            /** @description To what. */
+            subject: {
+                /**
+                 * @description order, account, role, policy or log; may grow.
+                 * @example order
+                 */
+                kind: string;
+                /**
+                 * @description Which one.
+                 * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
+                 */
+                id: string;
+            };
+            /**
+             * @description Row version of the order afterwards; null for other subjects.
+             * @example 2
+             */
+            version: number | null;
+            /**
+             * Format: date-time
+             * @description When.
+             * @example 2026-11-20T10:00:00.000Z
+             */
+            atUtc: string;
+            /**
+             * @description IANA time zone of who did it.
+             * @example Europe/Berlin
+             */
+            atTimeZone: string | null;
+            /**
+             * @description User name or clientId, or `machine:` and the account of the machine that ran a command.
+             * @example admin
+             */
+            by: string;
+            /**
+             * @description Id of that account; null for a command.
+             * @example 1
+             */
+            byId: number | null;
+            /**
+             * @description What was decided on, by kind; of an order its customer and its total as a decimal string.
+             * @example {
+             *       "customer": "Acme",
+             *       "total": "1250.5"
+             *     }
+             */
+            data: Record<string, never>;
+            /**
+             * @description Hex SHA-256 of the bytes of the salt followed by the text; null where there was none.
+             * @example null
+             */
+            textHash: string | null;
+            /**
+             * @description 16 bytes, hex. Null also where the text was erased.
+             * @example null
+             */
+            textSalt: string | null;
+            /**
+             * @description Reason or note; null also where it was erased.
+             * @example null
+             */
+            text: string | null;
+            /**
+             * @description Hex SHA-256 that binds the event to all before it; docs/auditing.md says how.
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            hash: string;
         };
         /** @description Signs a browser in. */
         LoginSessionCommand: {
@@ -860,6 +993,34 @@ export interface components {
              */
             total: number | string;
         };
+        PaginatedListOfLogEvent: {
+            items: components["schemas"]["LogEvent"][];
+            /**
+             * @description Number of this page, from 1.
+             * @example 1
+             */
+            pageNumber: number | string;
+            /**
+             * @description Pages in all; 0 when nothing matches.
+             * @example 13
+             */
+            totalPages: number | string;
+            /**
+             * @description Matches in all; always sent.
+             * @example 250
+             */
+            totalCount?: number | string;
+            /**
+             * @description Always sent.
+             * @example false
+             */
+            hasPreviousPage?: boolean;
+            /**
+             * @description Always sent.
+             * @example true
+             */
+            hasNextPage?: boolean;
+        };
         PaginatedListOfOrderEvent: {
             items: components["schemas"]["OrderEvent"][];
             /**
@@ -946,7 +1107,7 @@ export interface components {
             limit?: number;
         };
         /** @description Kind of problem, for programs. The list grows: treat a code that you do not know by its status. */
-        ProblemCode: ("malformed-json" | "validation-failed" | "invalid-filter" | "filter-too-expensive" | "result-too-large" | "invalid-time-zone" | "invalid-idempotency-key" | "bad-request" | "authentication-required" | "invalid-credentials" | "invalid-client" | "invalid-refresh-token" | "permission-denied" | "csrf-token-missing" | "csrf-token-invalid" | "cross-site-request" | "self-approval" | "service-approval" | "not-the-creator" | "route-not-found" | "order-not-found" | "method-not-allowed" | "request-timeout" | "order-not-pending" | "already-approved-by-you" | "order-not-approved" | "concurrency-conflict" | "idempotency-in-progress" | "precondition-failed" | "body-too-large" | "uri-too-long" | "unsupported-media-type" | "expectation-failed" | "misdirected-request" | "idempotency-key-reused" | "rate-limited" | "too-many-attempts" | "precondition-required" | "headers-too-large" | "internal-error" | "database-unavailable" | "receipt-not-ready" | "overloaded" | "shutting-down") | string;
+        ProblemCode: ("malformed-json" | "validation-failed" | "invalid-filter" | "filter-too-expensive" | "result-too-large" | "invalid-time-zone" | "invalid-idempotency-key" | "bad-request" | "authentication-required" | "invalid-credentials" | "invalid-client" | "invalid-refresh-token" | "permission-denied" | "csrf-token-missing" | "csrf-token-invalid" | "cross-site-request" | "self-approval" | "service-approval" | "not-the-creator" | "route-not-found" | "order-not-found" | "method-not-allowed" | "request-timeout" | "order-not-pending" | "already-approved-by-you" | "order-not-approved" | "concurrency-conflict" | "idempotency-in-progress" | "export-running" | "precondition-failed" | "body-too-large" | "uri-too-long" | "unsupported-media-type" | "expectation-failed" | "misdirected-request" | "idempotency-key-reused" | "rate-limited" | "too-many-attempts" | "precondition-required" | "headers-too-large" | "internal-error" | "database-unavailable" | "receipt-not-ready" | "overloaded" | "shutting-down") | string;
         /** @description Uses a refresh token, once. */
         RefreshTokenCommand: {
             /**
@@ -9362,6 +9523,738 @@ export interface operations {
                      *       "detail": "Repeat the request after `Retry-After` seconds.",
                      *       "instance": "/v1/orders",
                      *       "code": "receipt-not-ready",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listLog: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only events after this sequence.
+                 * @example 0
+                 */
+                after?: number | string;
+                /**
+                 * @description Page to return, from 1; past the end there are no items.
+                 * @example 1
+                 */
+                pageNumber?: number | string;
+                /**
+                 * @description Items per page; more than 100 is taken as 100.
+                 * @example 20
+                 */
+                pageSize?: number | string;
+                /**
+                 * @description Sort direction: Asc or Desc in any case, or the number. Without it: Asc, the first event first.
+                 * @example Desc
+                 */
+                order?: components["schemas"]["EOrderDirection"] | string;
+            };
+            header?: {
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description The first, previous, next and last page (RFC 8288), as far as there are such. */
+                    Link?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "sequence": 1043,
+                     *           "id": "019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a58",
+                     *           "kind": "approved",
+                     *           "subject": {
+                     *             "kind": "order",
+                     *             "id": "019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57"
+                     *           },
+                     *           "version": 2,
+                     *           "atUtc": "2026-11-20T10:00:00.000Z",
+                     *           "atTimeZone": "Europe/Berlin",
+                     *           "by": "admin",
+                     *           "byId": 1,
+                     *           "data": {
+                     *             "customer": "Acme",
+                     *             "total": "1250.5"
+                     *           },
+                     *           "textHash": null,
+                     *           "textSalt": null,
+                     *           "text": null,
+                     *           "hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+                     *         }
+                     *       ],
+                     *       "pageNumber": 1,
+                     *       "totalPages": 13,
+                     *       "totalCount": 250,
+                     *       "hasPreviousPage": false,
+                     *       "hasNextPage": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PaginatedListOfLogEvent"];
+                    "application/jsonl": string;
+                };
+            };
+            /** @description `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. */
+            400: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/bad-request",
+                     *       "title": "The request is not valid HTTP",
+                     *       "status": 400,
+                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "bad-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `authentication-required`: No valid credential. */
+            401: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The challenge. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/authentication-required",
+                     *       "title": "No valid credential",
+                     *       "status": 401,
+                     *       "detail": "Sign in, refresh the token, or send `Authorization: Bearer <token>`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "authentication-required",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `permission-denied`: The caller lacks a permission. */
+            403: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/permission-denied",
+                     *       "title": "The caller lacks a permission",
+                     *       "status": 403,
+                     *       "detail": "Ask an administrator for a role that holds the permission named in `permission`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "permission-denied",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout`: The request did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/request-timeout",
+                     *       "title": "The request did not arrive in time",
+                     *       "status": 408,
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "request-timeout",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `export-running`: Another export of yours is running. */
+            409: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/export-running",
+                     *       "title": "Another export of yours is running",
+                     *       "status": 409,
+                     *       "detail": "Read it to its end, or end it, and ask again. A caller has one at a time.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "export-running",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `uri-too-long`: The URL is too long. */
+            414: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/uri-too-long",
+                     *       "title": "The URL is too long",
+                     *       "status": 414,
+                     *       "detail": "A URL can have at most 8 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "uri-too-long",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `expectation-failed`: The Expect header cannot be met. */
+            417: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/expectation-failed",
+                     *       "title": "The Expect header cannot be met",
+                     *       "status": 417,
+                     *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "expectation-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `misdirected-request`: This server does not serve that host. */
+            421: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/misdirected-request",
+                     *       "title": "This server does not serve that host",
+                     *       "status": 421,
+                     *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "misdirected-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/rate-limited",
+                     *       "title": "Too many requests",
+                     *       "status": 429,
+                     *       "detail": "Wait `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "rate-limited",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large`: The header block is too large. */
+            431: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/headers-too-large",
+                     *       "title": "The header block is too large",
+                     *       "status": 431,
+                     *       "detail": "A header block can have at most 16 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "headers-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal-error`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/internal-error",
+                     *       "title": "Something went wrong on our side",
+                     *       "status": 500,
+                     *       "detail": "Report the `requestId`; the log has the cause.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "internal-error",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `overloaded`: Too much work is waiting. `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. */
+            503: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/overloaded",
+                     *       "title": "Too much work is waiting",
+                     *       "status": 503,
+                     *       "detail": "Repeat the request after `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "overloaded",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getLogCheckpoint: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "checkpoint": "header.payload.signature"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LogCheckpoint"];
+                };
+            };
+            /** @description `bad-request`: The request is not valid HTTP. */
+            400: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/bad-request",
+                     *       "title": "The request is not valid HTTP",
+                     *       "status": 400,
+                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "bad-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `authentication-required`: No valid credential. */
+            401: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The challenge. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/authentication-required",
+                     *       "title": "No valid credential",
+                     *       "status": 401,
+                     *       "detail": "Sign in, refresh the token, or send `Authorization: Bearer <token>`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "authentication-required",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `permission-denied`: The caller lacks a permission. */
+            403: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/permission-denied",
+                     *       "title": "The caller lacks a permission",
+                     *       "status": 403,
+                     *       "detail": "Ask an administrator for a role that holds the permission named in `permission`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "permission-denied",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout`: The request did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/request-timeout",
+                     *       "title": "The request did not arrive in time",
+                     *       "status": 408,
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "request-timeout",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `uri-too-long`: The URL is too long. */
+            414: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/uri-too-long",
+                     *       "title": "The URL is too long",
+                     *       "status": 414,
+                     *       "detail": "A URL can have at most 8 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "uri-too-long",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `expectation-failed`: The Expect header cannot be met. */
+            417: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/expectation-failed",
+                     *       "title": "The Expect header cannot be met",
+                     *       "status": 417,
+                     *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "expectation-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `misdirected-request`: This server does not serve that host. */
+            421: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/misdirected-request",
+                     *       "title": "This server does not serve that host",
+                     *       "status": 421,
+                     *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "misdirected-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/rate-limited",
+                     *       "title": "Too many requests",
+                     *       "status": 429,
+                     *       "detail": "Wait `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "rate-limited",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large`: The header block is too large. */
+            431: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/headers-too-large",
+                     *       "title": "The header block is too large",
+                     *       "status": 431,
+                     *       "detail": "A header block can have at most 16 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "headers-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal-error`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/internal-error",
+                     *       "title": "Something went wrong on our side",
+                     *       "status": 500,
+                     *       "detail": "Report the `requestId`; the log has the cause.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "internal-error",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. */
+            503: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/database-unavailable",
+                     *       "title": "The database cannot be reached",
+                     *       "status": 503,
+                     *       "detail": "Repeat the request after `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "database-unavailable",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
                      *     }
                      */

@@ -1,0 +1,38 @@
+import type { Kysely } from 'kysely'
+import type { Database } from '../db/tables.ts'
+import { lineOf } from './seal.ts'
+import { eventsBetween, readHead, type StoredEvent } from './store.ts'
+
+export interface LinesRequest {
+  /** Lines of this sequence and before it do not count. */
+  after: number
+  direction: 'asc' | 'desc'
+  /** How many to leave out, in that direction, and how many to take at most. */
+  offset: number
+  limit: number
+}
+
+/**
+ * A page of the log, each line as the JSON text of the export, and how many lines there are after `after`. Sequences have
+ * no gaps: a page is a range of them, wherever it lies.
+ */
+export async function findLogLines(
+  snapshot: Kysely<Database>,
+  { after, direction, offset, limit }: LinesRequest,
+): Promise<{ lines: string[]; totalCount: number }> {
+  const { size } = await readHead(snapshot)
+  const first = direction === 'asc' ? after + offset + 1 : Math.max(after, size - offset - limit) + 1
+  const last = direction === 'asc' ? Math.min(size, after + offset + limit) : size - offset
+  const events = first <= last ? await eventsBetween(snapshot, { first, last, direction }) : []
+  return { lines: events.map(exportLine), totalCount: Math.max(0, size - after) }
+}
+
+/** What cannot be said is no JSON, for `log verify` to find; nothing that the service writes is such. */
+function exportLine(event: StoredEvent): string {
+  const { text_salt: textSalt, text, hash, sequence } = event
+  try {
+    return JSON.stringify({ ...lineOf(event, Number(sequence)), textSalt, text, hash })
+  } catch {
+    return `event ${sequence} cannot be read`
+  }
+}

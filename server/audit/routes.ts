@@ -1,0 +1,75 @@
+import { callerOf } from '../auth/principal.ts'
+import type { Clock } from '../clock.ts'
+import { acceptedExport, type Exports } from '../http/export.ts'
+import { linkHeader, pageLinks, pageRequest, sendJson } from '../http/paging.ts'
+import type { App } from '../http/route.ts'
+import type { AppDatabase } from '../operations.ts'
+import type { Head } from './chain.ts'
+import { exportLog, listLog } from './log.ts'
+import { ListLogQuery, LogCheckpoint, PaginatedListOfLogEvent } from './schemas.ts'
+import { headOfLog } from './seal.ts'
+
+export interface LogParts {
+  db: AppDatabase
+  clock: Clock
+  exports: Exports
+  signCheckpoint(head: Head, nowMilliseconds: number): Promise<string>
+}
+
+const tags = ['Log']
+const exportTypes = ['application/jsonl'] as const
+
+export function registerLog(app: App, parts: LogParts): void {
+  registerListLog(app, parts)
+  registerCheckpoint(app, parts)
+}
+
+function registerListLog(app: App, { db, exports }: LogParts): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/log',
+    config: {
+      access: 'Log.Read',
+      problems: ['overloaded', 'export-running'],
+      exports: exportTypes,
+      responseHeaders: { 200: [linkHeader] },
+    },
+    schema: {
+      operationId: 'listLog',
+      summary: 'The log of all changes',
+      description:
+        'Every sealed event, by sequence. To `Accept: application/jsonl` it is an export: every event after `after`, one JSON text a line, as a stream.',
+      tags,
+      querystring: ListLogQuery,
+      response: { 200: PaginatedListOfLogEvent },
+    },
+    handler: async (request, reply) => {
+      const { after = 0, order: direction = 'asc', pageNumber, pageSize } = request.query
+      const caller = String(callerOf(request).id)
+      const type = acceptedExport(request, exportTypes)
+      if (type !== undefined) {
+        return exports.send(request, reply, { type, fileName: 'log', portions: exportLog(db, after, caller) })
+      }
+      const page = pageRequest(pageNumber, pageSize)
+      const { json, description } = await listLog(db, { after, direction, page }, caller)
+      reply.headers(pageLinks('/v1/log', request.raw.url, ListLogQuery, description))
+      return sendJson(reply, json)
+    },
+  })
+}
+
+function registerCheckpoint(app: App, { db, clock, signCheckpoint }: LogParts): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/log/checkpoint',
+    config: { access: 'Log.Read' },
+    schema: {
+      operationId: 'getLogCheckpoint',
+      summary: 'A signed statement of how far the log goes',
+      description: 'Keep it where the operator of the service cannot reach: docs/auditing.md says why.',
+      tags,
+      response: { 200: LogCheckpoint },
+    },
+    handler: async () => ({ checkpoint: await signCheckpoint(await headOfLog(db.read), clock()) }),
+  })
+}

@@ -1,0 +1,117 @@
+import { Fault, type Field, instantSchema, named, queryOf } from '../http/fields.ts'
+import { directionField, pageNumberField, pageSchema, pageSizeField } from '../http/paging.ts'
+import { Type } from '../http/schema.ts'
+
+const nullable = (type: string, keywords: Record<string, unknown>) =>
+  Type.Unsafe<unknown>({ type: [type, 'null'], ...keywords })
+
+const LogEvent = named(
+  'LogEvent',
+  Type.Object(
+    {
+      sequence: Type.Unsafe<number>({
+        type: 'integer',
+        minimum: 1,
+        description: 'Place in the log, from 1 without gaps.',
+        examples: [1043],
+      }),
+      id: Type.String({
+        format: 'uuid',
+        description: 'Id of the event.',
+        examples: ['019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a58'],
+      }),
+      kind: Type.String({ description: 'What happened. Further kinds may come.', examples: ['approved'] }),
+      subject: Type.Object(
+        {
+          kind: Type.String({
+            description: 'order, account, role, policy or log; may grow.',
+            examples: ['order'],
+          }),
+          id: Type.String({
+            description: 'Which one.',
+            examples: ['019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57'],
+          }),
+        },
+        { description: 'To what.' },
+      ),
+      version: nullable('integer', {
+        description: 'Row version of the order afterwards; null for other subjects.',
+        examples: [2],
+      }),
+      atUtc: instantSchema({ description: 'When.', examples: ['2026-11-20T10:00:00.000Z'] }),
+      atTimeZone: nullable('string', {
+        description: 'IANA time zone of who did it.',
+        examples: ['Europe/Berlin'],
+      }),
+      by: Type.String({
+        description:
+          'User name or clientId, or `machine:` and the account of the machine that ran a command.',
+        examples: ['admin'],
+      }),
+      byId: nullable('integer', { description: 'Id of that account; null for a command.', examples: [1] }),
+      data: Type.Unsafe<Record<string, unknown>>({
+        type: 'object',
+        description:
+          'What was decided on, by kind; of an order its customer and its total as a decimal string.',
+        examples: [{ customer: 'Acme', total: '1250.5' }],
+      }),
+      textHash: nullable('string', {
+        description: 'Hex SHA-256 of the bytes of the salt followed by the text; null where there was none.',
+        examples: [null],
+      }),
+      textSalt: nullable('string', {
+        description: '16 bytes, hex. Null also where the text was erased.',
+        examples: [null],
+      }),
+      text: nullable('string', {
+        description: 'Reason or note; null also where it was erased.',
+        examples: [null],
+      }),
+      hash: Type.String({
+        pattern: '^[0-9a-f]{64}$',
+        description: 'Hex SHA-256 that binds the event to all before it; docs/auditing.md says how.',
+        examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+      }),
+    },
+    { description: 'An event of the log. It is never changed, but for a text that is erased.' },
+  ),
+)
+
+export const PaginatedListOfLogEvent = pageSchema('PaginatedListOfLogEvent', LogEvent)
+
+/** A JSON integer goes further than the log ever will. */
+const sequencePattern = /^(?:0|[1-9]\d{0,14})$/
+
+const afterField: Field<number> = {
+  schema: Type.Unsafe<number>({
+    type: ['integer', 'string'],
+    pattern: sequencePattern.source,
+    minimum: 0,
+    maximum: 999_999_999_999_999,
+    default: 0,
+    description: 'Only events after this sequence.',
+    examples: [0],
+  }),
+  read(value) {
+    const isSequence = sequencePattern.test(String(value))
+    return isSequence ? Number(value) : new Fault('type', 'must be a whole number from 0.')
+  },
+}
+
+export const ListLogQuery = queryOf({
+  after: afterField,
+  pageNumber: pageNumberField,
+  pageSize: pageSizeField,
+  order: directionField('Without it: Asc, the first event first.'),
+})
+
+export const LogCheckpoint = named(
+  'LogCheckpoint',
+  Type.Object({
+    checkpoint: Type.String({
+      description:
+        'A JWS (typ `countersign-checkpoint+jwt`) over iss, size, hash and iat, verified with the keys of /.well-known/jwks.json. Whoever keeps it notices any later change of the first `size` events.',
+      examples: ['header.payload.signature'],
+    }),
+  }),
+)

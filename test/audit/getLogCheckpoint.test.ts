@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { readCheckpoint, signReceipt } from '../../server/audit/statements.ts'
+import type { Client } from '../support/client.ts'
+import { decode, parts, verifyElsewhere } from '../support/forge.ts'
+import { addEvents } from '../support/log.ts'
+import { tableOfRoutes } from '../support/routes.ts'
+import { publicUrl, type Service, startService } from '../support/service.ts'
+
+describe('getLogCheckpoint', () => {
+  let service: Service
+  let admin: Client
+  before(async () => {
+    service = await startService()
+    await addEvents(service, 3)
+    admin = await service.bearer('admin')
+  })
+  after(() => service.close())
+
+  it('is signed by a published key, and covers the log up to its newest event', async () => {
+    const { status, body, headers } = await admin.get('/v1/log/checkpoint')
+    assert.equal(status, 200)
+    assert.deepEqual(Object.keys(body), ['checkpoint'])
+    assert.equal(headers.get('cache-control'), 'no-store')
+    const { body: page } = await admin.get('/v1/log?order=Desc&pageSize=1')
+    const [{ sequence, hash }] = page.items
+    const { iat, ...claims } = decode(parts(body.checkpoint)[1])
+    assert.deepEqual(claims, { iss: publicUrl, size: sequence, hash })
+    assert.equal(iat, Math.floor(service.now() / 1000))
+    const { body: jwks } = await service.client().get('/.well-known/jwks.json')
+    assert.deepEqual(await readCheckpoint(body.checkpoint, jwks), { size: sequence, hash })
+  })
+
+  it('is no access token, and neither is a receipt: no route lets them in', async () => {
+    const { body } = await admin.get('/v1/log/checkpoint')
+    const head = { size: 1, hash: '' }
+    const order = {
+      id: '',
+      version: 2,
+      customer: '',
+      total: '1',
+      createdBy: null,
+      createdById: null,
+      createdAtUtc: '',
+    }
+    const receipt = { order, approvals: [], event: { sequence: 1, hash: '' }, checkpoint: head }
+    const signedReceipt = await signReceipt(service.keys, publicUrl, receipt, service.now())
+    const routes = (await tableOfRoutes()).filter(({ access }) => access !== 'public')
+    assert.ok(routes.length > 10)
+    for (const { method, path, hasBody } of routes) {
+      for (const statement of [body.checkpoint, signedReceipt]) {
+        const caller = service.client().withBearer(statement)
+        const { status } = await caller.send(method, path, hasBody ? {} : undefined)
+        assert.equal(status, 401, `${method} ${path}`)
+      }
+    }
+  })
+
+  it('does not pass where an access token is verified by audience, as other services do', async () => {
+    const { body } = await admin.get('/v1/log/checkpoint')
+    await assert.rejects(verifyElsewhere(body.checkpoint, service.baseUrl, 'RS256'), /audience/)
+  })
+})

@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict'
+import { get } from 'node:http'
+import { after, before, describe, it } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { LogLine } from '../../server/audit/chain.ts'
+import { verifyLog } from '../../server/audit/verify.ts'
+import { newUser, signIn, tokenPair } from '../support/accounts.ts'
+import type { Client } from '../support/client.ts'
+import { addEvents, inPortions, seal } from '../support/log.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const jsonl = { accept: 'application/jsonl' }
+const count = 5_000
+
+describe('listLog', () => {
+  let service: Service
+  let admin: Client
+  let size: number
+  before(async () => {
+    service = await startService()
+    await addEvents(service, count)
+    admin = await service.bearer('admin')
+    size = (await admin.get('/v1/log')).body.totalCount
+  })
+  after(() => service.close())
+
+  const sequencesOf = async (query: string) => {
+    const { status, body } = await admin.get(`/v1/log?${query}`)
+    assert.equal(status, 200)
+    return body.items.map(({ sequence }: LogLine) => sequence)
+  }
+  const linesOf = (text: string): LogLine[] =>
+    text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+
+  describe('as pages', () => {
+    it('begins with the first event, ten a page, and says how many there are', async () => {
+      const { body, headers } = await admin.get('/v1/log')
+      assert.deepEqual(
+        body.items.map(({ sequence }: LogLine) => sequence),
+        [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+      )
+      const { items, ...page } = body
+      assert.ok(size >= count)
+      assert.deepEqual(page, {
+        pageNumber: 1,
+        totalPages: Math.ceil(size / 10),
+        totalCount: size,
+        hasPreviousPage: false,
+        hasNextPage: true,
+      })
+      assert.match(headers.get('link') ?? '', /<\/v1\/log\?pageNumber=2>; rel="next"/)
+      assert.match(headers.get('vary') ?? '', /Accept/)
+    })
+
+    it('goes on after a sequence, in either direction', async () => {
+      assert.deepEqual(await sequencesOf('after=20&pageSize=3'), [21, 22, 23])
+      assert.deepEqual(await sequencesOf('after=20&pageSize=3&pageNumber=2'), [24, 25, 26])
+      assert.deepEqual(await sequencesOf('pageSize=2&order=Desc'), [size, size - 1])
+      assert.deepEqual(await sequencesOf(`after=${size - 3}&pageSize=2&pageNumber=2&order=Desc`), [size - 2])
+      assert.deepEqual(await sequencesOf(`after=${size - 1}&order=desc`), [size])
+    })
+
+    it('is empty past the end', async () => {
+      for (const query of [`after=${size}`, 'after=999999999999999', 'pageNumber=2147483647']) {
+        assert.deepEqual(await sequencesOf(query), [])
+        assert.deepEqual(await sequencesOf(`${query}&order=Desc`), [])
+      }
+      assert.equal((await admin.get(`/v1/log?after=${size}`)).body.totalPages, 0)
+    })
+
+    it('refuses what is no sequence', async () => {
+      for (const text of ['-1', '1.5', 'x', '01', '1e3', '9999999999999999', '%201']) {
+        const { status, body } = await admin.get(`/v1/log?after=${text}`)
+        assert.equal(status, 400, text)
+        assert.equal(body.errors[0].parameter, 'after')
+      }
+    })
+
+    it('shows an event as the export has it', async () => {
+      const { body } = await admin.get(`/v1/log?after=${size - 1}`)
+      const { text } = await admin.get(`/v1/log?after=${size - 1}`, jsonl)
+      assert.deepEqual(body.items, [JSON.parse(text)])
+    })
+  })
+
+  describe('as an export', () => {
+    it('has every event, in a chain that holds, and agrees with the checkpoint', async () => {
+      const { status, text, headers } = await admin.get('/v1/log?pageSize=2&pageNumber=7', jsonl)
+      assert.equal(status, 200)
+      assert.equal(headers.get('content-type'), 'application/jsonl; charset=utf-8')
+      assert.equal(headers.get('content-disposition'), 'attachment; filename="log.jsonl"')
+      assert.match(headers.get('vary') ?? '', /Accept/)
+      assert.equal(headers.get('cache-control'), 'no-store')
+      const report = await verifyLog(inPortions(Buffer.from(text)))
+      assert.equal(report.fault, null)
+      assert.equal(report.head.size, size)
+    })
+
+    it('begins after a sequence', async () => {
+      const { text } = await admin.get(`/v1/log?after=${size - 2}`, jsonl)
+      assert.deepEqual(
+        linesOf(text).map(({ sequence }) => sequence),
+        [size - 1, size],
+      )
+      assert.equal((await admin.get(`/v1/log?after=${size}`, jsonl)).text, '')
+    })
+
+    it('is what Accept asks for before JSON, and nothing else is', async () => {
+      const typeOf = async (accept: string) =>
+        (await admin.get(`/v1/log?after=${size - 1}`, { accept })).headers.get('content-type')?.split(';')[0]
+      const cases: Record<string, string> = {
+        'application/jsonl': 'application/jsonl',
+        'APPLICATION/JSONL; q=0.5': 'application/jsonl',
+        'application/jsonl, */*;q=0.1': 'application/jsonl',
+        'application/json;q=0.5, application/jsonl': 'application/jsonl',
+        'application/json, application/jsonl;q=0.5': 'application/json',
+        'application/jsonl;q=0': 'application/json',
+        'application/jsonl;q=x': 'application/json',
+        'text/csv': 'application/json',
+        '*/*': 'application/json',
+        '': 'application/json',
+      }
+      for (const [accept, type] of Object.entries(cases)) assert.equal(await typeOf(accept), type, accept)
+    })
+
+    it('answers HEAD without reading the log', async () => {
+      const { status, headers, text } = await admin.send('HEAD', '/v1/log', undefined, jsonl)
+      assert.equal(status, 200)
+      assert.equal(headers.get('content-type'), 'application/jsonl; charset=utf-8')
+      assert.equal(headers.get('content-length'), null)
+      assert.equal(text, '')
+    })
+  })
+
+  /** An export of which nothing is read before `rest`; `rest` is how many bytes came, or the code of the error. */
+  async function beginExport(headers: Record<string, string>) {
+    const response = await new Promise<import('node:http').IncomingMessage>((resolve, reject) => {
+      get(`${service.baseUrl}/v1/log`, { headers: { ...headers, ...jsonl }, agent: false }, resolve).on(
+        'error',
+        reject,
+      )
+    })
+    response.pause()
+    const rest = async () => {
+      let bytes = 0
+      try {
+        for await (const portion of response) bytes += portion.length
+        return bytes
+      } catch (error) {
+        return String((error as NodeJS.ErrnoException).code)
+      }
+    }
+    return { status: response.statusCode, rest, end: () => response.destroy() }
+  }
+  const cookieOf = ({ cookies }: Client) => ({
+    cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+  })
+
+  describe('as an export, of which a caller has one at a time', () => {
+    it('refuses a second while the first is being read, and takes it afterwards', async () => {
+      const user = await newUser(service, { roles: ['Admin'] })
+      const { accessToken } = await tokenPair(service, user)
+      const caller = service.client().withBearer(accessToken)
+      const first = await beginExport(caller.headers)
+      assert.equal(first.status, 200)
+      const second = await caller.get('/v1/log', jsonl)
+      assert.equal(second.status, 409)
+      assert.equal(second.body.code, 'export-running')
+      assert.ok(Number(second.headers.get('retry-after')) > 0)
+      assert.equal((await caller.get('/v1/log')).status, 200)
+      assert.equal((await admin.get(`/v1/log?after=${size}`, jsonl)).status, 200)
+      assert.ok(Number(await first.rest()) > count * 300)
+      assert.equal((await caller.get(`/v1/log?after=${size}`, jsonl)).status, 200)
+    })
+
+    it('frees the place of one that was given up', async () => {
+      const user = await newUser(service, { roles: ['Admin'] })
+      const caller = service.client().withBearer((await tokenPair(service, user)).accessToken)
+      const first = await beginExport(caller.headers)
+      first.end()
+      await until(async () => (await caller.get(`/v1/log?after=${size}`, jsonl)).status === 200)
+    })
+  })
+
+  describe('as an export that goes on for long', () => {
+    it('ends when its session has ended, without an end that could be taken for one', async () => {
+      const browser = await signIn(service, await newUser(service, { roles: ['Admin'] }))
+      const running = await beginExport(cookieOf(browser))
+      assert.equal(running.status, 200)
+      assert.equal((await browser.post('/v1/auth/session/logout')).status, 204)
+      await wait(3_100)
+      assert.equal(await running.rest(), 'ECONNRESET')
+    })
+
+    it('goes on when its session has another id by then', async () => {
+      const browser = await signIn(service, await newUser(service, { roles: ['Admin'] }))
+      const running = await beginExport(cookieOf(browser))
+      assert.equal((await browser.post('/v1/auth/session/refresh')).status, 200)
+      service.advance(40_000)
+      await wait(3_100)
+      assert.ok(Number(await running.rest()) > count * 300)
+    })
+
+    it('ends when the roles of its caller allow it no more', async () => {
+      const user = await newUser(service, { roles: ['Admin'] })
+      const browser = await signIn(service, user)
+      const running = await beginExport(cookieOf(browser))
+      const { account } = user
+      await service.db.write('revokeRoles', { account, roles: ['Admin'], nowMilliseconds: service.now() })
+      await wait(3_100)
+      assert.equal(await running.rest(), 'ECONNRESET')
+    })
+  })
+
+  it('has no event before it is sealed', async () => {
+    const { body } = await (await service.bearer('operator')).post('/v1/orders', {
+      customer: 'Acme',
+      total: 1,
+    })
+    await seal(service.db)
+    const { body: page } = await admin.get('/v1/log?order=Desc&pageSize=1')
+    assert.partialDeepStrictEqual(page.items[0], {
+      sequence: size + 1,
+      kind: 'created',
+      subject: { kind: 'order', id: body.id },
+      version: 1,
+      by: 'operator',
+      data: { customer: 'Acme', total: '1' },
+      textHash: null,
+      textSalt: null,
+      text: null,
+    })
+  })
+})
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 100; tries += 1) {
+    if (await holds()) return
+    await wait(50)
+  }
+  assert.fail('it never held')
+}
