@@ -39,6 +39,7 @@ import { addNote, approveOrder, rejectOrder, withdrawOrder } from './orders/life
 import { findOrders } from './orders/list/find.ts'
 import { findOrdersAtOnce } from './orders/list/postgres.ts'
 import { addOrders, createOrder, createOrders } from './orders/orders.ts'
+import { setApprovalPolicy } from './orders/policy/policy.ts'
 import { mergeTallyChanges } from './orders/postgres.ts'
 
 /** Every write operation of the service by name: `db.write` takes its types from here. */
@@ -55,6 +56,7 @@ export const operations = {
   rejectOrder,
   withdrawOrder,
   addNote,
+  setApprovalPolicy,
   addOrders,
   createSession,
   refreshSession,

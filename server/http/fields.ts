@@ -14,6 +14,16 @@ export class Fault {
   }
 }
 
+/** Faults inside of one value, each with where it is there, such as `/1/from`. */
+export class InnerFaults extends Fault {
+  readonly errors: readonly FieldError[]
+
+  constructor(errors: readonly FieldError[]) {
+    super('inside', 'has faults inside.')
+    this.errors = errors
+  }
+}
+
 /**
  * One member of a body or one query parameter: its published JSON Schema beside the function that turns what was sent
  * into the domain value. The function accepts exactly what the schema states (a contract test compares them). A schema
@@ -61,38 +71,83 @@ export function nameOf(schema: object): string | undefined {
 }
 
 /** A JSON object body. Members that are not fields are ignored and never bound. */
-export function bodyOf<F extends Record<string, Field<unknown>>>(
-  name: string,
-  description: string,
-  fields: F,
-): Parsed<{ [K in keyof F]: FieldValue<F[K]> }> {
-  const properties = Object.fromEntries(
-    Object.entries(fields).map(([key, { schema, isOptional }]) => [
-      key,
-      isOptional ? Type.Optional(schema) : schema,
-    ]),
-  )
-  const schema = named(name, Type.Object(properties, { description }))
+export function bodyOf<F extends Fields>(name: string, description: string, fields: F): Parsed<Values<F>> {
+  const schema = named(name, objectSchema(fields, { description }))
   const areOptional = Object.values(fields).every(({ isOptional }) => isOptional)
   if (areOptional) optionalBodies.add(schema)
   parsers.set(schema, (sent, errors) => {
     const value = areOptional && (sent === undefined || sent === null) ? {} : sent
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      errors.push({ pointer: '#', code: 'type', detail: 'The body must be a JSON object.' })
-      return undefined
-    }
-    return readEach(fields, (key, field) => {
-      if (!Object.hasOwn(value, key)) {
-        if (field.isOptional) return null
-        errors.push({ pointer: `#/${key}`, ...inWords(key, new Fault('required', 'is required.')) })
-        return undefined
-      }
-      const result = field.read((value as Record<string, unknown>)[key])
-      if (result instanceof Fault) errors.push({ pointer: `#/${key}`, ...inWords(key, result) })
-      return result
-    })
+    return readObject(fields, value, { name: 'The body', pointer: '#', errors })
   })
   return schema
+}
+
+/**
+ * A list of objects in a body, of 1 to `limit` entries. `judge` says what is wrong between them: it sees those values
+ * that are good by themselves.
+ */
+export function listOf<F extends Fields>(
+  fields: F,
+  { limit, judge, ...keywords }: { limit: number; judge: Judge<F>; description: string },
+): Field<Values<F>[]> {
+  return {
+    schema: Type.Array(objectSchema(fields), { minItems: 1, maxItems: limit, ...keywords }),
+    read(value) {
+      if (!Array.isArray(value)) return new Fault('type', 'must be a list.')
+      if (value.length < 1 || value.length > limit) {
+        return new Fault('length', `must have 1 to ${limit} entries.`)
+      }
+      const errors: FieldError[] = []
+      const entries = value.map((entry, index) =>
+        readObject(fields, entry, { name: 'An entry', pointer: `/${index}`, errors }),
+      )
+      judge(entries as Partial<Values<F>>[], (index, key, fault) =>
+        errors.push({ pointer: `/${index}/${key}`, ...inWords(key, fault) }),
+      )
+      return errors.length === 0 ? (entries as Values<F>[]) : new InnerFaults(errors)
+    },
+  }
+}
+
+type Fields = Record<string, Field<unknown>>
+type Values<F extends Fields> = { [K in keyof F]: FieldValue<F[K]> }
+type Judge<F extends Fields> = (
+  entries: readonly Partial<Values<F>>[],
+  report: (index: number, key: keyof F & string, fault: Fault) => void,
+) => void
+
+function objectSchema(fields: Fields, keywords: Record<string, unknown> = {}) {
+  const properties = Object.entries(fields).map(([key, { schema, isOptional }]) => [
+    key,
+    isOptional ? Type.Optional(schema) : schema,
+  ])
+  return Type.Object(Object.fromEntries(properties), keywords)
+}
+
+/** The values of the fields; those with a fault are undefined, and stand in `errors`. */
+function readObject(
+  fields: Fields,
+  value: unknown,
+  { name, pointer, errors }: { name: string; pointer: string; errors: FieldError[] },
+): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    errors.push({ pointer, code: 'type', detail: `${name} must be a JSON object.` })
+    return {}
+  }
+  return readEach(fields, (key, field) => {
+    if (!Object.hasOwn(value, key) && field.isOptional) return null
+    const result = Object.hasOwn(value, key)
+      ? field.read((value as Record<string, unknown>)[key])
+      : new Fault('required', 'is required.')
+    if (!(result instanceof Fault)) return result
+    errors.push(...errorsOf(`${pointer}/${key}`, key, result))
+    return undefined
+  })
+}
+
+function errorsOf(pointer: string, key: string, fault: Fault): FieldError[] {
+  if (!(fault instanceof InnerFaults)) return [{ pointer, ...inWords(key, fault) }]
+  return fault.errors.map((error) => ({ ...error, pointer: `${pointer}${error.pointer ?? ''}` }))
 }
 
 /** A parsed query string: null prototype, repeated parameters as arrays, undecodable ones as `undecodable`. */
@@ -100,7 +155,7 @@ export type RawQuery = Record<string, string | string[] | typeof undecodable>
 export const undecodable = Symbol('undecodable')
 
 /** Query parameters, all optional: absent and empty ones are undefined. Others are ignored and never bound. */
-export function queryOf<F extends Record<string, Field<unknown>>>(
+export function queryOf<F extends Fields>(
   fields: F,
 ): Parsed<{ [K in keyof F]: FieldValue<F[K]> | undefined }> {
   const properties = Object.fromEntries(
@@ -129,8 +184,8 @@ function readParameter<T>(text: RawQuery[string], field: Field<T>): T | Fault {
   return field.read(text)
 }
 
-function readEach<F extends Record<string, Field<unknown>>>(
-  fields: F,
+function readEach(
+  fields: Fields,
   read: (key: string, field: Field<unknown>) => unknown,
 ): Record<string, unknown> {
   const result: Record<string, unknown> = {}
@@ -199,6 +254,30 @@ export function int32Schema(options: Record<string, unknown>) {
     maximum: 2_147_483_647,
     ...options,
   })
+}
+
+/** An int32 of a range. A text is judged by it too, so `pattern` has to say the range once more. */
+export function int32Field(
+  minimum: number,
+  maximum: number,
+  options: Record<string, unknown>,
+): Field<number> {
+  return {
+    schema: int32Schema({ minimum, maximum, ...options }),
+    read(value) {
+      const number = readInt32(value)
+      if (number === undefined) return new Fault('type', 'must be a whole number (int32).')
+      if (number < minimum) return new Fault('minimum', `must be at least ${minimum}.`)
+      return number > maximum ? new Fault('maximum', `must be at most ${maximum}.`) : number
+    },
+  }
+}
+
+export function booleanField(options: Record<string, unknown>): Field<boolean> {
+  return {
+    schema: Type.Boolean(options),
+    read: (value) => (typeof value === 'boolean' ? value : new Fault('type', 'must be true or false.')),
+  }
 }
 
 /** RFC 3339, UTC, `Z`, milliseconds. */

@@ -6,7 +6,7 @@ import { prepared } from '../db/prepared.ts'
 import type { Database, IdempotencyKeysTable } from '../db/tables.ts'
 import { sha256 } from '../ids.ts'
 import { acceptedVersions } from './preconditions.ts'
-import { Problem, retryAfter } from './problems.ts'
+import { Problem, type ProblemCode, retryAfter } from './problems.ts'
 
 const keptMilliseconds = 24 * 3_600_000
 
@@ -38,6 +38,14 @@ export const replayedHeader = {
   description: '`true` when the answer of an earlier request with the same key is given again.',
   schema: { type: 'string', enum: ['true'] },
 }
+
+/** What every operation that takes a key and a time zone may refuse them with. */
+export const idempotencyProblems = [
+  'invalid-time-zone',
+  'invalid-idempotency-key',
+  'idempotency-key-reused',
+  'idempotency-in-progress',
+] as const satisfies ProblemCode[]
 
 /** What the header asks for; null without one. Throws `invalid-idempotency-key`. */
 export function readIdempotency(request: FastifyRequest, nowMilliseconds: number): IdempotencyInput | null {

@@ -129,7 +129,7 @@ function describeOperation(route: RouteOptions, components: Components): Json {
         ...value,
       })),
       ...queryParameters(schema.querystring, components),
-      ...headersTaken(config).map((header) => ({ ...header, in: 'header', required: false })),
+      ...headersTaken(config).map((header) => ({ required: false, ...header, in: 'header' })),
     ],
     requestBody: schema.body && {
       required: !isOptionalBody(schema.body),

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { Fault, type Field, int32Schema, named, parseQuery, readInt32 } from './fields.ts'
+import { Fault, type Field, int32Field, int32Schema, named, parseQuery } from './fields.ts'
 import { type Schema, Type } from './schema.ts'
 
 const defaultPageSize = 10
@@ -31,14 +31,7 @@ export function pageSchema<T extends Schema>(name: string, items: T) {
 }
 
 function positiveInt32(fallback: number, description: string, extra: Record<string, unknown>): Field<number> {
-  return {
-    schema: int32Schema({ minimum: 1, default: fallback, description, pattern: '^[1-9]\\d*$', ...extra }),
-    read(value) {
-      const number = readInt32(value)
-      if (number === undefined) return new Fault('type', 'must be a whole number (int32).')
-      return number < 1 ? new Fault('minimum', 'must be at least 1.') : number
-    },
-  }
+  return int32Field(1, 2_147_483_647, { default: fallback, description, pattern: '^[1-9]\\d*$', ...extra })
 }
 
 export const pageNumberField = positiveInt32(1, 'Page to return, from 1; past the end there are no items.', {

@@ -1,3 +1,5 @@
+import { Problem } from './problems.ts'
+
 /** Entity tags of orders are strong and hold the row version (RFC 9110 §8.8.3). */
 export function versionTag(version: number): string {
   return `"${version}"`
@@ -51,4 +53,10 @@ export function acceptedVersions(ifMatch: string | undefined): number[] | null {
     const version = Number(digits)
     return digits === undefined || version > 2_147_483_647 ? [] : [version]
   })
+}
+
+/** The same where a write needs one: whoever replaces a thing has read it. Throws `precondition-required`. */
+export function requiredVersions(ifMatch: string | undefined): number[] | null {
+  if (ifMatch === undefined) throw new Problem('precondition-required')
+  return acceptedVersions(ifMatch)
 }

@@ -36,6 +36,8 @@ export interface HeaderDescription {
   name: string
   description: string
   schema: Record<string, unknown>
+  /** Of a request: it is refused without. */
+  required?: true
 }
 
 declare module 'fastify' {

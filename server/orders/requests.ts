@@ -37,6 +37,11 @@ export const etagHeader: HeaderDescription = {
   description: 'Row version as a strong entity tag.',
   schema: { type: 'string', example: '"1"' },
 }
+export const ifMatchHeader: HeaderDescription = {
+  name: 'If-Match',
+  description: 'Only this version, or any by `*`. A tag that a proxy has weakened counts as it was.',
+  schema: { type: 'string', example: '"1"' },
+}
 export const ifNoneMatchHeader: HeaderDescription = {
   name: 'If-None-Match',
   description: 'Entity tags that the caller has; a match is answered 304.',

@@ -4,6 +4,7 @@ import { noContent } from '../http/fields.ts'
 import {
   announceReplay,
   idempotencyKeyHeader,
+  idempotencyProblems,
   type Once,
   readIdempotency,
   replayedHeader,
@@ -18,6 +19,7 @@ import { listOrders } from './list/list.ts'
 import { fieldNames, summaryNames } from './order.ts'
 import type { CreatedOrder } from './orders.ts'
 import { getOrdersOverview } from './overview.ts'
+import { registerApprovalPolicy } from './policy/routes.ts'
 import {
   cacheControl,
   etagHeader,
@@ -47,6 +49,7 @@ export function registerOrders(app: App, parts: OrderParts): void {
   registerOverview(app, parts)
   registerGet(app, parts)
   registerOrderLife(app, parts)
+  registerApprovalPolicy(app, parts)
 }
 
 function registerCreate(app: App, { config, db, clock }: OrderParts): void {
@@ -55,12 +58,7 @@ function registerCreate(app: App, { config, db, clock }: OrderParts): void {
     url: '/v1/orders',
     config: {
       access: 'Orders.Create',
-      problems: [
-        'invalid-time-zone',
-        'invalid-idempotency-key',
-        'idempotency-key-reused',
-        'idempotency-in-progress',
-      ],
+      problems: idempotencyProblems,
       requestHeaders: [timeZoneHeader, idempotencyKeyHeader],
       responseHeaders: {
         201: [

@@ -1,4 +1,4 @@
-import { bodyOf, Fault, type Field, int32Schema, named, queryOf, readInt32 } from '../http/fields.ts'
+import { bodyOf, Fault, type Field, int32Field, int32Schema, named, queryOf } from '../http/fields.ts'
 import {
   anyCasePattern,
   directionField,
@@ -29,38 +29,48 @@ export const customerField = legibleText(200, {
   examples: ['Müller & Söhne GmbH'],
 })
 
-const totalPattern = /^-?(?:0|[1-9]\d*)(?:\.(\d+))?$/
+const amountPattern = /^-?(?:0|[1-9]\d*)(?:\.(\d+))?$/
 
-/** Integer ten-thousandths of the decimal that was sent, exactly; never rounded. */
-export const totalField: Field<number> = {
-  schema: Type.Unsafe<number>({
-    type: ['number', 'string'],
-    format: 'double',
-    exclusiveMinimum: 0,
-    maximum: 99_999_999_999.9999,
-    pattern: '^(?!0(?:\\.0{1,4})?$)(?:0|[1-9]\\d{0,10})(?:\\.\\d{1,4})?$',
-    description:
-      'Amount, greater than 0, at most 99,999,999,999.9999, with at most 4 decimal places; a JSON number or a decimal string. More places are refused, never rounded. A number is judged by the shortest decimal form of the double.',
-    examples: [1250.5],
-  }),
-  read(value) {
-    if (typeof value !== 'number' && typeof value !== 'string') {
-      return new Fault('type', 'must be a number or a decimal string.')
-    }
-    return typeof value === 'number' ? readTotalNumber(value) : readTotalText(value)
-  },
+/** Integer ten-thousandths of the decimal that was sent, exactly; never rounded. From `least` of them on, 0 or 1. */
+function amountField(least: 0 | 1, description: string, examples: number[]): Field<number> {
+  const bound = least === 0 ? 'at least 0' : 'greater than 0'
+  return {
+    schema: Type.Unsafe<number>({
+      type: ['number', 'string'],
+      format: 'double',
+      ...(least === 0 ? { minimum: 0 } : { exclusiveMinimum: 0 }),
+      maximum: 99_999_999_999.9999,
+      pattern: `^${least === 0 ? '' : '(?!0(?:\\.0{1,4})?$)'}(?:0|[1-9]\\d{0,10})(?:\\.\\d{1,4})?$`,
+      description: `${description}, ${bound}, at most 99,999,999,999.9999, with at most 4 decimal places; a JSON number or a decimal string. More places are refused, never rounded. A number is judged by the shortest decimal form of the double.`,
+      examples,
+    }),
+    read(value) {
+      if (typeof value !== 'number' && typeof value !== 'string') {
+        return new Fault('type', 'must be a number or a decimal string.')
+      }
+      const amount = typeof value === 'number' ? readAmountNumber(value) : readAmountText(value)
+      return amount === 'negative' || (amount === 0 && least > 0)
+        ? new Fault('minimum', `must be ${bound}.`)
+        : amount
+    },
+  }
 }
+
+export const totalField = amountField(1, 'Amount', [1250.5])
+
+/** The total from which on something holds. */
+export const fromField = amountField(0, 'From this total on', [10_000])
 
 /** JavaScript prints a double as the shortest decimal that parses to it, beyond 1e21 and below 1e-6 with exponent. */
-function readTotalNumber(value: number): number | Fault {
+function readAmountNumber(value: number): number | 'negative' | Fault {
   if (value > totalLimitE4 / 10_000) return tooLarge
-  if (value <= 0) return notPositive
+  if (value < 0) return 'negative'
   const text = String(value)
-  return text.includes('e') ? tooPrecise : readTotalText(text)
+  return text.includes('e') ? tooPrecise : readAmountText(text)
 }
 
-function readTotalText(text: string): number | Fault {
-  const match = text.length <= 1_000 ? totalPattern.exec(text) : null
+function readAmountText(text: string): number | 'negative' | Fault {
+  const match = text.length <= 1_000 ? amountPattern.exec(text) : null
   if (match === null) {
     return new Fault(
       'format',
@@ -69,13 +79,12 @@ function readTotalText(text: string): number | Fault {
   }
   const [whole = ''] = text.split('.')
   const fraction = match[1] ?? ''
-  if (text.startsWith('-') || /^[0.]+$/.test(text)) return notPositive
+  if (text.startsWith('-')) return 'negative'
   if (whole.length > 11) return tooLarge
   if (fraction.length > 4) return tooPrecise
   return Number(whole) * 10_000 + Number(fraction.padEnd(4, '0'))
 }
 
-const notPositive = new Fault('minimum', 'must be greater than 0.')
 const tooLarge = new Fault('maximum', 'must be at most 99,999,999,999.9999.')
 const tooPrecise = new Fault('decimals', 'must have at most 4 decimal places.')
 
@@ -161,22 +170,12 @@ export const ListOrdersQuery = queryOf({
 
 const daysLimit = 366
 
-const daysField: Field<number> = {
-  schema: int32Schema({
-    minimum: 1,
-    maximum: daysLimit,
-    default: defaultDays,
-    pattern: '^(?:[1-9]\\d?|[12]\\d\\d|3[0-5]\\d|36[0-6])$',
-    description: `UTC days to list, the last of them today: 1 to ${daysLimit}.`,
-    examples: [30],
-  }),
-  read(value) {
-    const number = readInt32(value)
-    if (number === undefined) return new Fault('type', 'must be a whole number (int32).')
-    if (number < 1) return new Fault('minimum', 'must be at least 1.')
-    return number > daysLimit ? new Fault('maximum', `must be at most ${daysLimit}.`) : number
-  },
-}
+const daysField = int32Field(1, daysLimit, {
+  default: defaultDays,
+  pattern: '^(?:[1-9]\\d?|[12]\\d\\d|3[0-5]\\d|36[0-6])$',
+  description: `UTC days to list, the last of them today: 1 to ${daysLimit}.`,
+  examples: [30],
+})
 
 export const OrdersOverviewQuery = queryOf({ days: daysField })
 

@@ -6,6 +6,7 @@ import { noContent } from '../../http/fields.ts'
 import {
   announceReplay,
   idempotencyKeyHeader,
+  idempotencyProblems,
   type Once,
   readIdempotency,
   replayedHeader,
@@ -19,6 +20,7 @@ import {
   cacheControl,
   etagHeader,
   idParameter,
+  ifMatchHeader,
   type OrderParts,
   readStamp,
   requireOrderId,
@@ -50,13 +52,6 @@ export function registerOrderLife(app: App, parts: OrderParts): void {
   registerReceipt(app, parts)
 }
 
-const idempotencyProblems = [
-  'invalid-time-zone',
-  'invalid-idempotency-key',
-  'idempotency-key-reused',
-  'idempotency-in-progress',
-] as const satisfies ProblemCode[]
-
 /** What the description says of every transition. */
 function transitionConfig(access: Permission, problems: readonly ProblemCode[] = []) {
   return {
@@ -70,15 +65,7 @@ function transitionConfig(access: Permission, problems: readonly ProblemCode[] =
       ...idempotencyProblems,
     ] satisfies ProblemCode[],
     parameters: idParameter,
-    requestHeaders: [
-      {
-        name: 'If-Match',
-        description: 'Only this version, or any by `*`. A tag that a proxy has weakened counts as it was.',
-        schema: { type: 'string', example: '"1"' },
-      },
-      timeZoneHeader,
-      idempotencyKeyHeader,
-    ],
+    requestHeaders: [ifMatchHeader, timeZoneHeader, idempotencyKeyHeader],
     responseHeaders: { 204: [etagHeader, replayedHeader], 409: [etagHeader], 412: [etagHeader] },
   }
 }

@@ -448,6 +448,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/approval-policy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the approval policy
+         * @description The entity tag is what If-Match of a change takes.
+         */
+        get: operations["getApprovalPolicy"];
+        /**
+         * Replace the approval policy
+         * @description All rows at once. It holds for the orders that are created from now on; pending ones keep what held when they were created. Of several changes of one version one succeeds.
+         */
+        put: operations["setApprovalPolicy"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/log": {
         parameters: {
             query?: never;
@@ -507,6 +531,32 @@ export interface components {
              * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a58
              */
             id: string;
+        };
+        /** @description From which total on an order needs how many approvals, and whose. The row that applies when an order is created holds for it ever after. */
+        ApprovalPolicy: {
+            /** @description 1 to 20 rows, by `from` ascending without two alike, the first from 0. The last whose `from` is not above an order’s total applies to that order. */
+            rows: {
+                /**
+                 * @description From this total on, at least 0, at most 99,999,999,999.9999, with at most 4 decimal places; a JSON number or a decimal string. More places are refused, never rounded. A number is judged by the shortest decimal form of the double.
+                 * @example 10000
+                 */
+                from: number | string;
+                /**
+                 * @description Approvals that the order needs, each of somebody else: 1 to 5.
+                 * @example 2
+                 */
+                approvals: number | string;
+                /**
+                 * @description Whether who created the order may be one of those who approve it.
+                 * @example false
+                 */
+                selfApproval: boolean;
+                /**
+                 * @description Whether services may be among those who approve it.
+                 * @example false
+                 */
+                services: boolean;
+            }[];
         };
         AuthenticatedUser: {
             /**
@@ -9523,6 +9573,869 @@ export interface operations {
                      *       "detail": "Repeat the request after `Retry-After` seconds.",
                      *       "instance": "/v1/orders",
                      *       "code": "receipt-not-ready",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getApprovalPolicy: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags that the caller has; a match is answered 304. */
+                "If-None-Match"?: string;
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description Version of the policy as a strong entity tag. */
+                    ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "rows": [
+                     *         {
+                     *           "from": 10000,
+                     *           "approvals": 2,
+                     *           "selfApproval": false,
+                     *           "services": false
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApprovalPolicy"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description Version of the policy as a strong entity tag. */
+                    ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `bad-request`: The request is not valid HTTP. */
+            400: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/bad-request",
+                     *       "title": "The request is not valid HTTP",
+                     *       "status": 400,
+                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "bad-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `authentication-required`: No valid credential. */
+            401: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The challenge. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/authentication-required",
+                     *       "title": "No valid credential",
+                     *       "status": 401,
+                     *       "detail": "Sign in, refresh the token, or send `Authorization: Bearer <token>`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "authentication-required",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `permission-denied`: The caller lacks a permission. */
+            403: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/permission-denied",
+                     *       "title": "The caller lacks a permission",
+                     *       "status": 403,
+                     *       "detail": "Ask an administrator for a role that holds the permission named in `permission`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "permission-denied",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout`: The request did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/request-timeout",
+                     *       "title": "The request did not arrive in time",
+                     *       "status": 408,
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "request-timeout",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `uri-too-long`: The URL is too long. */
+            414: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/uri-too-long",
+                     *       "title": "The URL is too long",
+                     *       "status": 414,
+                     *       "detail": "A URL can have at most 8 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "uri-too-long",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `expectation-failed`: The Expect header cannot be met. */
+            417: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/expectation-failed",
+                     *       "title": "The Expect header cannot be met",
+                     *       "status": 417,
+                     *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "expectation-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `misdirected-request`: This server does not serve that host. */
+            421: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/misdirected-request",
+                     *       "title": "This server does not serve that host",
+                     *       "status": 421,
+                     *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "misdirected-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/rate-limited",
+                     *       "title": "Too many requests",
+                     *       "status": 429,
+                     *       "detail": "Wait `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "rate-limited",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large`: The header block is too large. */
+            431: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/headers-too-large",
+                     *       "title": "The header block is too large",
+                     *       "status": 431,
+                     *       "detail": "A header block can have at most 16 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "headers-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal-error`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/internal-error",
+                     *       "title": "Something went wrong on our side",
+                     *       "status": 500,
+                     *       "detail": "Report the `requestId`; the log has the cause.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "internal-error",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. */
+            503: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/database-unavailable",
+                     *       "title": "The database cannot be reached",
+                     *       "status": 503,
+                     *       "detail": "Repeat the request after `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "database-unavailable",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    setApprovalPolicy: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description Only this version, or any by `*`. A tag that a proxy has weakened counts as it was. */
+                "If-Match": string;
+                /** @description IANA time zone of the audit stamp; else the user’s own, else the default of the service. */
+                "Time-Zone"?: string;
+                /** @description 1 to 255 printable ASCII characters, bare or in double quotes. The same key with the same request gives the first answer again for 24 hours. */
+                "Idempotency-Key"?: string;
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "rows": [
+                 *         {
+                 *           "from": 10000,
+                 *           "approvals": 2,
+                 *           "selfApproval": false,
+                 *           "services": false
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ApprovalPolicy"];
+            };
+        };
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description Version of the policy as a strong entity tag. */
+                    ETag?: string;
+                    /** @description `true` when the answer of an earlier request with the same key is given again. */
+                    "Idempotency-Replayed"?: "true";
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `invalid-time-zone`: The Time-Zone header is not a known time zone. `invalid-idempotency-key`: The Idempotency-Key header is malformed. `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/invalid-time-zone",
+                     *       "title": "The Time-Zone header is not a known time zone",
+                     *       "status": 400,
+                     *       "detail": "Send an IANA name such as `Europe/Berlin`, or leave the header out.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "invalid-time-zone",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `authentication-required`: No valid credential. */
+            401: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The challenge. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/authentication-required",
+                     *       "title": "No valid credential",
+                     *       "status": 401,
+                     *       "detail": "Sign in, refresh the token, or send `Authorization: Bearer <token>`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "authentication-required",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. */
+            403: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/csrf-token-missing",
+                     *       "title": "The antiforgery token is missing",
+                     *       "status": 403,
+                     *       "detail": "Fetch one with GET /v1/auth/csrf and send it as `X-XSRF-TOKEN`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "csrf-token-missing",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout`: The request did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/request-timeout",
+                     *       "title": "The request did not arrive in time",
+                     *       "status": 408,
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "request-timeout",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `concurrency-conflict`: Another write came first. `idempotency-in-progress`: The first request with this key is still running. */
+            409: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description Version of the policy as a strong entity tag. */
+                    ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/concurrency-conflict",
+                     *       "title": "Another write came first",
+                     *       "status": 409,
+                     *       "detail": "Read again and repeat what still makes sense.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "concurrency-conflict",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `precondition-failed`: It has changed since it was read. */
+            412: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Version of the policy as a strong entity tag. */
+                    ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/precondition-failed",
+                     *       "title": "It has changed since it was read",
+                     *       "status": 412,
+                     *       "detail": "Read it again; its current version is in the `ETag` header.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "precondition-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large`: The body is too large. */
+            413: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/body-too-large",
+                     *       "title": "The body is too large",
+                     *       "status": 413,
+                     *       "detail": "A body can have at most 64 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "body-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `uri-too-long`: The URL is too long. */
+            414: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/uri-too-long",
+                     *       "title": "The URL is too long",
+                     *       "status": 414,
+                     *       "detail": "A URL can have at most 8 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "uri-too-long",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            415: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/unsupported-media-type",
+                     *       "title": "The body is not JSON in UTF-8",
+                     *       "status": 415,
+                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "unsupported-media-type",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `expectation-failed`: The Expect header cannot be met. */
+            417: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/expectation-failed",
+                     *       "title": "The Expect header cannot be met",
+                     *       "status": 417,
+                     *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "expectation-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `misdirected-request`: This server does not serve that host. */
+            421: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/misdirected-request",
+                     *       "title": "This server does not serve that host",
+                     *       "status": 421,
+                     *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "misdirected-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `idempotency-key-reused`: The idempotency key belongs to another request. */
+            422: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/idempotency-key-reused",
+                     *       "title": "The idempotency key belongs to another request",
+                     *       "status": 422,
+                     *       "detail": "Use a new key for every new request.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "idempotency-key-reused",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `precondition-required`: The If-Match header is missing. */
+            428: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/precondition-required",
+                     *       "title": "The If-Match header is missing",
+                     *       "status": 428,
+                     *       "detail": "Read first, and send the `ETag` of what you read as `If-Match`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "precondition-required",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/rate-limited",
+                     *       "title": "Too many requests",
+                     *       "status": 429,
+                     *       "detail": "Wait `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "rate-limited",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large`: The header block is too large. */
+            431: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/headers-too-large",
+                     *       "title": "The header block is too large",
+                     *       "status": 431,
+                     *       "detail": "A header block can have at most 16 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "headers-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal-error`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/internal-error",
+                     *       "title": "Something went wrong on our side",
+                     *       "status": 500,
+                     *       "detail": "Report the `requestId`; the log has the cause.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "internal-error",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. `overloaded`: Too much work is waiting. */
+            503: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/database-unavailable",
+                     *       "title": "The database cannot be reached",
+                     *       "status": 503,
+                     *       "detail": "Repeat the request after `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "database-unavailable",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
                      *     }
                      */

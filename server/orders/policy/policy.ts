@@ -1,0 +1,58 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Kysely, Transaction } from 'kysely'
+import type { Stamp } from '../../audit/event.ts'
+import { recordEvent } from '../../audit/events.ts'
+import type { Database } from '../../db/tables.ts'
+import { type IdempotencyInput, type Once, once } from '../../http/idempotency.ts'
+import { versionTag } from '../../http/preconditions.ts'
+import { Problem } from '../../http/problems.ts'
+import { decimalOf } from '../order.ts'
+import { findPolicy, type Policy, type PolicyRow, putPolicy, takePolicy } from './store.ts'
+
+export interface PolicyInput {
+  /** As the schema has them: ascending, the first from 0. */
+  rows: PolicyRow[]
+  /** Versions that If-Match accepts; null for any. */
+  acceptedVersions: number[] | null
+  stamp: Stamp
+  idempotency: IdempotencyInput | null
+}
+
+export function readApprovalPolicy(db: Kysely<Database>): Promise<Policy> {
+  return findPolicy(db)
+}
+
+/**
+ * Replaces all rows, by one conditional write: of several at once one wins. Orders that exist keep what was stamped onto
+ * them. The same rows again leave version and log as they are. Throws `precondition-failed`, `concurrency-conflict`.
+ */
+export function setApprovalPolicy(
+  trx: Transaction<Database>,
+  { rows, acceptedVersions, stamp, idempotency }: PolicyInput,
+): Promise<Once<{ version: number; changed: boolean }>> {
+  return once(trx, idempotency, async () => {
+    const taken = await takePolicy(trx, acceptedVersions)
+    if (taken === undefined) throw await refusal(trx, acceptedVersions)
+    const changed = !isDeepStrictEqual(taken.rows, rows)
+    const version = changed ? taken.version + 1 : taken.version
+    await putPolicy(trx, { version, rows })
+    if (changed) {
+      const data = { rows: rows.map((row) => ({ ...row, from: decimalOf(row.from) })) }
+      await recordEvent(trx, stamp, {
+        kind: 'policy-set',
+        subject: { kind: 'policy', id: 'approval' },
+        version,
+        data,
+      })
+    }
+    return { version, changed }
+  })
+}
+
+async function refusal(trx: Transaction<Database>, acceptedVersions: number[] | null): Promise<Problem> {
+  const { version } = await findPolicy(trx)
+  const isOther = acceptedVersions !== null && !acceptedVersions.includes(version)
+  return new Problem(isOther ? 'precondition-failed' : 'concurrency-conflict', {
+    headers: { etag: versionTag(version) },
+  })
+}
