@@ -7,11 +7,14 @@ import { type Description, Judge, JudgedClient, toPointer } from '../support/des
 import { passwordOf, type Service, startInside, startService } from '../support/service.ts'
 
 const operationIds = [
+  'getApprovalPolicy',
+  'setApprovalPolicy',
   ...'createOrder listOrders getOrdersOverview getOrder approveOrder loginSession'.split(' '),
   ...'refreshSession logoutSession getCurrentUser getCurrentUserPermissions getCsrfToken'.split(' '),
   ...'issueToken refreshToken issueServiceToken getHealth getReadiness getJwks'.split(' '),
 ]
 const schemaNames = [
+  'ApprovalPolicy',
   ...'Order OrderSummary PaginatedListOfOrderSummary OrderStatistics CreateOrderCommand'.split(' '),
   ...'CreateOrderResponse LoginSessionCommand TokenLoginCommand RefreshTokenCommand'.split(' '),
   ...'ClientTokenCommand AuthenticatedUser CurrentUserResponse CurrentUserPermissions'.split(' '),
@@ -70,6 +73,7 @@ describe('the live description', () => {
           ['totalCount', 'hasPreviousPage', 'hasNextPage'],
         ],
         OrderStatistics: [['pending', 'approved', 'days', 'oldestPending'], []],
+        ApprovalPolicy: [['rows'], []],
         CreateOrderCommand: [['customer', 'total'], []],
         CreateOrderResponse: [['id'], []],
         LoginSessionCommand: [['email', 'password'], []],
@@ -218,6 +222,17 @@ describe('the live description', () => {
         await viewer.get(path)
         await anybody.get(path)
       }
+
+      const policy = '/v1/approval-policy'
+      const rules = await bearer.get(policy)
+      await bearer.get(policy, { 'if-none-match': rules.headers.get('etag') ?? '' })
+      await bearer.send('PUT', policy, rules.body, { 'if-match': '*', 'idempotency-key': 'a-policy' })
+      await bearer.send('PUT', policy, rules.body, { 'if-match': '*', 'idempotency-key': 'a-policy' })
+      await bearer.send('PUT', policy, rules.body, { 'if-match': '"999"' })
+      await bearer.send('PUT', policy, rules.body)
+      await bearer.send('PUT', policy, { rows: [{ from: 1 }] }, { 'if-match': '*' })
+      await viewer.send('PUT', policy)
+      await anybody.get(policy)
 
       const order = `/v1/orders/${created.body.id}`
       await bearer.get(order)

@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import { DatabaseUnavailable, QueryTooSlow, TooManyWaiting } from '../../server/db/errors.ts'
 import { catalogue } from '../../server/http/problems.ts'
 import type { Answer, Client } from '../support/client.ts'
+import { policyRow } from '../support/policy.ts'
 import { exchange, type RawAnswer, request } from '../support/raw.ts'
 import { publicUrl, type Service, startInside, startService } from '../support/service.ts'
 
@@ -93,6 +94,8 @@ describe('a problem', () => {
     const login = { email: 'nobody@example.com', password: 'wrong' }
     const client = { clientId: 'nobody', clientSecret: 'wrong' }
     const good = { customer: 'Acme', total: 2 }
+    const policy = '/v1/approval-policy'
+    const rows = [policyRow()]
     const key = { 'idempotency-key': 'a-key-of-this-test' }
     await admin.post('/v1/orders', good, key)
     type Case = [Client, string, string, unknown, Record<string, string>, number, string]
@@ -121,6 +124,9 @@ describe('a problem', () => {
       [admin, 'GET', '/v1/orders/%00', undefined, {}, 404, 'order-not-found'],
       [admin, 'PATCH', approve, undefined, {}, 409, 'order-not-pending'],
       [admin, 'PATCH', approve, undefined, { 'if-match': '"9"' }, 412, 'precondition-failed'],
+      [admin, 'PUT', policy, { rows: [] }, {}, 400, 'validation-failed'],
+      [admin, 'PUT', policy, { rows }, { 'if-match': '"9"' }, 412, 'precondition-failed'],
+      [admin, 'PUT', policy, { rows }, {}, 428, 'precondition-required'],
       [admin, 'GET', '/v1/none', undefined, {}, 404, 'route-not-found'],
       [admin, 'DELETE', '/orders/7', undefined, {}, 404, 'route-not-found'],
       [admin, 'GET', '/assets/none.js', undefined, {}, 404, 'route-not-found'],
@@ -136,6 +142,12 @@ describe('a problem', () => {
     assert.deepEqual(
       body.body.errors.map((error: { pointer: string }) => error.pointer),
       ['#/customer', '#/total'],
+    )
+    const rows = [{ ...policyRow(), approvals: 0 }, policyRow({ from: -1 })]
+    const inside = await admin.send('PUT', '/v1/approval-policy', { rows }, { 'if-match': '*' })
+    assert.deepEqual(
+      inside.body.errors.map((error: { pointer: string }) => error.pointer),
+      ['#/rows/0/approvals', '#/rows/1/from'],
     )
     const query = await admin.get(
       '/v1/orders?pageNumber=0&pageSize=a&pageSize=b&orderBy=x&order=2&paginated=1',

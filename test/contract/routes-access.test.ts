@@ -16,6 +16,8 @@ const contracted: Record<string, string> = {
   'GET /v1/orders/summary': 'Orders.Read',
   'GET /v1/orders/:id': 'Orders.Read',
   'PATCH /v1/orders/:id/approve': 'Orders.Approve',
+  'GET /v1/approval-policy': 'Orders.Read',
+  'PUT /v1/approval-policy': 'Policy.Manage',
   'GET /v1/log': 'Log.Read',
   'GET /v1/log/checkpoint': 'Log.Read',
   'POST /v1/auth/session': 'public',

@@ -109,19 +109,26 @@ describe('the live description allows exactly what is accepted', () => {
       { weight: 1, arbitrary: fc.constantFrom<unknown>(null, [], 'x', 1, true, [{}]) },
     )
 
+  interface Besides {
+    /** Of what is of the schema. */
+    isAllowedBesides?: (allowed: never) => boolean
+    method?: string
+    headers?: Record<string, string>
+  }
+
   async function assertAgreement(
     name: string,
     caller: Client,
     path: string,
     body: unknown,
-    isAllowedBesides: (allowed: { customer: string }) => boolean = () => true,
+    { isAllowedBesides = () => true, method = 'POST', headers = {} }: Besides = {},
   ): Promise<void> {
     // As it is after the way over the wire: -0 is 0.
     const sent = JSON.parse(JSON.stringify(body))
     const isOfSchema: boolean = bodyOf(name)(sent)
-    const allowed = isOfSchema && isAllowedBesides(sent)
-    const answer = await caller.post(path, JSON.stringify(sent))
-    const verdict = { refused: answer.status === 400, code: answer.body.code === 'validation-failed' }
+    const allowed = isOfSchema && isAllowedBesides(sent as never)
+    const answer = await caller.send(method, path, JSON.stringify(sent), headers)
+    const verdict = { refused: answer.status === 400, code: answer.body?.code === 'validation-failed' }
     assert.deepEqual(
       verdict,
       { refused: !allowed, code: !allowed },
@@ -148,11 +155,60 @@ describe('the live description allows exactly what is accepted', () => {
     const command = bodies({ customer: either(customer, goodCustomer), total: either(total, goodTotal) })
     await fc.assert(
       fc.asyncProperty(command, (body) =>
-        assertAgreement('CreateOrderCommand', admin, '/v1/orders', body, hasVisibleCustomer),
+        assertAgreement('CreateOrderCommand', admin, '/v1/orders', body, {
+          isAllowedBesides: hasVisibleCustomer,
+        }),
       ),
       { numRuns: 700 },
     )
   })
+
+  it('in ApprovalPolicy, but for the order of its rows, which its description tells of', async () => {
+    const from = either<unknown>(total, fc.constantFrom(0, '0', '0.0', 5, '5.0', 5.0001, 100, '100'))
+    const row = fc.record(
+      {
+        from,
+        approvals: either<unknown>(
+          fc.integer({ min: -1, max: 7 }),
+          fc.constantFrom('1', '5', '01', '6'),
+          wrongType,
+        ),
+        selfApproval: either<unknown>(fc.boolean(), fc.constantFrom('true', 0, 1, null)),
+        services: fc.boolean(),
+        more: wrongType,
+      },
+      { requiredKeys: ['from', 'approvals', 'selfApproval'] },
+    )
+    const goodRow = fc.record({
+      from: fc.constantFrom(0, 1, '2', 2.5, '1000', 99_999_999_999.9999),
+      approvals: fc.constantFrom(1, '2', 5),
+      selfApproval: fc.boolean(),
+      services: fc.boolean(),
+    })
+    const rows = either<unknown>(
+      fc.array(either<unknown>(row, goodRow, wrongType), { maxLength: 4 }),
+      fc.array(goodRow, { maxLength: 4 }),
+      fc.array(goodRow, { maxLength: 22 }).map(ascending),
+      wrongType,
+    )
+    const besides = { isAllowedBesides: isAscending, method: 'PUT', headers: { 'if-match': '*' } }
+    await fc.assert(
+      fc.asyncProperty(bodies({ rows }), (body) =>
+        assertAgreement('ApprovalPolicy', admin, '/v1/approval-policy', body, besides),
+      ),
+      { numRuns: 400 },
+    )
+  })
+
+  /** From 0 in steps, so that the rows are in order whatever they were. */
+  function ascending<Row>(rows: Row[]) {
+    return rows.map((row, index) => ({ ...row, from: index * 10 }))
+  }
+
+  function isAscending({ rows }: { rows: { from: number | string }[] }): boolean {
+    const totals = rows.map(({ from }) => Number(from))
+    return totals[0] === 0 && totals.every((from, index) => index === 0 || from > Number(totals[index - 1]))
+  }
 
   it('in the bodies of the sign-ins and exchanges', async () => {
     const around = (minimum: number, maximum: number) =>
