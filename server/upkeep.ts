@@ -17,8 +17,8 @@ export const removals = {
   removeExpiredKeys: 100,
 } as const
 const betweenRemovalsMilliseconds = 20
-/** Events of one sealing. */
-export const sealedAtOnce = 250
+/** Events of one sealing: 2 ms of the writer. */
+export const sealedAtOnce = 100
 
 interface Job {
   everyMilliseconds: number
@@ -65,7 +65,7 @@ export function startUpkeep(
     run: (limit) => db.write('mergeTallyChanges', { limit }),
     failure: 'the tally of orders could not be brought up to date; trying again every two seconds',
   }
-  // Two seconds are what the contract allows. A portion is what creates at full rate leave behind in one commit.
+  // Two seconds are what the contract allows. Portions follow each other, so it keeps up with creates at full rate.
   const sealing: Job = {
     everyMilliseconds: 500,
     portion: sealedAtOnce,

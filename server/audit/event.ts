@@ -1,5 +1,4 @@
-import type { Selectable } from 'kysely'
-import type { EventsTable } from '../db/tables.ts'
+import type { EventColumns } from '../db/tables.ts'
 import { canonicalJson } from './canonical.ts'
 import { textHashOf } from './chain.ts'
 
@@ -31,11 +30,8 @@ export interface Event {
   words?: Words | null
 }
 
-/** An event as it is written; it has no place in the log yet. */
-export type EventRow = Omit<Selectable<EventsTable>, 'number' | 'sequence' | 'hash'>
-
 /** The row that `recordEvent` writes. */
-export function eventRow(stamp: Stamp, { kind, subject, version, data, words = null }: Event): EventRow {
+export function eventRow(stamp: Stamp, { kind, subject, version, data, words = null }: Event): EventColumns {
   return {
     id: stamp.eventId,
     kind,

@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
-import type { Database } from '../db/tables.ts'
-import { type Event, type EventRow, eventRow, type Stamp } from './event.ts'
+import type { Database, EventColumns } from '../db/tables.ts'
+import { type Event, eventRow, type Stamp } from './event.ts'
 import {
   countEventsOf,
   eventsOf,
@@ -19,7 +19,7 @@ export async function recordEvent(trx: Transaction<Database>, stamp: Stamp, even
 }
 
 /** The same for rows that are made already, in one statement. */
-export async function recordEvents(trx: Transaction<Database>, rows: readonly EventRow[]): Promise<void> {
+export async function recordEvents(trx: Transaction<Database>, rows: readonly EventColumns[]): Promise<void> {
   if (rows.length > 0) await insertEvents(trx, rows)
 }
 

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Database } from '../db/tables.ts'
 import { lineOf } from './seal.ts'
-import { eventsBetween, readHead, type StoredEvent } from './store.ts'
+import { eventsBetween, readHead, type SealedEvent } from './store.ts'
 
 export interface LinesRequest {
   /** Lines of this sequence and before it do not count. */
@@ -28,10 +28,10 @@ export async function findLogLines(
 }
 
 /** What cannot be said is no JSON, for `log verify` to find; nothing that the service writes is such. */
-function exportLine(event: StoredEvent): string {
+function exportLine(event: SealedEvent): string {
   const { text_salt: textSalt, text, hash, sequence } = event
   try {
-    return JSON.stringify({ ...lineOf(event, Number(sequence)), textSalt, text, hash })
+    return JSON.stringify({ ...lineOf(event, sequence), textSalt, text, hash })
   } catch {
     return `event ${sequence} cannot be read`
   }

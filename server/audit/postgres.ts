@@ -1,4 +1,9 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 
 /** Takes the lock of the row, or finds no row while another transaction holds it. */
 export const unlessLocked = sql`for update skip locked`
+
+export function sealsIn(list: string): RawBuilder<unknown> {
+  return sql`select (value ->> 0)::bigint as number, (value ->> 1)::bigint as sequence, value ->> 2 as hash
+    from json_array_elements(cast(${list} as json))`
+}

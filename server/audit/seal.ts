@@ -1,12 +1,12 @@
 import type { Kysely, Transaction } from 'kysely'
 import { formatInstant } from '../clock.ts'
-import type { Database } from '../db/tables.ts'
+import type { Database, EventColumns } from '../db/tables.ts'
 import { type HashedLine, type Head, hashOf } from './chain.ts'
-import { lockHead, readHead, type Seal, type StoredEvent, storeSeals, unsealedEvents } from './store.ts'
+import { lockHead, readHead, type Seal, storeSeals, unsealedEvents } from './store.ts'
 
 /**
- * Gives at most `limit` committed events their place in the log and the hash that binds each to all before it; returns
- * how many. One sealer at a time, by a lock that nobody else takes: writers of events never wait for it, and a second
+ * Moves at most `limit` committed events into the log, each with its place and the hash that binds it to all before it;
+ * returns how many. One sealer at a time, by a lock that nobody else takes: writers of events never wait for it, and a second
  * sealer finds nothing to do. Events of one subject are sealed in the order in which they happened, for the change of a
  * row waits for the one before it.
  */
@@ -25,7 +25,7 @@ export async function sealEvents(trx: Transaction<Database>, { limit }: { limit:
 }
 
 /** What the hash of an event covers: its text by the salted hash, so that it can be erased. */
-export function lineOf(event: StoredEvent, sequence: number): HashedLine {
+export function lineOf(event: EventColumns, sequence: number): HashedLine {
   return {
     sequence,
     id: event.id,

@@ -1,4 +1,8 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 
 /** A transaction that writes is alone. */
 export const unlessLocked = sql``
+
+export function sealsIn(list: string): RawBuilder<unknown> {
+  return sql`select value ->> 0 as number, value ->> 1 as sequence, value ->> 2 as hash from json_each(${list})`
+}

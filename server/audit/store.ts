@@ -1,15 +1,18 @@
-import { type Kysely, type Selectable, sql, type Transaction } from 'kysely'
+import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely'
 import { ofEngine } from '../db/engine.ts'
 import { prepared } from '../db/prepared.ts'
-import type { Database, EventsTable } from '../db/tables.ts'
+import type { Database, EventColumns, EventsTable, UnsealedEventsTable } from '../db/tables.ts'
 import type { Head } from './chain.ts'
-import type { EventRow } from './event.ts'
 import * as postgres from './postgres.ts'
 import * as sqlite from './sqlite.ts'
 
-export type StoredEvent = Selectable<EventsTable>
+/** An event that waits to be sealed. */
+export type UnsealedEvent = Selectable<UnsealedEventsTable>
+export type SealedEvent = EventsTable
+/** An event, with its place in the log once it is sealed. */
+export type StoredEvent = EventColumns & { sequence: number | null; hash: string | null }
 
-const writtenColumns = [
+const eventColumns = [
   'id',
   'kind',
   'subject_kind',
@@ -23,19 +26,17 @@ const writtenColumns = [
   'text_hash',
   'text_salt',
   'text',
-] as const satisfies (keyof EventRow)[]
+] as const satisfies (keyof EventColumns)[]
+const columns = sql.join(eventColumns.map((column) => sql.ref(column)))
 
 export const insertEvent = prepared(
-  (
-    _db,
-    row: EventRow,
-  ) => sql`insert into events (${sql.join(writtenColumns.map((column) => sql.ref(column)))})
-    values (${sql.join(writtenColumns.map((column) => row[column]))})`,
+  (_db, row: EventColumns) => sql`insert into unsealed_events (${columns})
+    values (${sql.join(eventColumns.map((column) => row[column]))})`,
 )
 
 /** Rows as they are, in one statement. */
-export async function insertEvents(trx: Transaction<Database>, rows: readonly EventRow[]): Promise<void> {
-  await trx.insertInto('events').values(rows).execute()
+export async function insertEvents(trx: Transaction<Database>, rows: readonly EventColumns[]): Promise<void> {
+  await trx.insertInto('unsealed_events').values(rows).execute()
 }
 
 export async function readHead(db: Kysely<Database>): Promise<Head> {
@@ -49,21 +50,19 @@ export async function lockHead(trx: Transaction<Database>): Promise<Head | undef
 }
 
 /** The events that wait to be sealed, in the order in which they were written. */
-export async function unsealedEvents(trx: Transaction<Database>, limit: number): Promise<StoredEvent[]> {
-  return trx
-    .selectFrom('events')
-    .selectAll()
-    .where('sequence', 'is', null)
-    .orderBy('number')
-    .limit(limit)
-    .execute()
+export async function unsealedEvents(trx: Transaction<Database>, limit: number): Promise<UnsealedEvent[]> {
+  return (await selectUnsealed(trx, { limit })).rows
 }
+
+const selectUnsealed = prepared((db, { limit }: { limit: number }) =>
+  db.selectFrom('unsealed_events').selectAll().orderBy('number').limit(limit),
+)
 
 /** Sealed events by their sequences, both ends included. */
 export async function eventsBetween(
   db: Kysely<Database>,
   { first, last, direction }: { first: number; last: number; direction: 'asc' | 'desc' },
-): Promise<StoredEvent[]> {
+): Promise<SealedEvent[]> {
   return db
     .selectFrom('events')
     .selectAll()
@@ -74,22 +73,36 @@ export async function eventsBetween(
 }
 
 export interface Seal {
+  /** Of the event that waited. */
   number: number
   sequence: number
   hash: string
 }
 
-/** Gives the events their places, and moves the head to the last of them. */
+/** Moves the events to their places in the log, and its head to the last of them. */
 export async function storeSeals(trx: Transaction<Database>, seals: readonly Seal[]): Promise<void> {
-  const rows = seals.map(
-    ({ number, sequence, hash }) => sql`(cast(${number} as bigint), cast(${sequence} as bigint), ${hash})`,
-  )
-  await sql`with seals (number, sequence, hash) as (values ${sql.join(rows)})
-    update events set sequence = seals.sequence, hash = seals.hash from seals
-    where events.number = seals.number`.execute(trx)
   const last = seals.at(-1)
   if (last === undefined) return
+  const list = JSON.stringify(seals.map(({ number, sequence, hash }) => [number, sequence, hash]))
+  await insertSealed(trx, { list })
+  await deleteUnsealed(trx, { list })
   await trx.updateTable('log_head').set({ size: last.sequence, hash: last.hash }).execute()
+}
+
+const insertSealed = prepared(
+  (db, { list }: { list: string }) => sql`insert into events (sequence, hash, ${columns})
+    select seals.sequence, seals.hash, ${columns}
+    from (${sealsIn(db, list)}) as seals join unsealed_events on unsealed_events.number = seals.number`,
+)
+
+const deleteUnsealed = prepared(
+  (db, { list }: { list: string }) => sql`delete from unsealed_events where number in
+    (select number from (${sealsIn(db, list)}) as seals)`,
+)
+
+/** `number`, `sequence` and `hash` of each, out of a JSON array. */
+function sealsIn(db: Kysely<Database>, list: string): RawBuilder<unknown> {
+  return ofEngine(db, { sqlite, postgres }).sealsIn(list)
 }
 
 interface Subject {
@@ -103,25 +116,35 @@ export async function eventsOf(
   subject: Subject,
   { direction, offset, limit }: { direction: 'asc' | 'desc'; offset: number; limit: number },
 ): Promise<StoredEvent[]> {
-  return ofSubject(db, subject).selectAll().orderBy('number', direction).limit(limit).offset(offset).execute()
+  const way = sql.raw(direction)
+  const { rows } = await sql<StoredEvent>`select * from (${ofSubject(subject)}) as of_subject
+    order by is_unsealed ${way}, place ${way} limit ${limit} offset ${offset}`.execute(db)
+  return rows
 }
 
-/** All of the subject that are of these kinds. */
+/** All of the subject that are of these kinds, in the same order. */
 export async function eventsOfKinds(
   db: Kysely<Database>,
   subject: Subject,
   kinds: readonly string[],
 ): Promise<StoredEvent[]> {
-  return ofSubject(db, subject).selectAll().where('kind', 'in', kinds).orderBy('number').execute()
+  const { rows } = await sql<StoredEvent>`select * from (${ofSubject(subject)}) as of_subject
+    where kind in (${sql.join(kinds)}) order by is_unsealed, place`.execute(db)
+  return rows
 }
 
 export async function countEventsOf(db: Kysely<Database>, subject: Subject): Promise<number> {
-  const counted = await ofSubject(db, subject)
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return Number(counted.count)
+  const { rows } = await sql<{ count: number }>`select count(*) as count
+    from (${ofSubject(subject)}) as of_subject`.execute(db)
+  return Number(rows[0]?.count)
 }
 
-function ofSubject(db: Kysely<Database>, { kind, id }: Subject) {
-  return db.selectFrom('events').where('subject_id', '=', id).where('subject_kind', '=', kind)
+/** One statement, so one snapshot: an event is on its way from one table to the other in none. Few are unsealed. */
+function ofSubject({ kind, id }: Subject): RawBuilder<unknown> {
+  return sql`
+    select ${columns}, sequence, hash, 0 as is_unsealed, sequence as place
+    from events where subject_id = ${id} and subject_kind = ${kind}
+    union all
+    select ${columns}, null, null, 1, number
+    from unsealed_events where subject_id = ${id} and subject_kind = ${kind}`
 }

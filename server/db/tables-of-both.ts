@@ -2,7 +2,7 @@
 interface Dialect {
   /** A number that the database gives, never twice. */
   id: string
-  /** The same for rows that are never deleted and may become more than an int32 counts. */
+  /** The same where there may be more than an int32 counts; on SQLite the last may be given again once it is gone. */
   longId: string
   /** Of an order. */
   orderId: string
@@ -12,6 +12,21 @@ interface Dialect {
   /** What follows the columns of a table. */
   end: string
 }
+
+/** Of an event, sealed or not. */
+const eventColumns = (text: string, instant: string) => `id ${text} not null,
+     kind ${text} not null,
+     subject_kind ${text} not null,
+     subject_id ${text} not null,
+     version integer,
+     at ${instant} not null,
+     at_time_zone ${text},
+     by_name ${text} not null,
+     by_id integer,
+     data ${text} not null,
+     text_hash ${text},
+     text_salt ${text},
+     text ${text}`
 
 /** The tables that are the same on both engines: all but those of orders. */
 export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialect): string[] => [
@@ -132,28 +147,17 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
      primary key (order_id, approver_id)
    )${end}`,
 
-  `create table events (
+  // Where events wait for their place in the log: whoever writes one touches nothing that another writer touches.
+  `create table unsealed_events (
      number ${longId},
-     id ${text} not null,
-     kind ${text} not null,
-     subject_kind ${text} not null,
-     subject_id ${text} not null,
-     version integer,
-     at ${instant} not null,
-     at_time_zone ${text},
-     by_name ${text} not null,
-     by_id integer,
-     data ${text} not null,
-     text_hash ${text},
-     text_salt ${text},
-     text ${text},
-     sequence ${instant},
-     hash ${text}
+     ${eventColumns(text, instant)}
    )${end}`,
-  'create index events_by_subject on events (subject_id, number)',
-  // Two sealers that both gave a number would meet here.
-  'create unique index events_by_sequence on events (sequence) where sequence is not null',
-  'create index events_unsealed on events (number) where sequence is null',
+  `create table events (
+     sequence ${instant} primary key,
+     ${eventColumns(text, instant)},
+     hash ${text} not null
+   )${end}`,
+  'create index events_by_subject on events (subject_id, sequence)',
   `create table log_head (
      id integer primary key check (id = 1),
      size ${instant} not null,

@@ -23,6 +23,7 @@ export interface Database {
   idempotency_keys: IdempotencyKeysTable
   approval_policy: ApprovalPolicyTable
   order_approvals: OrderApprovalsTable
+  unsealed_events: UnsealedEventsTable
   events: EventsTable
   log_head: LogHeadTable
 }
@@ -85,10 +86,8 @@ export interface OrderApprovalsTable {
   approver_id: number
 }
 
-/** What happened, one row for each change, written in the transaction of the change (docs/auditing.md). */
-export interface EventsTable {
-  /** In the order of writing; may have gaps. */
-  number: Generated<number>
+/** What happened: what an event is before and after it is sealed (docs/auditing.md). */
+export interface EventColumns {
   /** UUIDv7, lower case. */
   id: string
   kind: string
@@ -108,10 +107,20 @@ export interface EventsTable {
   /** Hexadecimal. */
   text_salt: string | null
   text: string | null
-  /** Place in the log, from 1 without gaps; null until the event is sealed. */
-  sequence: number | null
-  /** Hexadecimal. */
-  hash: string | null
+}
+
+/** One row for each change, written in its transaction; `sealEvents` moves them into the log. */
+export interface UnsealedEventsTable extends EventColumns {
+  /** In the order of writing; may have gaps. */
+  number: Generated<number>
+}
+
+/** The log. A row is never changed, but for a text that is erased. */
+export interface EventsTable extends EventColumns {
+  /** From 1, without gaps. */
+  sequence: number
+  /** Hexadecimal; binds the event to all before it. */
+  hash: string
 }
 
 /** One row: how many events are sealed, and the hash of the last. Whoever seals holds its lock. */

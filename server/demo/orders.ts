@@ -1,5 +1,5 @@
-import { type EventRow, eventRow } from '../audit/event.ts'
-import type { OrdersTable } from '../db/tables.ts'
+import { eventRow } from '../audit/event.ts'
+import type { EventColumns, OrdersTable } from '../db/tables.ts'
 import { orderEvent } from '../orders/life/event.ts'
 import { type OrderEventKind, orderStatus } from '../orders/order.ts'
 import type { MadeOrders } from '../orders/orders.ts'
@@ -92,7 +92,7 @@ function makeOrder({
   customer: Customer
   people: People
   random: () => number
-}): { order: OrdersTable; events: EventRow[] } {
+}): { order: OrdersTable; events: EventColumns[] } {
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)] as T
   const decidedAt = createdAt + 60_000 + Math.floor(random() ** 3 * 4 * dayMilliseconds)
   const outcome = decidedAt <= nowMilliseconds ? drawOutcome(random()) : undefined

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
-import { type Event, type EventRow, eventRow, type Stamp } from '../audit/event.ts'
+import { type Event, eventRow, type Stamp } from '../audit/event.ts'
 import { recordEvent, recordEvents } from '../audit/events.ts'
-import type { Database, OrdersTable } from '../db/tables.ts'
+import type { Database, EventColumns, OrdersTable } from '../db/tables.ts'
 import { type IdempotencyInput, type Once, once, rowOfKey } from '../http/idempotency.ts'
 import { orderEvent } from './life/event.ts'
 import { insertOrder, insertOrders, insertRows, type NewOrder } from './store.ts'
@@ -71,7 +71,7 @@ export async function createOrders(
 /** Invented orders as they are, with what happened to them. */
 export interface MadeOrders {
   orders: OrdersTable[]
-  events: EventRow[]
+  events: EventColumns[]
 }
 
 export async function addOrders(trx: Transaction<Database>, { orders, events }: MadeOrders): Promise<void> {

@@ -1,5 +1,5 @@
 import { type Insertable, sql, type Transaction } from 'kysely'
-import type { Database, EventsTable, IdempotencyKeysTable, OrdersTable } from '../db/tables.ts'
+import type { Database, EventColumns, IdempotencyKeysTable, OrdersTable } from '../db/tables.ts'
 import { orderColumns } from './order.ts'
 
 /** An order's row without what the approval policy adds. */
@@ -8,7 +8,7 @@ export type NewOrderRow = Pick<OrdersTable, (typeof orderColumns)[number]>
 export interface GroupedOrder {
   order: NewOrderRow
   /** The event of its creation. */
-  event: Omit<Insertable<EventsTable>, 'number'>
+  event: EventColumns
   /** With the result that it gives from now on; null for an order without a key. */
   key: Insertable<IdempotencyKeysTable> | null
 }
@@ -51,7 +51,7 @@ export async function insertTogether(
       returning id
     ),
     recorded as (
-      insert into events (id, kind, subject_kind, subject_id, version, at, at_time_zone, by_name, by_id, data)
+      insert into unsealed_events (id, kind, subject_kind, subject_id, version, at, at_time_zone, by_name, by_id, data)
       select events.id, kind, subject_kind, subject_id, version, at, at_time_zone, by_name, by_id, data
       from json_to_recordset(${JSON.stringify(events)}) as events (
         id text, kind text, subject_kind text, subject_id uuid, version integer, at bigint, at_time_zone text,

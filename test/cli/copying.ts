@@ -29,6 +29,7 @@ export const filledRows: Record<Exclude<keyof Database, DerivedTable>, number> =
   idempotency_keys: 3,
   approval_policy: 1,
   order_approvals: 0,
+  unsealed_events: 0,
   events: 0,
   log_head: 1,
 }

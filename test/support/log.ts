@@ -79,7 +79,7 @@ export async function addEvents(
   await withRawDatabase(databaseUrl, async (raw) => {
     for (let done = 0; done < count; done += 1_000) {
       await raw
-        .insertInto('events')
+        .insertInto('unsealed_events')
         .values(events.slice(done, done + 1_000))
         .execute()
     }

@@ -151,6 +151,9 @@ const initial = (here: string) => [
     instant: 'bigint',
     end: '',
   }),
+  // Rows come and go, as those of order_tally_changes do.
+  `alter table unsealed_events
+     set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000)`,
 ]
 
 async function currentSchema(trx: Transaction<Database>): Promise<string> {
