@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { listEvents } from '../../server/audit/events.ts'
 import type { Client } from './client.ts'
 import type { Service } from './service.ts'
 
@@ -23,10 +24,11 @@ export async function putPolicy(caller: Client, rows: Row[]): Promise<void> {
   assert.equal(answer.status, 204, answer.text)
 }
 
-/** What was recorded of the policy, in the order of writing. */
-export function policyEvents({ db }: Service) {
-  const ofPolicy = db.read.selectFrom('events').selectAll().where('subject_kind', '=', 'policy')
-  return ofPolicy.orderBy('number').execute()
+/** What was recorded of the policy, in the order of writing, whether it is sealed by now or not. */
+export async function policyEvents({ db }: Service) {
+  const page = { direction: 'asc', offset: 0, limit: 1_000 } as const
+  const { events } = await listEvents(db.read, { kind: 'policy', id: 'approval' }, page)
+  return events.map(({ sequence: _, hash: __, ...written }) => written)
 }
 
 /** Everything that a change of the policy may write. */
