@@ -23,6 +23,8 @@ export function registerBodies(app: App): void {
   app.addHook('preParsing', (request, _reply, payload, done) => {
     try {
       assertAcceptable(request)
+      // Stays where no body comes: the validator would be shown null, as for the JSON `null`.
+      if (isOptionalBody(request.routeOptions.schema?.body)) request.body = {}
       done(null, payload)
     } catch (error) {
       done(error as Error)

@@ -73,12 +73,10 @@ export function nameOf(schema: object): string | undefined {
 /** A JSON object body. Members that are not fields are ignored and never bound. */
 export function bodyOf<F extends Fields>(name: string, description: string, fields: F): Parsed<Values<F>> {
   const schema = named(name, objectSchema(fields, { description }))
-  const areOptional = Object.values(fields).every(({ isOptional }) => isOptional)
-  if (areOptional) optionalBodies.add(schema)
-  parsers.set(schema, (sent, errors) => {
-    const value = areOptional && (sent === undefined || sent === null) ? {} : sent
-    return readObject(fields, value, { name: 'The body', pointer: '#', errors })
-  })
+  if (Object.values(fields).every(({ isOptional }) => isOptional)) optionalBodies.add(schema)
+  parsers.set(schema, (value, errors) =>
+    readObject(fields, value, { name: 'The body', pointer: '#', errors }),
+  )
   return schema
 }
 

@@ -163,9 +163,17 @@ function contentOf(schema: unknown, components: Components): Json {
   return { 'application/json': { schema: components.reference(schema), example: exampleOf(schema) } }
 }
 
-function exportsOf({ config }: RouteOptions): Json {
+/** An export holds what the pages hold, an item to a line. */
+function exportsOf({ config }: RouteOptions, page: unknown): Json {
   const schema = { type: 'string', description: 'Everything, as a stream; parameters of pages are ignored.' }
-  return Object.fromEntries((config?.exports ?? []).map((type) => [type, { schema }]))
+  return Object.fromEntries(
+    (config?.exports ?? []).map((type) => [type, { schema, example: linesOf(exampleOf(page)) }]),
+  )
+}
+
+function linesOf(page: unknown): string {
+  const { items } = page as { items: unknown[] }
+  return items.map((item) => `${JSON.stringify(item)}\n`).join('')
 }
 
 function successes(route: RouteOptions, components: Components): Json {
@@ -181,7 +189,9 @@ function successes(route: RouteOptions, components: Components): Json {
           ...headersOf(route, Number(status)),
         ]),
         content:
-          schema.type === 'null' ? undefined : { ...contentOf(schema, components), ...exportsOf(route) },
+          schema.type === 'null'
+            ? undefined
+            : { ...contentOf(schema, components), ...exportsOf(route, schema) },
       },
     ]),
   )

@@ -1,11 +1,13 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { stampOf } from '../audit/stamp.ts'
 import type { Statements } from '../audit/statements.ts'
 import { callerOf } from '../auth/principal.ts'
 import { type Clock, parseTimeZone } from '../clock.ts'
 import type { Config } from '../config.ts'
+import { matchesNone } from '../http/preconditions.ts'
 import { Problem } from '../http/problems.ts'
 import type { HeaderDescription } from '../http/route.ts'
+import { sha256 } from '../ids.ts'
 import type { AppDatabase } from '../operations.ts'
 import { parseOrderId } from './store.ts'
 
@@ -37,6 +39,7 @@ export const etagHeader: HeaderDescription = {
   description: 'Row version as a strong entity tag.',
   schema: { type: 'string', example: '"1"' },
 }
+export const hashTagHeader: HeaderDescription = { ...etagHeader, description: 'A hash of the answer.' }
 export const ifMatchHeader: HeaderDescription = {
   name: 'If-Match',
   description: 'Only this version, or any by `*`. A tag that a proxy has weakened counts as it was.',
@@ -53,6 +56,21 @@ export function requireOrderId(request: FastifyRequest): string {
   const id = parseOrderId((request.params as { id: string }).id)
   if (id === undefined) throw new Problem('order-not-found')
   return id
+}
+
+/** Hook of a route whose answer has no version of its own: it is tagged with a hash of what would be sent. */
+export async function revalidate(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+): Promise<unknown> {
+  if (reply.statusCode !== 200) return payload
+  if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload
+  const etag = `"${sha256(payload)}"`
+  reply.header('etag', etag)
+  if (matchesNone(request.headers['if-none-match'], etag)) return payload
+  reply.code(304).removeHeader('content-type').removeHeader('content-length')
+  return null
 }
 
 /** Who asks, and when and where. Throws `invalid-time-zone`. */

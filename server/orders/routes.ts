@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { callerOf } from '../auth/principal.ts'
 import { noContent } from '../http/fields.ts'
 import {
@@ -13,7 +13,7 @@ import { linkHeader, pageLinks, sendJson } from '../http/paging.ts'
 import { matchesNone, versionTag } from '../http/preconditions.ts'
 import { Problem } from '../http/problems.ts'
 import type { App } from '../http/route.ts'
-import { newOrderedId, sha256 } from '../ids.ts'
+import { newOrderedId } from '../ids.ts'
 import { registerOrderLife } from './life/routes.ts'
 import { listOrders } from './list/list.ts'
 import { fieldNames, summaryNames } from './order.ts'
@@ -23,11 +23,13 @@ import { registerApprovalPolicy } from './policy/routes.ts'
 import {
   cacheControl,
   etagHeader,
+  hashTagHeader,
   idParameter,
   ifNoneMatchHeader,
   type OrderParts,
   readStamp,
   requireOrderId,
+  revalidate,
   tags,
   timeZoneHeader,
 } from './requests.ts'
@@ -106,7 +108,7 @@ function registerList(app: App, { db }: OrderParts): void {
       problems: ['invalid-filter', 'filter-too-expensive', 'result-too-large', 'overloaded'],
       requestHeaders: [ifNoneMatchHeader],
       responseHeaders: {
-        200: [linkHeader, { ...etagHeader, description: 'Entity tag of the page: a hash of it.' }],
+        200: [linkHeader, hashTagHeader],
       },
     },
     schema: {
@@ -117,7 +119,7 @@ function registerList(app: App, { db }: OrderParts): void {
       querystring: ListOrdersQuery,
       response: { 200: PaginatedListOfOrderSummary, 304: noContent },
     },
-    onSend: async (request, reply, payload) => revalidate(request, reply, payload),
+    onSend: revalidate,
     handler: async (request, reply) => {
       const { query } = request
       const caller = String(callerOf(request).id)
@@ -139,7 +141,7 @@ function registerOverview(app: App, { db, clock }: OrderParts): void {
       access: 'Orders.Read',
       requestHeaders: [ifNoneMatchHeader],
       responseHeaders: {
-        200: [{ ...etagHeader, description: 'Entity tag of the overview: a hash of it.' }],
+        200: [hashTagHeader],
       },
     },
     schema: {
@@ -150,7 +152,7 @@ function registerOverview(app: App, { db, clock }: OrderParts): void {
       querystring: OrdersOverviewQuery,
       response: { 200: OrderStatistics, 304: noContent },
     },
-    onSend: async (request, reply, payload) => revalidate(request, reply, payload),
+    onSend: revalidate,
     handler: async (request, reply) => {
       const { days } = request.query
       const overview = await getOrdersOverview(db.read, { days, nowMilliseconds: clock() })
@@ -162,17 +164,6 @@ function registerOverview(app: App, { db, clock }: OrderParts): void {
       }
     },
   })
-}
-
-/** What has no version of its own is tagged with a hash of what would be sent. */
-function revalidate(request: FastifyRequest, reply: FastifyReply, payload: unknown): unknown {
-  if (reply.statusCode !== 200) return payload
-  if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload
-  const etag = `"${sha256(payload)}"`
-  reply.header('etag', etag)
-  if (matchesNone(request.headers['if-none-match'], etag)) return payload
-  reply.code(304).removeHeader('content-type').removeHeader('content-length')
-  return null
 }
 
 function registerGet(app: App, { db }: OrderParts): void {

@@ -16,6 +16,8 @@ import { type Service, startService } from '../support/service.ts'
 
 const path = '/v1/auth/me/permissions'
 
+const ofAdmin = ['Log.Read', 'Orders.Approve', 'Orders.Create', 'Orders.Note', 'Orders.Read', 'Policy.Manage']
+
 describe('getCurrentUserPermissions', () => {
   let service: Service
   let user: TestUser
@@ -45,7 +47,9 @@ describe('getCurrentUserPermissions', () => {
       for (const caller of [browser, await bearerOf(user)]) {
         const answer = await caller.get(path)
         assert.equal(answer.status, 200)
-        assert.deepEqual(answer.body, { permissions: ['Orders.Approve', 'Orders.Create', 'Orders.Read'] })
+        assert.deepEqual(answer.body, {
+          permissions: ['Orders.Approve', 'Orders.Create', 'Orders.Note', 'Orders.Read'],
+        })
         assert.equal(answer.headers.get('cache-control'), 'no-store')
         assert.equal(answer.headers.get('vary'), 'Cookie, Authorization')
         assert.equal(answer.headers.get('etag'), null)
@@ -53,8 +57,8 @@ describe('getCurrentUserPermissions', () => {
     })
 
     for (const [role, permissions] of [
-      ['Admin', ['Orders.Approve', 'Orders.Create', 'Orders.Read']],
-      ['Operator', ['Orders.Create', 'Orders.Read']],
+      ['Admin', ofAdmin],
+      ['Operator', ['Orders.Create', 'Orders.Note', 'Orders.Read']],
       ['Viewer', ['Orders.Read']],
       ['Idle', []],
     ] as const) {
@@ -67,11 +71,16 @@ describe('getCurrentUserPermissions', () => {
       assert.deepEqual(await permissionsOf([]), [])
     })
 
-    it('for a service', async () => {
-      const token = await serviceToken(service, await newClient(service, ['Operator']))
-      const answer = await service.client().withBearer(token).get(path)
-      assert.deepEqual(answer.body, { permissions: ['Orders.Create', 'Orders.Read'] })
-    })
+    for (const [role, permissions] of [
+      ['Operator', ['Orders.Create', 'Orders.Note', 'Orders.Read']],
+      ['Admin', ofAdmin.filter((permission) => permission !== 'Policy.Manage')],
+    ] as const) {
+      it(`for a service that is ${role}, never with those of people`, async () => {
+        const token = await serviceToken(service, await newClient(service, [role]))
+        const answer = await service.client().withBearer(token).get(path)
+        assert.deepEqual(answer.body, { permissions })
+      })
+    }
 
     it('with what the roles hold now, five minutes after a change at the latest', async (t) => {
       const own = await startService()

@@ -4,18 +4,20 @@ import { permissions } from '../../server/auth/permissions.ts'
 import { catalogue } from '../../server/http/problems.ts'
 import type { Client } from '../support/client.ts'
 import { type Description, Judge, JudgedClient, toPointer } from '../support/description.ts'
+import { createdId } from '../support/orders.ts'
 import { passwordOf, type Service, startInside, startService } from '../support/service.ts'
 
 const operationIds = [
-  'getApprovalPolicy',
-  'setApprovalPolicy',
-  ...'createOrder listOrders getOrdersOverview getOrder approveOrder loginSession'.split(' '),
+  ...'createOrder listOrders getOrdersOverview getOrder approveOrder rejectOrder'.split(' '),
+  ...'withdrawOrder addNote listOrderHistory getOrderApprovals getOrderReceipt loginSession'.split(' '),
+  ...'getApprovalPolicy setApprovalPolicy listLog getLogCheckpoint'.split(' '),
   ...'refreshSession logoutSession getCurrentUser getCurrentUserPermissions getCsrfToken'.split(' '),
   ...'issueToken refreshToken issueServiceToken getHealth getReadiness getJwks'.split(' '),
 ]
 const schemaNames = [
-  'ApprovalPolicy',
   ...'Order OrderSummary PaginatedListOfOrderSummary OrderStatistics CreateOrderCommand'.split(' '),
+  ...'RejectOrderCommand WithdrawOrderCommand AddNoteCommand AddNoteResponse'.split(' '),
+  ...'PaginatedListOfOrderEvent OrderEvent OrderApprovals OrderReceipt'.split(' '),
   ...'CreateOrderResponse LoginSessionCommand TokenLoginCommand RefreshTokenCommand'.split(' '),
   ...'ClientTokenCommand AuthenticatedUser CurrentUserResponse CurrentUserPermissions'.split(' '),
   ...'CsrfTokenResponse TokenPair ServiceAccessToken EOrderStatus EOrderDirection'.split(' '),
@@ -58,7 +60,7 @@ describe('the live description', () => {
       }
     })
 
-    it('with exactly the members of section 2, required as there', () => {
+    it('with exactly the members of sections 2, 14 and 15, required as there', () => {
       const shapes: Record<string, [string[], string[]]> = {
         Order: [
           [
@@ -72,10 +74,21 @@ describe('the live description', () => {
           ['items', 'pageNumber', 'totalPages'],
           ['totalCount', 'hasPreviousPage', 'hasNextPage'],
         ],
-        OrderStatistics: [['pending', 'approved', 'days', 'oldestPending'], []],
-        ApprovalPolicy: [['rows'], []],
+        OrderStatistics: [['pending', 'approved', 'rejected', 'withdrawn', 'days', 'oldestPending'], []],
         CreateOrderCommand: [['customer', 'total'], []],
         CreateOrderResponse: [['id'], []],
+        RejectOrderCommand: [['reason'], []],
+        WithdrawOrderCommand: [[], ['reason']],
+        AddNoteCommand: [['text'], []],
+        AddNoteResponse: [['id'], []],
+        PaginatedListOfOrderEvent: [
+          ['items', 'pageNumber', 'totalPages'],
+          ['totalCount', 'hasPreviousPage', 'hasNextPage'],
+        ],
+        OrderEvent: ['id kind version atUtc atTimeZone by byId text sequence hash'.split(' '), []],
+        OrderApprovals: [['required', 'given', 'selfApproval', 'mayApprove', 'reason'], []],
+        OrderReceipt: [['receipt'], []],
+        ApprovalPolicy: [['rows'], []],
         LoginSessionCommand: [['email', 'password'], []],
         TokenLoginCommand: [['email', 'password'], []],
         RefreshTokenCommand: [['refreshToken'], []],
@@ -88,16 +101,16 @@ describe('the live description', () => {
         ServiceAccessToken: [['accessToken', 'expiresAt'], []],
       }
       for (const [name, [required, optional]] of Object.entries(shapes)) {
-        const schema = description.components.schemas[name] as { properties: object; required: string[] }
+        const schema = description.components.schemas[name] as { properties: object; required?: string[] }
         assert.deepEqual(Object.keys(schema.properties).sort(), [...required, ...optional].sort(), name)
-        assert.deepEqual([...schema.required].sort(), [...required].sort(), name)
+        assert.deepEqual([...(schema.required ?? [])].sort(), [...required].sort(), name)
       }
     })
 
     it('with the enumerations as integers that are never renumbered', () => {
       const { EOrderStatus, EOrderDirection } = description.components.schemas
-      assert.deepEqual(EOrderStatus?.enum, [0, 1])
-      assert.deepEqual(EOrderStatus?.['x-enum-varnames'], ['Pending', 'Approved'])
+      assert.deepEqual(EOrderStatus?.enum, [0, 1, 2, 3])
+      assert.deepEqual(EOrderStatus?.['x-enum-varnames'], ['Pending', 'Approved', 'Rejected', 'Withdrawn'])
       assert.deepEqual(EOrderDirection?.enum, [0, 1])
       assert.deepEqual(EOrderDirection?.['x-enum-varnames'], ['Asc', 'Desc'])
     })
@@ -183,6 +196,65 @@ describe('the live description', () => {
   })
 
   describe('knows every answer', () => {
+    interface Callers {
+      bearer: Client
+      viewer: Client
+      anybody: Client
+    }
+
+    async function callOrderLife({ bearer, viewer, anybody }: Callers): Promise<void> {
+      const reason = { reason: 'Ordered twice.' }
+      const pathOfNew = async () => `/v1/orders/${await createdId(bearer)}`
+      const [rejected, withdrawn] = [await pathOfNew(), await pathOfNew()]
+      for (const move of ['reject', 'withdraw']) {
+        await bearer.patch(`${rejected}/${move}`, reason, { 'if-match': '"9"' })
+        await bearer.patch(`${rejected}/${move}`, { reason: 7 })
+        await bearer.patch(`${rejected}/${move}`, reason, { 'time-zone': 'None/Such' })
+        await bearer.patch(`${rejected}/${move}`, 'x', { 'content-type': 'text/plain' })
+        await bearer.patch(`/v1/orders/none/${move}`, reason)
+        await viewer.patch(`${rejected}/${move}`, reason)
+        await anybody.patch(`${rejected}/${move}`, reason)
+      }
+      await bearer.patch(`${rejected}/reject`, reason)
+      await bearer.patch(`${rejected}/reject`, reason)
+      await judged(await service.bearer('operator')).patch(`${withdrawn}/withdraw`)
+      await bearer.patch(`${withdrawn}/withdraw`)
+      await bearer.patch(`${withdrawn}/withdraw`)
+      await bearer.post(`${rejected}/notes`, { text: 'Called.' }, { 'idempotency-key': 'note' })
+      await bearer.post(`${rejected}/notes`, { text: 'Called twice.' }, { 'idempotency-key': 'note' })
+      await bearer.post(`${rejected}/notes`, {})
+      await bearer.post('/v1/orders/none/notes', { text: 'Called.' })
+      await viewer.post(`${rejected}/notes`, { text: 'Called.' })
+      await anybody.post(`${rejected}/notes`, { text: 'Called.' })
+      const approved = await pathOfNew()
+      await bearer.get(`${approved}/receipt`)
+      await bearer.patch(`${approved}/approve`)
+      for (const told of ['history', 'approvals', 'receipt']) {
+        const { headers } = await viewer.get(`${approved}/${told}`)
+        await viewer.get(`${approved}/${told}`, { 'if-none-match': headers.get('etag') ?? '' })
+        await viewer.get(`${approved}/${told}`, { 'if-none-match': '*' })
+        await viewer.get(`/v1/orders/none/${told}`)
+        await anybody.get(`${approved}/${told}`)
+      }
+      await viewer.get(`${approved}/history?pageSize=1&order=desc`)
+      await viewer.get(`${approved}/history?pageSize=0`)
+    }
+
+    async function callApprovalPolicy({ bearer, viewer, anybody }: Callers): Promise<void> {
+      const path = '/v1/approval-policy'
+      const { body, headers } = await viewer.get(path)
+      const etag = headers.get('etag') ?? ''
+      await viewer.get(path, { 'if-none-match': etag })
+      await anybody.get(path)
+      await bearer.send('PUT', path, body)
+      await bearer.send('PUT', path, body, { 'if-match': '"99"' })
+      await bearer.send('PUT', path, { rows: [] }, { 'if-match': etag })
+      await bearer.send('PUT', path, 'x', { 'content-type': 'text/plain' })
+      await bearer.send('PUT', path, body, { 'if-match': etag })
+      await viewer.send('PUT', path, body, { 'if-match': etag })
+      await anybody.send('PUT', path, body, { 'if-match': etag })
+    }
+
     it('of every operation, the good ones and the refusals', async () => {
       const bearer = judged(admin)
       const anybody = judged(service.client())
@@ -218,21 +290,11 @@ describe('the live description', () => {
 
       for (const path of ['/v1/log', '/v1/log/checkpoint']) {
         await bearer.get(path)
+        await bearer.get(path, { accept: 'application/jsonl' })
         await bearer.get(`${path}?after=-1`)
         await viewer.get(path)
         await anybody.get(path)
       }
-
-      const policy = '/v1/approval-policy'
-      const rules = await bearer.get(policy)
-      await bearer.get(policy, { 'if-none-match': rules.headers.get('etag') ?? '' })
-      await bearer.send('PUT', policy, rules.body, { 'if-match': '*', 'idempotency-key': 'a-policy' })
-      await bearer.send('PUT', policy, rules.body, { 'if-match': '*', 'idempotency-key': 'a-policy' })
-      await bearer.send('PUT', policy, rules.body, { 'if-match': '"999"' })
-      await bearer.send('PUT', policy, rules.body)
-      await bearer.send('PUT', policy, { rows: [{ from: 1 }] }, { 'if-match': '*' })
-      await viewer.send('PUT', policy)
-      await anybody.get(policy)
 
       const order = `/v1/orders/${created.body.id}`
       await bearer.get(order)
@@ -248,6 +310,9 @@ describe('the live description', () => {
       await bearer.patch('/v1/orders/none/approve')
       await viewer.patch(`${order}/approve`)
       await anybody.patch(`${order}/approve`)
+
+      await callOrderLife({ bearer, viewer, anybody })
+      await callApprovalPolicy({ bearer, viewer, anybody })
 
       const browser = judged(service.client())
       await browser.get('/v1/auth/csrf')

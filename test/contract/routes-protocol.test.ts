@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { METHODS } from 'node:http'
 import { after, before, describe, it } from 'node:test'
 import type { Answer, Client } from '../support/client.ts'
+import { createdId } from '../support/orders.ts'
 import { assertProblem } from '../support/problem.ts'
 import { exchange, request } from '../support/raw.ts'
 import { type Route, tableOfRoutes } from '../support/routes.ts'
@@ -26,6 +27,7 @@ describe('every route', () => {
   let routes: Route[]
   let admin: Client
   let orderId: string
+  let approvedId: string
   const pathOf = (route: Route) => route.url.replace(':id', orderId)
   before(async () => {
     const contacts = 'mailto:security@example.com, https://example.com/security'
@@ -33,7 +35,9 @@ describe('every route', () => {
     service = await startService({ env })
     routes = await tableOfRoutes({ env })
     admin = await service.bearer('admin')
-    orderId = (await admin.post('/v1/orders', { customer: 'Acme', total: 1 })).body.id
+    orderId = await createdId(admin)
+    approvedId = await createdId(admin)
+    await admin.patch(`/v1/orders/${approvedId}/approve`)
   })
   after(() => service.close())
 
@@ -95,8 +99,9 @@ describe('every route', () => {
 
   it('answers HEAD as GET, without the body', async () => {
     for (const route of routes.filter(({ method }) => method === 'GET')) {
-      const get = await admin.get(pathOf(route))
-      const head = await admin.send('HEAD', pathOf(route))
+      const path = route.url.replace(':id', approvedId)
+      const get = await admin.get(path)
+      const head = await admin.send('HEAD', path)
       assert.equal(get.status, 200, route.url)
       assert.equal(head.text, '', route.url)
       assert.deepEqual({ ...comparable(head), body: {} }, { ...comparable(get), body: {} }, route.url)
@@ -146,11 +151,14 @@ describe('every route', () => {
         headers: { ...admin.headers, ...headers },
       })
     }
+    /** JSON that every operation refuses. */
+    const invalid = '{"reason":1}'
     const withBody = () => routes.filter(({ hasBody }) => hasBody)
     const codeOf = async (response: Response) => ((await response.json()) as { code: string }).code
 
-    it('is expected on five routes', () => {
-      const expected = ['createOrder', 'issueServiceToken', 'issueToken', 'loginSession', 'refreshToken']
+    it('is expected on nine routes', () => {
+      const expected = ['addNote', 'createOrder', 'issueServiceToken', 'issueToken', 'loginSession']
+      expected.push('refreshToken', 'rejectOrder', 'setApprovalPolicy', 'withdrawOrder')
       const ids = withBody().map(({ operationId }) => operationId)
       assert.deepEqual(ids.sort(), expected)
     })
@@ -173,7 +181,7 @@ describe('every route', () => {
           assert.equal(await codeOf(response), 'unsupported-media-type')
         }
         for (const type of accepted) {
-          const response = await send(route, '{}', { 'content-type': type })
+          const response = await send(route, invalid, { 'content-type': type })
           assert.equal(response.status, 400, `${route.url} ${type}`)
           assert.equal(await codeOf(response), 'validation-failed')
         }
@@ -183,7 +191,7 @@ describe('every route', () => {
     it('takes 65,536 bytes and not one more, with a length and chunked; 415 comes before 413', async () => {
       const json = { 'content-type': 'application/json' }
       for (const route of withBody()) {
-        const largest = await send(route, '{}'.padEnd(65_536), json)
+        const largest = await send(route, invalid.padEnd(65_536), json)
         assert.equal(await codeOf(largest), 'validation-failed', route.url)
         const tooLarge = await send(route, '{}'.padEnd(65_537), json)
         assert.equal(tooLarge.status, 413, route.url)
@@ -191,7 +199,7 @@ describe('every route', () => {
         const chunk = `10001\r\n${'{}'.padEnd(65_537)}\r\n0\r\n\r\n`
         const lines = ['Content-Type: application/json', 'Transfer-Encoding: chunked']
         lines.push(`Authorization: ${admin.headers.authorization}`)
-        const chunked = await exchange(service.baseUrl, request(route.method, route.url, lines), chunk)
+        const chunked = await exchange(service.baseUrl, request(route.method, pathOf(route), lines), chunk)
         assert.equal(chunked.status, 413, route.url)
         const text = await send(route, 'x'.repeat(65_537), { 'content-type': 'text/plain' })
         assert.equal(text.status, 415, route.url)
@@ -332,7 +340,7 @@ describe('every route', () => {
       const session = await service.session('admin')
       const features = routes.filter(({ url }) => url.startsWith('/v1/'))
       for (const route of features) {
-        const isOrders = route.url.startsWith('/v1/orders')
+        const isOrders = /^\/v1\/(?:orders|approval-policy)/.test(route.url)
         for (const caller of [admin, session, service.client()]) {
           const answer = await caller.send(route.method, pathOf(route))
           const label = `${route.method} ${route.url} ${answer.status}`
@@ -342,7 +350,7 @@ describe('every route', () => {
           assert.equal(answer.headers.has('etag'), isGoodOrder || answer.status === 409, label)
           assert.deepEqual(
             (answer.headers.get('vary') ?? '').split(', ').sort(),
-            ['Authorization', 'Cookie'],
+            [...(route.exports.length > 0 ? ['Accept'] : []), 'Authorization', 'Cookie'],
             label,
           )
         }

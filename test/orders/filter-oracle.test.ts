@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import Sqlite from 'better-sqlite3'
 import fc from 'fast-check'
-import { Kysely, type Selectable, SqliteDialect, sql } from 'kysely'
+import { Kysely, type Selectable, SqliteDialect } from 'kysely'
 import type { Database } from '../../server/db/tables.ts'
 import { instantOfId } from '../../server/ids.ts'
 import { compileFilter } from '../../server/orders/filter/compile.ts'
 import { parseFilter } from '../../server/orders/filter/parser.ts'
 import { foldText } from '../../server/orders/fold.ts'
 import * as engineSql from '../../server/orders/list/sqlite.ts'
-import { orderIdAt, orderRow } from '../support/orders.ts'
+import { fillBareTable, orderIdAt, orderRow } from '../support/orders.ts'
 
 type Row = Selectable<Database['orders']>
 
@@ -83,14 +83,7 @@ const rows: Row[] = Array.from({ length: 84 }, (_, index) => {
 
 const db = new Kysely<Database>({ dialect: new SqliteDialect({ database: new Sqlite(':memory:') }) })
 
-before(async () => {
-  const columns =
-    'id text primary key, customer text not null, customer_folded text not null, total_e4 integer not null, ' +
-    'status integer not null, created_at integer not null, created_at_time_zone text, created_by text, ' +
-    'updated_at integer, updated_at_time_zone text, modified_by text, version integer not null'
-  await sql.raw(`create table orders (${columns}) strict`).execute(db)
-  await db.insertInto('orders').values(rows).execute()
-})
+before(() => fillBareTable(db, rows))
 
 after(() => db.destroy())
 

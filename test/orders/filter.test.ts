@@ -158,6 +158,8 @@ const meanings: Record<string, [string, Filter][]> = {
     ['status:PENDING', status('=', 0)],
     ['status!=Approved', status('!=', 1)],
     ['Status="1"', status('=', 1)],
+    ['status=rejected', status('=', 2)],
+    ['status!=3', status('!=', 3)],
   ],
   times: [
     ['createdAtUtc=2026-01-01', created('=', newYear2026Ms, newYear2026Ms + dayMs)],
@@ -197,7 +199,7 @@ const negated = ['a value', 'a field name', '(']
 const between = ['white space', 'AND', 'OR']
 const space = ['white space']
 const instant = ['an RFC 3339 time', 'YYYY-MM-DD']
-const statuses = ['Pending', 'Approved', '0', '1']
+const statuses = ['Pending', 'Approved', 'Rejected', 'Withdrawn', '0', '1', '2', '3']
 const decimal = ['a decimal number']
 const value = ['a value']
 
@@ -280,7 +282,7 @@ const faults: Record<string, [string, readonly string[], RegExp][]> = {
       (text): [string, string[], RegExp] => [`total=«${text}»`, decimal, /decimal/],
     ),
     ['total:«"*"»', decimal, /decimal/],
-    ...['2', '00', '-1', 'Pend', 'Pending*', '*', '1.0', 'toString'].map(
+    ...['4', '00', '-1', 'Pend', 'Pending*', '*', '1.0', 'toString'].map(
       (text): [string, string[], RegExp] => [`status=«${text}» a`, statuses, /Pending \(0\)/],
     ),
     ...[

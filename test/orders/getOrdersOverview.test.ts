@@ -16,6 +16,7 @@ import { type Service, startService } from '../support/service.ts'
 const path = '/v1/orders/summary'
 const day = 86_400_000
 const nothing = { count: 0, total: 0 }
+const nothingDecided = { approved: nothing, rejected: nothing, withdrawn: nothing }
 
 const dateOf = (instant: number) => new Date(instant).toISOString().slice(0, 10)
 const startOf = (instant: number) => Math.floor(instant / day) * day
@@ -58,8 +59,8 @@ describe('getOrdersOverview', () => {
       assert.equal(whenEmpty.status, 200, whenEmpty.text)
       assert.deepEqual(whenEmpty.body, {
         pending: nothing,
-        approved: nothing,
-        days: dates.map((date) => ({ date, pending: nothing, approved: nothing })),
+        ...nothingDecided,
+        days: dates.map((date) => ({ date, pending: nothing, ...nothingDecided })),
         oldestPending: [],
       })
     })
@@ -79,14 +80,21 @@ describe('getOrdersOverview', () => {
           order(today - 3 * day, 0, 5),
           order(0, 0, 30_000),
           order(1, 1, 40_000),
+          order(today, 2, 30_000),
+          order(today - day, 2, 5_000),
+          order(today - day, 3, 60_000),
+          order(2, 3, 1),
         ],
         'days=3',
       )
       assert.deepEqual(body.pending, { count: 5, total: 5.2351 })
       assert.deepEqual(body.approved, { count: 4, total: 100_000_000_012.9999 })
+      assert.deepEqual(body.rejected, { count: 2, total: 3.5 })
+      assert.deepEqual(body.withdrawn, { count: 2, total: 6.0001 })
       assert.deepEqual(body.days, [
         {
           date: dateOf(today - 2 * day),
+          ...nothingDecided,
           pending: nothing,
           approved: { count: 1, total: 99_999_999_999.9999 },
         },
@@ -94,11 +102,15 @@ describe('getOrdersOverview', () => {
           date: dateOf(today - day),
           pending: { count: 2, total: 2.2345 },
           approved: { count: 1, total: 7 },
+          rejected: { count: 1, total: 0.5 },
+          withdrawn: { count: 1, total: 6 },
         },
         {
           date: dateOf(today),
           pending: { count: 1, total: 0.0001 },
           approved: { count: 1, total: 2 },
+          rejected: { count: 1, total: 3 },
+          withdrawn: nothing,
         },
       ])
     })
@@ -109,9 +121,10 @@ describe('getOrdersOverview', () => {
       const caller = await own.bearer('viewer')
       const { body } = await caller.get(`${path}?days=90`)
       let listed = 0
-      for (const { date, pending, approved } of body.days) {
+      for (const { date, pending, approved, rejected, withdrawn } of body.days) {
         const answer = await caller.get(`/v1/orders?filter=createdAtUtc%3D${date}`)
-        assert.equal(answer.body.totalCount, pending.count + approved.count, date)
+        const counted = pending.count + approved.count + rejected.count + withdrawn.count
+        assert.equal(answer.body.totalCount, counted, date)
         listed += answer.body.totalCount
       }
       assert.equal(listed, 250)
@@ -190,7 +203,7 @@ describe('getOrdersOverview', () => {
       const after = (await caller.get(`${path}?days=2`)).body.days
       assert.equal(before.pending.count, 1)
       assert.deepEqual(after[0], before)
-      assert.deepEqual(after[1], { date: dateOf(own.now()), pending: nothing, approved: nothing })
+      assert.deepEqual(after[1], { date: dateOf(own.now()), pending: nothing, ...nothingDecided })
     })
 
     it('of one moment, whatever is written meanwhile', async () => {

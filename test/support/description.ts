@@ -85,19 +85,15 @@ export class Judge {
     const documented = operation.responses[String(answer.status)]
     assert.ok(documented, `undocumented status; ${label}`)
     const [type = ''] = (answer.headers.get('content-type') ?? '').split(';')
-    assert.deepEqual(type === '' ? [] : [type], Object.keys(documented.content ?? {}), label)
-    for (const [contentType] of Object.entries(documented.content ?? {})) {
-      const parts = [
-        'paths',
-        path,
-        method.toLowerCase(),
-        'responses',
-        String(answer.status),
-        'content',
-        contentType,
-      ]
+    const { content = {} } = documented
+    assert.ok(type === '' ? Object.keys(content).length === 0 : type in content, `${type}; ${label}`)
+    if (type !== '') {
+      const parts = ['paths', path, method.toLowerCase(), 'responses', String(answer.status), 'content', type]
       const validate = this.validator(`${toPointer([...parts, 'schema'])}`)
-      assert.ok(validate(answer.body), `${label}: ${JSON.stringify(validate.errors)}`)
+      assert.ok(
+        validate(type.endsWith('json') ? answer.body : answer.text),
+        `${label}: ${JSON.stringify(validate.errors)}`,
+      )
     }
     this.#assertHeaders(operation, documented, answer, label)
     this.seen.add(`${operation.operationId} ${answer.status}`)

@@ -1,6 +1,6 @@
-import type { Selectable } from 'kysely'
+import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Stamp } from '../../server/audit/event.ts'
-import type { IdempotencyKeysTable, OrdersTable } from '../../server/db/tables.ts'
+import type { Database, IdempotencyKeysTable, OrdersTable } from '../../server/db/tables.ts'
 import { instantOfId, newOrderedId } from '../../server/ids.ts'
 import { foldText } from '../../server/orders/fold.ts'
 import { insertRows } from '../../server/orders/store.ts'
@@ -41,6 +41,16 @@ export function orderRow(given: Partial<OrderRow> = {}): OrderRow {
     version: 1,
     ...given,
   }
+}
+
+/** A table of orders and nothing else, in memory, without what keeps odd values out. */
+export async function fillBareTable(db: Kysely<Database>, rows: OrderRow[]): Promise<void> {
+  const columns = Object.entries(orderRow()).map(([name, value]) => {
+    const type = typeof value === 'number' ? 'integer' : 'text'
+    return `${name} ${value === null ? 'any' : type}`
+  })
+  await sql.raw(`create table orders (${columns.join(', ')}) strict`).execute(db)
+  await db.insertInto('orders').values(rows).execute()
 }
 
 /** Of an operation that nobody with an account asked for. */

@@ -13,6 +13,8 @@ export interface Route {
   limit: string | undefined
   hasBody: boolean
   operationId: string | undefined
+  /** Media types besides JSON. */
+  exports: readonly string[]
 }
 
 const tables = new WeakMap<object, RouteOptions[]>()
@@ -44,6 +46,7 @@ export function routesOf(app: App): Route[] {
       limit: config?.limit,
       hasBody: schema?.body !== undefined,
       operationId: schema?.operationId,
+      exports: config?.exports ?? [],
     })),
   )
 }

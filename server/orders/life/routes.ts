@@ -19,14 +19,18 @@ import { newSalt } from '../../ids.ts'
 import {
   cacheControl,
   etagHeader,
+  hashTagHeader,
   idParameter,
   ifMatchHeader,
+  ifNoneMatchHeader,
   type OrderParts,
   readStamp,
   requireOrderId,
+  revalidate,
   tags,
   timeZoneHeader,
 } from '../requests.ts'
+
 import { readApprovals, readHistory } from './history.ts'
 import type { TransitionInput } from './life.ts'
 import { makeReceipt } from './receipt.ts'
@@ -66,7 +70,12 @@ function transitionConfig(access: Permission, problems: readonly ProblemCode[] =
     ] satisfies ProblemCode[],
     parameters: idParameter,
     requestHeaders: [ifMatchHeader, timeZoneHeader, idempotencyKeyHeader],
-    responseHeaders: { 204: [etagHeader, replayedHeader], 409: [etagHeader], 412: [etagHeader] },
+    responseHeaders: {
+      204: [etagHeader, replayedHeader],
+      ...(problems.length > 0 && { 403: [etagHeader] }),
+      409: [etagHeader],
+      412: [etagHeader],
+    },
   }
 }
 
@@ -200,7 +209,8 @@ function registerHistory(app: App, { db }: OrderParts): void {
       access: 'Orders.Read',
       problems: ['order-not-found'],
       parameters: idParameter,
-      responseHeaders: { 200: [linkHeader] },
+      requestHeaders: [ifNoneMatchHeader],
+      responseHeaders: { 200: [linkHeader, hashTagHeader] },
     },
     schema: {
       operationId: 'listOrderHistory',
@@ -208,8 +218,9 @@ function registerHistory(app: App, { db }: OrderParts): void {
       description: 'Every event of the order, in the order of the log.',
       tags,
       querystring: ListHistoryQuery,
-      response: { 200: PaginatedListOfOrderEvent },
+      response: { 200: PaginatedListOfOrderEvent, 304: noContent },
     },
+    onSend: revalidate,
     handler: async (request, reply) => {
       const { pageNumber, pageSize, order } = request.query
       const id = requireOrderId(request)
@@ -225,14 +236,21 @@ function registerApprovals(app: App, { db }: OrderParts): void {
   app.route({
     method: 'GET',
     url: '/v1/orders/:id/approvals',
-    config: { access: 'Orders.Read', problems: ['order-not-found'], parameters: idParameter },
+    config: {
+      access: 'Orders.Read',
+      problems: ['order-not-found'],
+      parameters: idParameter,
+      requestHeaders: [ifNoneMatchHeader],
+      responseHeaders: { 200: [hashTagHeader] },
+    },
     schema: {
       operationId: 'getOrderApprovals',
       summary: 'Approvals of an order: given, needed, and whether the caller may give one',
       description: 'Says before one tries what an approval would be answered.',
       tags,
-      response: { 200: OrderApprovals },
+      response: { 200: OrderApprovals, 304: noContent },
     },
+    onSend: revalidate,
     handler: async (request, reply) => {
       reply.header('cache-control', cacheControl)
       return readApprovals(db.read, requireOrderId(request), callerOf(request))
@@ -248,14 +266,17 @@ function registerReceipt(app: App, { db, clock, signReceipt }: OrderParts): void
       access: 'Orders.Read',
       problems: ['order-not-found', 'order-not-approved', 'receipt-not-ready'],
       parameters: idParameter,
+      requestHeaders: [ifNoneMatchHeader],
+      responseHeaders: { 200: [hashTagHeader] },
     },
     schema: {
       operationId: 'getOrderReceipt',
       summary: 'Receipt of an approved order',
       description: 'A signed statement that anybody can check, without this service.',
       tags,
-      response: { 200: OrderReceipt },
+      response: { 200: OrderReceipt, 304: noContent },
     },
+    onSend: revalidate,
     handler: async (request, reply) => {
       const receipt = await makeReceipt(db, requireOrderId(request))
       reply.header('cache-control', cacheControl)

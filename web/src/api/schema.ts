@@ -4864,7 +4864,7 @@ export interface operations {
                     RateLimit?: string;
                     /** @description The first, previous, next and last page (RFC 8288), as far as there are such. */
                     Link?: string;
-                    /** @description Entity tag of the page: a hash of it. */
+                    /** @description A hash of the answer. */
                     ETag?: string;
                     /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
                     "Session-Idle-Expires"?: string;
@@ -4905,7 +4905,7 @@ export interface operations {
                     RateLimit?: string;
                     /** @description The first, previous, next and last page (RFC 8288), as far as there are such. */
                     Link?: string;
-                    /** @description Entity tag of the page: a hash of it. */
+                    /** @description A hash of the answer. */
                     ETag?: string;
                     /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
                     "Session-Idle-Expires"?: string;
@@ -5686,7 +5686,7 @@ export interface operations {
                     "RateLimit-Policy"?: string;
                     /** @description What is left of it. */
                     RateLimit?: string;
-                    /** @description Entity tag of the overview: a hash of it. */
+                    /** @description A hash of the answer. */
                     ETag?: string;
                     /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
                     "Session-Idle-Expires"?: string;
@@ -5757,7 +5757,7 @@ export interface operations {
                     "RateLimit-Policy"?: string;
                     /** @description What is left of it. */
                     RateLimit?: string;
-                    /** @description Entity tag of the overview: a hash of it. */
+                    /** @description A hash of the answer. */
                     ETag?: string;
                     /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
                     "Session-Idle-Expires"?: string;
@@ -6547,6 +6547,8 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description Row version as a strong entity tag. */
+                    ETag?: string;
                     /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
                     "Session-Idle-Expires"?: string;
                     /** @description To a cookie caller whose session goes on: when it ends in any case. */
@@ -7559,6 +7561,8 @@ export interface operations {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
                     "X-Request-Id"?: string;
+                    /** @description Row version as a strong entity tag. */
+                    ETag?: string;
                     /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
                     "Session-Idle-Expires"?: string;
                     /** @description To a cookie caller whose session goes on: when it ends in any case. */
@@ -8455,6 +8459,8 @@ export interface operations {
                 order?: components["schemas"]["EOrderDirection"] | string;
             };
             header?: {
+                /** @description Entity tags that the caller has; a match is answered 304. */
+                "If-None-Match"?: string;
                 /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
                 Background?: "?1" | "?0";
             };
@@ -8480,6 +8486,8 @@ export interface operations {
                     RateLimit?: string;
                     /** @description The first, previous, next and last page (RFC 8288), as far as there are such. */
                     Link?: string;
+                    /** @description A hash of the answer. */
+                    ETag?: string;
                     /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
                     "Session-Idle-Expires"?: string;
                     /** @description To a cookie caller whose session goes on: when it ends in any case. */
@@ -8512,6 +8520,27 @@ export interface operations {
                      */
                     "application/json": components["schemas"]["PaginatedListOfOrderEvent"];
                 };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description The first, previous, next and last page (RFC 8288), as far as there are such. */
+                    Link?: string;
+                    /** @description A hash of the answer. */
+                    ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. */
             400: {
@@ -8833,6 +8862,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description Entity tags that the caller has; a match is answered 304. */
+                "If-None-Match"?: string;
                 /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
                 Background?: "?1" | "?0";
             };
@@ -8856,6 +8887,8 @@ export interface operations {
                     "RateLimit-Policy"?: string;
                     /** @description What is left of it. */
                     RateLimit?: string;
+                    /** @description A hash of the answer. */
+                    ETag?: string;
                     /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
                     "Session-Idle-Expires"?: string;
                     /** @description To a cookie caller whose session goes on: when it ends in any case. */
@@ -8880,6 +8913,25 @@ export interface operations {
                      */
                     "application/json": components["schemas"]["OrderApprovals"];
                 };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description A hash of the answer. */
+                    ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description `bad-request`: The request is not valid HTTP. */
             400: {
@@ -9201,6 +9253,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description Entity tags that the caller has; a match is answered 304. */
+                "If-None-Match"?: string;
                 /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
                 Background?: "?1" | "?0";
             };
@@ -9224,6 +9278,8 @@ export interface operations {
                     "RateLimit-Policy"?: string;
                     /** @description What is left of it. */
                     RateLimit?: string;
+                    /** @description A hash of the answer. */
+                    ETag?: string;
                     /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
                     "Session-Idle-Expires"?: string;
                     /** @description To a cookie caller whose session goes on: when it ends in any case. */
@@ -9238,6 +9294,25 @@ export interface operations {
                      */
                     "application/json": components["schemas"]["OrderReceipt"];
                 };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description A hash of the answer. */
+                    ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description `bad-request`: The request is not valid HTTP. */
             400: {
@@ -10529,6 +10604,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["PaginatedListOfLogEvent"];
+                    /** @example {"sequence":1043,"id":"019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a58","kind":"approved","subject":{"kind":"order","id":"019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57"},"version":2,"atUtc":"2026-11-20T10:00:00.000Z","atTimeZone":"Europe/Berlin","by":"admin","byId":1,"data":{"customer":"Acme","total":"1250.5"},"textHash":null,"textSalt":null,"text":null,"hash":"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"} */
                     "application/jsonl": string;
                 };
             };
