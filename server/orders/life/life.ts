@@ -7,7 +7,7 @@ import { versionTag } from '../../http/preconditions.ts'
 import { Problem, type ProblemCode } from '../../http/problems.ts'
 import { nameOfStatus, orderStatus, transitions } from '../order.ts'
 import { orderEvent } from './event.ts'
-import { findDecision, giveApproval, moveOrder, type OrderDecision } from './store.ts'
+import { findDecision, giveApproval, lockOrder, moveOrder, type OrderDecision } from './store.ts'
 
 /** Who changes an order: a service may be kept from approving. */
 export interface Actor extends Stamp {
@@ -116,7 +116,7 @@ export function addNote(
   { id, stamp, words, idempotency }: NoteInput,
 ): Promise<Once<{ id: string }>> {
   return once(trx, idempotency, async () => {
-    const order = await findDecision(trx, id, null)
+    const order = await lockOrder(trx, id)
     if (order === undefined) throw new Problem('order-not-found')
     await recordEvent(trx, stamp, orderEvent('noted', order, words))
     return { id: stamp.eventId }

@@ -117,6 +117,19 @@ export async function moveOrder(trx: Transaction<Database>, name: 'reject' | 'wi
   return moved && toDecided(moved)
 }
 
+/**
+ * The order, which nobody changes until the transaction ends: a write that changes nothing locks the row. What is
+ * recorded meanwhile stands in the log behind the change that made this version, and before the next.
+ */
+export async function lockOrder(trx: Transaction<Database>, id: string): Promise<Decided | undefined> {
+  return trx
+    .updateTable('orders')
+    .set((eb) => ({ version: eb.ref('version') }))
+    .where('id', '=', id)
+    .returning(['id', 'version', 'customer', 'total_e4 as total'])
+    .executeTakeFirst()
+}
+
 /** The UPDATE that every transition is: what it sets and asks besides is its own. */
 function changed(trx: Transaction<Database>, { id, acceptedVersions, actor }: Change) {
   return (

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { sql } from 'kysely'
+import { findLogLines } from '../../server/audit/lines.ts'
+import { verifyLog } from '../../server/audit/verify.ts'
+import { newOrderedId } from '../../server/ids.ts'
+import { type AppDatabase, openAppDatabase } from '../../server/operations.ts'
+import { removals } from '../../server/upkeep.ts'
+import { createTestDatabase, type TestDatabase, testEngine, withRawDatabase } from '../support/database.ts'
+import { inPortions, seal } from '../support/log.ts'
+import { stamp } from '../support/orders.ts'
+import { connectTo } from '../support/postgres.ts'
+
+describe('sealEvents', () => {
+  let database: TestDatabase
+  const instances: AppDatabase[] = []
+  const instance = (index = 0) => instances[index % instances.length] as AppDatabase
+
+  before(async () => {
+    database = await createTestDatabase()
+    for (let index = 0; index < 2; index += 1) {
+      instances.push(await openAppDatabase({ databaseUrl: database.databaseUrl, poolSize: 12 }))
+    }
+  })
+  after(async () => {
+    for (const db of instances) await db.close()
+    await database.drop()
+  })
+
+  async function create(index = 0): Promise<string> {
+    const id = newOrderedId(1_795_000_000_000)
+    const order = { id, customer: 'Acme', totalE4: 12_500 }
+    await instance(index).write('createOrder', { order, stamp: stamp(), idempotency: null })
+    return id
+  }
+
+  const note = (index: number, id: string) =>
+    instance(index).write('addNote', {
+      id,
+      stamp: stamp(),
+      words: { text: 'Seen.', salt: '000102030405060708090a0b0c0d0e0f' },
+      idempotency: null,
+    })
+
+  const reject = (index: number, id: string) =>
+    instance(index).write('rejectOrder', {
+      id,
+      acceptedVersions: null,
+      actor: { ...stamp(), isService: false },
+      words: null,
+      idempotency: null,
+    })
+
+  const lines = async () =>
+    (await findLogLines(instance().read, { after: 0, direction: 'asc', offset: 0, limit: 1_000_000 })).lines
+
+  async function assertWhole(): Promise<number> {
+    const bytes = Buffer.from((await lines()).map((line) => `${line}\n`).join(''))
+    const { fault, head } = await verifyLog(inPortions(bytes))
+    assert.equal(fault, null)
+    return head.size
+  }
+
+  it('gives what is committed the next places, once each, and has then nothing to do', async () => {
+    const sealed = await assertWhole()
+    for (let index = 0; index < 5; index += 1) await create()
+    assert.deepEqual(
+      [
+        await instance().write('sealEvents', { limit: 3 }),
+        await instance().write('sealEvents', { limit: 3 }),
+        await instance().write('sealEvents', { limit: 3 }),
+      ],
+      [3, 2, 0],
+    )
+    assert.equal(await assertWhole(), sealed + 5)
+  })
+
+  it('never forks the chain: two instances write and seal at once', async () => {
+    const before = await assertWhole()
+    const writing = Array.from({ length: 40 }, async (_, index) => {
+      const id = await create(index)
+      await note(index + 1, id)
+      await instance(index).write('sealEvents', { limit: 7 })
+    })
+    const sealing = Array.from({ length: 40 }, (_, index) =>
+      instance(index).write('sealEvents', { limit: 5 }),
+    )
+    await Promise.all([...writing, ...sealing])
+    await seal(instance())
+    assert.equal(await assertWhole(), before + 80)
+  })
+
+  it('keeps what happened to one order in the order in which it happened, notes beside a decision included', async () => {
+    const ids = await Promise.all(Array.from({ length: 12 }, (_, index) => create(index)))
+    await Promise.all([
+      ...ids.flatMap((id, index) => [note(index, id), reject(index + 1, id), note(index + 1, id)]),
+      ...ids.map((_, index) => instance(index).write('sealEvents', { limit: 3 })),
+    ])
+    await seal(instance())
+    const events = (await lines()).map((line) => JSON.parse(line))
+    for (const id of ids) {
+      const versions = events.filter(({ subject }) => subject.id === id).map(({ version }) => version)
+      assert.equal(versions.length, 4)
+      assert.deepEqual(versions, versions.toSorted())
+    }
+  })
+
+  it('is no lock that writers wait for: they go on while a sealer holds it, and another sealer leaves at once', {
+    skip: testEngine === 'sqlite' ? 'one thread writes' : false,
+  }, async () => {
+    const holder = await connectTo(database.databaseUrl)
+    await holder.query('begin')
+    await holder.query('select * from log_head for update')
+    try {
+      const before = (await lines()).length
+      const id = await create()
+      await note(1, id)
+      assert.equal(await instance(1).write('sealEvents', { limit: 10 }), 0)
+      assert.equal((await lines()).length, before)
+    } finally {
+      await holder.query('rollback')
+      await holder.end()
+    }
+    assert.equal(await instance().write('sealEvents', { limit: 10 }), 2)
+  })
+
+  it('has one place for one event, whoever writes', async () => {
+    await create()
+    await seal(instance())
+    const again = withRawDatabase(database.databaseUrl, (db) =>
+      sql`insert into events select * from events where sequence = 1`.execute(db),
+    )
+    await assert.rejects(again, /unique|duplicate/i)
+  })
+
+  it('keeps everything for ever: no removal of upkeep deletes a thing that happened', async () => {
+    await create()
+    await seal(instance())
+    const before = await lines()
+    const inTenYears = 1_795_000_000_000 + 10 * 366 * 86_400_000
+    for (const name of Object.keys(removals) as (keyof typeof removals)[]) {
+      const input = { nowMilliseconds: inTenYears, sessionIdleTtlMilliseconds: 1_000, limit: 1_000 }
+      await instance().write(name, input)
+    }
+    assert.deepEqual(await lines(), before)
+  })
+})
