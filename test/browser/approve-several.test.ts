@@ -49,7 +49,7 @@ const row = (page: Page, name: string) =>
 /** Of each order in the dialog, in the order in which it shows them: customer, total and what became of it. */
 const results = (page: Page) =>
   page.evaluate<string[]>(`[...document.querySelectorAll('[role="alertdialog"] li')].map((item) =>
-    [...item.children].filter(({ className }) => className !== 'approve-row-particulars')
+    [...item.children].filter(({ className }) => className !== 'decide-row-particulars')
       .map(({ textContent }) => textContent).join(' | '))`)
 
 async function choose(page: Page, names: string[]): Promise<void> {

@@ -31,7 +31,7 @@ describe('the overview', sideBySide, () => {
       ...ordersOf(1, { pending: [], approved: [7, 8.25, 9] }),
       ...ordersOf(3, { pending: [1_000_000], approved: [] }),
       ...ordersOf(6, { pending: [6], approved: [6] }),
-      ...ordersOf(20, { pending: [20.2], approved: [20] }),
+      ...ordersOf(20, { pending: [20.2], approved: [20], rejected: [3, 4.5], withdrawn: [0.5] }),
       ...ordersOf(45, { pending: [], approved: [45, 4_500.75] }),
       ...ordersOf(130, { pending: [130], approved: [99_999_999.9999] }),
       ...ordersOf(400, { pending: [400], approved: [] }),
@@ -49,17 +49,21 @@ describe('the overview', sideBySide, () => {
   it('has the figures of the database', async (t) => {
     const page = await atTheOverview(await browser.person(t, { service }))
     const { orders } = await storedState(service)
-    const [pending, approved] = [0, 1].map((status) => orders.filter((order) => order.status === status))
+    const [pending, approved, rejected, withdrawn] = [0, 1, 2, 3].map((status) =>
+      orders.filter((order) => order.status === status),
+    )
     const recent = orders.filter(({ created_at }) => created_at >= today - 29 * day)
     const before = orders.filter(
       ({ created_at }) => created_at >= today - 59 * day && created_at < today - 29 * day,
     )
     assert.deepEqual(await valuesOf(page, 'Pending'), [pending?.length, sumOf(pending)])
     assert.deepEqual(await valuesOf(page, 'Approved'), [approved?.length, sumOf(approved)])
+    assert.deepEqual(await valuesOf(page, 'Rejected'), [rejected?.length, sumOf(rejected)])
+    assert.deepEqual(await valuesOf(page, 'Withdrawn'), [withdrawn?.length, sumOf(withdrawn)])
     assert.deepEqual(await valuesOf(page, 'Last 30 days'), [recent.length])
     await figure(page, 'Last 30 days').getByText(`${before.length} in the 30 days before`).waitFor()
     assert.deepEqual(await valuesOf(page, 'Share approved'), [orders.length])
-    await figure(page, 'Share approved').getByText('56%').waitFor()
+    await figure(page, 'Share approved').getByText('47%').waitFor()
     await page
       .getByText(/^7 orders are waiting for your approval\. The oldest has been waiting for 400 days\.$/)
       .waitFor()
@@ -101,7 +105,7 @@ describe('the overview', sideBySide, () => {
     })
     const recent = orders.filter(({ created_at }) => created_at >= today - 6 * day)
     assert.deepEqual(rows, [
-      'DayPendingApprovedOrdersValue',
+      'DayPendingApprovedRejectedWithdrawnOrdersValue',
       ...ofLastDays,
       rowOf('These 7 days', recent),
       rowOf('All orders', orders),
@@ -121,9 +125,9 @@ describe('the overview', sideBySide, () => {
     await page.getByRole('radio', { name: '30 days' }).press('ArrowRight')
     await figure(page, 'Last 90 days').waitFor()
     await waitForAddress(person, '/?days=90')
-    assert.deepEqual(await valuesOf(page, 'Last 90 days'), [13])
+    assert.deepEqual(await valuesOf(page, 'Last 90 days'), [16])
     await page.reload()
-    assert.deepEqual(await valuesOf(page, 'Last 90 days'), [13])
+    assert.deepEqual(await valuesOf(page, 'Last 90 days'), [16])
     assert.equal(await page.getByRole('radio', { name: '90 days' }).isChecked(), true)
     await page.getByRole('radio', { name: '7 days' }).click()
     await waitForAddress(person, '/?days=7')
@@ -150,7 +154,7 @@ describe('the overview', sideBySide, () => {
     await said(`${longDayName(today)}: 2 pending, 1 approved, value 112.5001`)
     await chart.getByText(longDayName(today), { exact: true }).waitFor()
     await page.keyboard.press('ArrowLeft')
-    await said(`${longDayName(today - day)}: 0 pending, 3 approved, value 24.25`)
+    await said(`${longDayName(today - day)}: 3 approved, value 24.25`)
     await chart.getByText('24.25').waitFor()
     await page.keyboard.press('ArrowLeft')
     await said(`${longDayName(today - 2 * day)}: no orders`)
@@ -211,11 +215,14 @@ describe('the overview', sideBySide, () => {
   }
 })
 
-/** One for each total: pending ones of the first milliseconds of the day, approved ones of its last (not of today). */
-function ordersOf(daysAgo: number, totals: { pending: number[]; approved: number[] }): OrderRow[] {
+/** One for each total: pending ones of the first milliseconds of the day, the others of its last (not of today). */
+function ordersOf(
+  daysAgo: number,
+  totals: { pending: number[]; approved: number[]; rejected?: number[]; withdrawn?: number[] },
+): OrderRow[] {
   const start = today - daysAgo * day
   const late = daysAgo === 0 ? start : start + day - 10
-  const rowsOf = (values: number[], status: 0 | 1, from: number) =>
+  const rowsOf = (values: number[], status: number, from: number) =>
     values.map((total, index) =>
       orderRow({
         customer: `Customer ${daysAgo}-${status}-${index}`,
@@ -224,14 +231,18 @@ function ordersOf(daysAgo: number, totals: { pending: number[]; approved: number
         status,
       }),
     )
-  return [...rowsOf(totals.pending, 0, start), ...rowsOf(totals.approved, 1, late)]
+  const { pending, approved, rejected = [], withdrawn = [] } = totals
+  return [
+    ...rowsOf(pending, 0, start),
+    ...[approved, rejected, withdrawn].flatMap((values, index) => rowsOf(values, index + 1, late)),
+  ]
 }
 
 function sumOf(orders: readonly OrderRow[] = []): number {
   return orders.reduce((sum, { total_e4 }) => sum + Number(total_e4), 0) / 10_000
 }
 
-/** One of the four figures at the top. */
+/** One of the figures at the top. */
 function figure(page: Page, label: string) {
   const term = page.getByRole('term').filter({ hasText: new RegExp(`^${label}$`) })
   return page.locator('.key-figure').filter({ has: term })
@@ -245,10 +256,10 @@ async function valuesOf(page: Page, label: string): Promise<number[]> {
 }
 
 function rowOf(name: string, orders: readonly OrderRow[]): string {
-  const approved = orders.filter(({ status }) => status === 1).length
+  const counts = [0, 1, 2, 3].map((state) => orders.filter(({ status }) => status === state).length)
   const format = { minimumFractionDigits: 2, maximumFractionDigits: 4 }
   const value = sumOf(orders).toLocaleString('en-US', format)
-  return [name, orders.length - approved, approved, orders.length, value].join('')
+  return [name, ...counts, orders.length, value].join('')
 }
 
 function dayName(start: number): string {

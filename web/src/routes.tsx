@@ -97,6 +97,7 @@ const views = {
   overview: lazyView(() => import('./overview/overview.tsx'), 'OverviewView'),
   create: lazyView(() => import('./orders/create/create.tsx'), 'CreateOrderView'),
   order: lazyView(() => import('./orders/one/order.tsx'), 'OrderView'),
+  receipt: lazyView(() => import('./orders/receipt/receipt.tsx'), 'ReceiptView'),
 }
 
 const overview = createRoute({
@@ -122,6 +123,11 @@ const oneOrder = createRoute({
   path: '/orders/$id',
   component: views.order,
 })
+const receipt = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/orders/$id/receipt',
+  component: views.receipt,
+})
 const problems = createRoute({
   getParentRoute: () => root,
   path: '/problems',
@@ -138,7 +144,7 @@ export const router = createRouter({
     signIn,
     problems,
     problem,
-    signedIn.addChildren([overview, orderList, newOrder, oneOrder]),
+    signedIn.addChildren([overview, orderList, newOrder, oneOrder, receipt]),
   ]),
   // Addresses hold plain text, as the API's own do; each route reads its own parameters.
   parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),

@@ -166,10 +166,10 @@ describe('complete, after a field', () => {
 
 describe('complete, after an operator', () => {
   const values: [string, string][] = [
-    ['status=|', 'Pending Approved'],
-    ['status = |', 'Pending Approved'],
+    ['status=|', 'Pending Approved Rejected Withdrawn'],
+    ['status = |', 'Pending Approved Rejected Withdrawn'],
     ['status!=P|', 'Pending'],
-    ['status=|Pending', 'Approved'],
+    ['status=|Pending', 'Approved Rejected Withdrawn'],
     ['status=pending|', ''],
     ['status>|', ''],
     ['createdAtUtc=|', days],

@@ -19,10 +19,14 @@ function answerOf(counts: number[], older = 0): Overview {
   return {
     pending: { count, total: 10 * count },
     approved: { count: older, total: older },
+    rejected: nothing,
+    withdrawn: nothing,
     days: counts.map((some, index) => ({
       date: `2026-11-${String(index + 1).padStart(2, '0')}`,
       pending: { count: some, total: 10 * some },
       approved: nothing,
+      rejected: nothing,
+      withdrawn: nothing,
     })),
     oldestPending: [],
   }
@@ -35,7 +39,12 @@ describe('the figures', () => {
       days.map(({ date }) => date),
       ['2026-11-03', '2026-11-04'],
     )
-    assert.deepEqual(span, { pending: { count: 7, total: 70 }, approved: nothing })
+    assert.deepEqual(span, {
+      pending: { count: 7, total: 70 },
+      approved: nothing,
+      rejected: nothing,
+      withdrawn: nothing,
+    })
     assert.equal(countOf(span), 7)
     assert.equal(totalOf(span), 70)
   })

@@ -13,6 +13,7 @@ type ProblemBase = Omit<Schemas['Problem'], 'code' | 'currentStatus' | 'totalCou
 /** What each code carries besides what every problem has (section 7 of the contract). */
 interface Extras {
   'order-not-pending': { currentStatus: OrderStatus }
+  'order-not-approved': { currentStatus: OrderStatus }
   'permission-denied': { permission: Permission }
   'result-too-large': { totalCount: number; limit: number }
 }

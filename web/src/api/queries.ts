@@ -7,7 +7,7 @@ const freshMilliseconds = 15_000
 
 /**
  * What the views fetched. A failure that passes is tried again until it does or its view goes away; the views show
- * `failureReason` meanwhile. Nothing is fetched by a timer.
+ * `failureReason` meanwhile. Nothing is fetched by a timer but events that are about to be sealed.
  */
 export const queries = new QueryClient({
   defaultOptions: {

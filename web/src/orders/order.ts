@@ -3,6 +3,8 @@ import type { components } from '../api/schema.ts'
 
 export type Order = Sent<components['schemas']['Order']>
 export type OrderSummary = Sent<components['schemas']['OrderSummary']>
+export type OrderApprovals = Sent<components['schemas']['OrderApprovals']>
+export type OrderEvent = Sent<components['schemas']['OrderEvent']>
 
 /** An order and the version of it that was read, as its entity tag; absent where something on the way took it off. */
 export interface VersionedOrder {

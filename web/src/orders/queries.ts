@@ -1,10 +1,10 @@
-import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { answerOf, client, exchangeOf } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import { tellOtherTabs } from '../auth/other-tabs.ts'
 import { viewerTimeZone } from '../ui/format.ts'
 import { type ListSearch, parametersOf } from './list/search.ts'
-import type { VersionedOrder } from './order.ts'
+import type { OrderEvent, VersionedOrder } from './order.ts'
 
 export function listQuery(search: ListSearch) {
   const query = parametersOf(search)
@@ -25,6 +25,48 @@ export function orderQuery(id: string) {
       )
       return { order: data, etag: response.headers.get('etag') ?? undefined }
     },
+  })
+}
+
+/** Who gave their approval, how many it takes, and whether this person may give one. */
+export function approvalsQuery(id: string) {
+  return queryOptions({
+    queryKey: ['orders', 'approvals', id],
+    queryFn: ({ signal }) =>
+      answerOf(client.GET('/v1/orders/{id}/approvals', { params: { path: { id } }, signal })),
+  })
+}
+
+const eventsOfAPage = 100
+/** An event is sealed within two seconds. */
+const sealedWithinMilliseconds = 2_500
+
+/** What happened to the order, the oldest first, a page at a time. */
+export function historyQuery(id: string) {
+  return infiniteQueryOptions({
+    queryKey: ['orders', 'history', id],
+    queryFn: ({ signal, pageParam }) =>
+      answerOf(
+        client.GET('/v1/orders/{id}/history', {
+          params: { path: { id }, query: { pageNumber: pageParam, pageSize: eventsOfAPage } },
+          signal,
+        }),
+      ),
+    initialPageParam: 1,
+    getNextPageParam: ({ pageNumber, totalPages }) => (pageNumber < totalPages ? pageNumber + 1 : undefined),
+    refetchInterval: ({ state: { data } }) =>
+      data?.pages.some(({ items }) => items.some(isUnsealed)) ? sealedWithinMilliseconds : false,
+  })
+}
+
+const isUnsealed = ({ sequence }: OrderEvent) => sequence === null
+
+/** The signed statement about an approved order. While its approval is not sealed, it is asked for again. */
+export function receiptQuery(id: string) {
+  return queryOptions({
+    queryKey: ['orders', 'receipt', id],
+    queryFn: ({ signal }) =>
+      answerOf(client.GET('/v1/orders/{id}/receipt', { params: { path: { id } }, signal })),
   })
 }
 
@@ -51,30 +93,53 @@ export async function createOrder({ customer, total, idempotencyKey }: NewOrder)
   return id
 }
 
-export interface Approval {
+/** What a person decided about an order. */
+export interface Decision {
   id: string
   /** The version that the person saw. Absent: whatever version is there, as long as it is pending. */
   etag?: string | undefined
+  reason?: string
   idempotencyKey: string
 }
 
 /**
- * Approves the version that the person saw. Throws `ProblemError` (`precondition-failed`, `order-not-pending`,
- * `order-not-found`, ...) or `NoAnswerError`; may be called again with the same input.
+ * Each decides about the version that the person saw. They throw `ProblemError` (`precondition-failed`,
+ * `order-not-pending`, `order-not-found`, ...) or `NoAnswerError`, and may be called again with the same input.
  */
-export async function approveOrder({ id, etag, idempotencyKey }: Approval): Promise<void> {
-  await answerOf(
-    client.PATCH('/v1/orders/{id}/approve', {
-      params: {
-        path: { id },
-        header: {
-          'Idempotency-Key': idempotencyKey,
-          'Time-Zone': viewerTimeZone,
-          ...(etag && { 'If-Match': etag }),
-        },
-      },
-    }),
-  )
+export async function approveOrder(decision: Decision): Promise<void> {
+  await answerOf(client.PATCH('/v1/orders/{id}/approve', { params: parametersOfDecision(decision) }))
+}
+
+export async function rejectOrder(decision: Decision): Promise<void> {
+  const { reason = '' } = decision
+  const params = parametersOfDecision(decision)
+  await answerOf(client.PATCH('/v1/orders/{id}/reject', { params, body: { reason } }))
+}
+
+/** Only who created the order may; else `not-the-creator`. */
+export async function withdrawOrder(decision: Decision): Promise<void> {
+  const { reason } = decision
+  const params = parametersOfDecision(decision)
+  await answerOf(client.PATCH('/v1/orders/{id}/withdraw', { params, body: reason ? { reason } : {} }))
+}
+
+function parametersOfDecision({ id, etag, idempotencyKey }: Decision) {
+  const header = { 'Idempotency-Key': idempotencyKey, 'Time-Zone': viewerTimeZone }
+  return { path: { id }, header: { ...header, ...(etag && { 'If-Match': etag }) } }
+}
+
+export interface NewNote {
+  id: string
+  text: string
+  /** The same for every try of one note. */
+  idempotencyKey: string
+}
+
+/** Throws `ProblemError` or `NoAnswerError`; may be called again with the same input. */
+export async function addNote({ id, text, idempotencyKey }: NewNote): Promise<void> {
+  const header = { 'Idempotency-Key': idempotencyKey, 'Time-Zone': viewerTimeZone }
+  const params = { path: { id }, header }
+  await answerOf(client.POST('/v1/orders/{id}/notes', { params, body: { text } }))
 }
 
 /** Everything that was fetched about orders is asked for anew, in this tab and the others. */

@@ -10,18 +10,16 @@ interface StateWords {
   meaning: string
   /** The colours; see controls.css. */
   tone: 'wait' | 'good' | 'bad' | 'quiet'
-  /** Whether its sign is full or hollow: no state is told by colour alone. */
-  isFull: boolean
-  /** What the history says of an order that came to it; undefined of the state in which every order begins. */
-  event: string | undefined
+  /** Its form, as a sign and as a bar of the chart: no state is told by colour alone. Each has one of its own. */
+  form: 'hollow' | 'full' | 'crossed' | 'dashed'
 }
 
 /** All that the app says of a state wherever it says something; a new one does not compile until it stands here. */
 export const words: Record<StateName, StateWords> = {
-  Pending: { meaning: 'waiting for approval', tone: 'wait', isFull: false, event: undefined },
-  Approved: { meaning: 'approved', tone: 'good', isFull: true, event: 'Approved' },
-  Rejected: { meaning: 'rejected', tone: 'bad', isFull: true, event: 'Rejected' },
-  Withdrawn: { meaning: 'withdrawn', tone: 'quiet', isFull: true, event: 'Withdrawn' },
+  Pending: { meaning: 'waiting for approval', tone: 'wait', form: 'hollow' },
+  Approved: { meaning: 'approved', tone: 'good', form: 'full' },
+  Rejected: { meaning: 'rejected', tone: 'bad', form: 'crossed' },
+  Withdrawn: { meaning: 'withdrawn', tone: 'quiet', form: 'dashed' },
 }
 
 /** In the order of their numbers. */
@@ -32,13 +30,18 @@ export function nameOf(status: number): StateName | undefined {
   return stateNames.find((name) => orderStates[name] === status)
 }
 
+/** The classes of what shows a state by colour and form. */
+export function classesOf(name: StateName): string {
+  const { tone, form } = words[name]
+  return `tone-${tone} is-${form}`
+}
+
 /** How a status is told wherever it is shown: a word, and the class of its sign (see controls.css). */
 export function shownAs(status: number): { word: string; className: string } {
   const name = nameOf(status)
   // A newer service knows states that this app does not: the number is then better than a wrong word.
   if (name === undefined) return { word: `Status ${status}`, className: 'sign' }
-  const { tone, isFull } = words[name]
-  return { word: name, className: isFull ? `sign is-full tone-${tone}` : `sign tone-${tone}` }
+  return { word: name, className: `sign ${classesOf(name)}` }
 }
 
 /** By its name in any case or its number, as the filter language takes them. */

@@ -1,4 +1,4 @@
-import { approved } from '../orders/states.ts'
+import { approved, pending } from '../orders/states.ts'
 import { type Entry, statusName } from './words.ts'
 
 interface Particulars {
@@ -12,6 +12,7 @@ interface Particulars {
 const requestId = 'Zr3mQe0bT1u8y7w6v5s4rA'
 const oneOrder = '/v1/orders/019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57'
 const approval = { instance: `${oneOrder}/approve` }
+const receipt = { instance: `${oneOrder}/receipt` }
 const signIn = { instance: '/v1/auth/session' }
 const missingValue =
   'The filter ends before the value. `total` is compared with a decimal number such as 100 or 12.50.'
@@ -72,6 +73,13 @@ const particulars: Record<string, Particulars> = {
     headers: { ETag: '"2"' },
     members: { currentStatus: approved },
   },
+  'self-approval': approval,
+  'service-approval': approval,
+  'not-the-creator': { instance: `${oneOrder}/withdraw` },
+  'already-approved-by-you': { ...approval, headers: { ETag: '"2"' } },
+  'order-not-approved': { ...receipt, members: { currentStatus: pending } },
+  'receipt-not-ready': { ...receipt, ...later(1) },
+  'precondition-required': { instance: '/v1/approval-policy' },
   'concurrency-conflict': { ...approval, headers: { ETag: '"2"' } },
   'idempotency-in-progress': later(1),
   'precondition-failed': { ...approval, headers: { ETag: '"2"' } },

@@ -20,6 +20,7 @@ const statusNames: Record<number, string> = {
   417: 'Expectation Failed',
   421: 'Misdirected Request',
   422: 'Unprocessable Content',
+  428: 'Precondition Required',
   429: 'Too Many Requests',
   431: 'Request Header Fields Too Large',
   500: 'Internal Server Error',

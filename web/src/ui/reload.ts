@@ -13,18 +13,19 @@ export async function isAppThere(): Promise<boolean> {
   }
 }
 
-let isHeld = false
+const holders = new Set<string>()
 
-/** While there is something in this page that nobody else has, it is not loaded anew unasked. */
-export function holdPage(isNeeded: boolean): void {
-  isHeld = isNeeded
+/** While a part of the app has something in this page that nobody else has, it is not loaded anew unasked. */
+export function holdPage(part: string, isNeeded: boolean): void {
+  if (isNeeded) holders.add(part)
+  else holders.delete(part)
 }
 
 const keyOf = (part: string) => `countersign.reloaded.${part}`
 
 /** True once for each part of the app, until that part has been loaded: a reload that did not help is not repeated. */
 export function mayReloadFor(part: string): boolean {
-  if (isHeld) return false
+  if (holders.size > 0) return false
   try {
     if (sessionStorage.getItem(keyOf(part)) !== null) return false
     sessionStorage.setItem(keyOf(part), '')

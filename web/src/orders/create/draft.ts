@@ -1,6 +1,11 @@
 import { changesOfHands } from '../../auth/session.ts'
+import { ownLocale } from '../../ui/format.ts'
 import { holdPage } from '../../ui/reload.ts'
+import type { Order } from '../order.ts'
 import { type NewOrder, newIdempotencyKey } from '../queries.ts'
+
+/** As people type it in their language; a total has at most 15 digits, which a number holds exactly. */
+const typedTotal = new Intl.NumberFormat(ownLocale, { minimumFractionDigits: 2, maximumFractionDigits: 4 })
 
 /** What a person entered so far, as it was typed. */
 export interface Draft {
@@ -42,12 +47,17 @@ export function readDraft(userId: UserId): Draft {
 
 export function keepDraft(userId: UserId, draft: Draft): void {
   keptFor(userId).draft = draft
-  holdPage(draft.customer !== '' || draft.total !== '')
+  holdPage('draft', draft.customer !== '' || draft.total !== '')
+}
+
+/** A new order with the values of another one, in the place of what was typed before. */
+export function draftLike(userId: UserId, { customer, total }: Pick<Order, 'customer' | 'total'>): void {
+  keepDraft(userId, { customer, total: typedTotal.format(total) })
 }
 
 export function dropDraft(): void {
   kept = undefined
-  holdPage(false)
+  holdPage('draft', false)
 }
 
 /** An order to be sent, what it was made of, and whose it is. */

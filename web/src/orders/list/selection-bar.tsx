@@ -3,10 +3,11 @@ import { announce } from '../../ui/announce.ts'
 import { formatCount, formatTotal } from '../../ui/format.ts'
 import { CheckIcon } from '../../ui/icons.tsx'
 import { useShortcut } from '../../ui/shortcuts.tsx'
-import type { Subject } from '../approve/approvals.ts'
-import type { Chosen } from '../approve/chosen.ts'
-import { ApproveDialog } from '../approve/dialog.tsx'
-import { sumOfTotals } from '../approve/totals.ts'
+import type { Chosen } from '../decide/chosen.ts'
+import type { Subject } from '../decide/decisions.ts'
+import { deeds } from '../decide/deeds.ts'
+import { DecisionDialog } from '../decide/dialog.tsx'
+import { sumOfTotals } from '../decide/totals.ts'
 import type { OrderSummary } from '../order.ts'
 import { pending } from '../states.ts'
 import { focusRow, rowIdOf } from './rows.ts'
@@ -29,17 +30,19 @@ export interface Approving {
 export function useApproving(): Approving {
   const [subjects, setSubjects] = useState<readonly Subject[]>([])
   const button = useRef<HTMLButtonElement>(null)
-  function close({ approved }: { approved: string[] }) {
+  function close({ decided }: { decided: string[] }) {
     setSubjects([])
     // After the dialog has given the focus back, which it cannot to a button that is gone.
     setTimeout(() => {
-      if (document.activeElement === document.body) focusNear(button.current, approved)
+      if (document.activeElement === document.body) focusNear(button.current, decided)
     }, 100)
   }
   return {
     ask: (chosen) => setSubjects([...chosen.values()].slice(0, mostAtOnce)),
     button,
-    dialog: <ApproveDialog subjects={subjects} isOpen={subjects.length > 0} onClose={close} />,
+    dialog: (
+      <DecisionDialog deed={deeds.approve} subjects={subjects} isOpen={subjects.length > 0} onClose={close} />
+    ),
   }
 }
 

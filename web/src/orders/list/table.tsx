@@ -11,7 +11,7 @@ import {
 import { isMoved } from '../../ui/activity.ts'
 import { ArrowIcon } from '../../ui/icons.tsx'
 import { Name } from '../../ui/name.tsx'
-import type { Chosen } from '../approve/chosen.ts'
+import type { Chosen } from '../decide/chosen.ts'
 import { columns, type SortKey, sortKeys } from '../fields.ts'
 import { shortNumber } from '../identity.ts'
 import type { OrderSummary } from '../order.ts'

@@ -2,10 +2,20 @@ import { Button } from 'react-aria-components/Button'
 import { announce } from '../../ui/announce.ts'
 import { formatTotal } from '../../ui/format.ts'
 import { CopyIcon } from '../../ui/icons.tsx'
-import type { OrderSummary } from '../order.ts'
+import type { OrderApprovals, OrderSummary } from '../order.ts'
+import { pending } from '../states.ts'
+import { Approvals } from './approvals.tsx'
 
-/** What the order is. `undefined` while it is on its way. */
-export function OrderFacts({ order, id }: { order: OrderSummary | undefined; id: string }) {
+interface FactsProps {
+  order: OrderSummary | undefined
+  approvals: OrderApprovals | undefined
+  id: string
+}
+
+/** What the order is, and who approved it. `undefined` while it is on its way. */
+export function OrderFacts({ order, approvals, id }: FactsProps) {
+  const isPending = order?.status === pending
+  const hasApprovals = isPending || (approvals?.given.length ?? 0) > 0
   return (
     <section className="order-facts" aria-label="Order">
       <dl>
@@ -29,6 +39,7 @@ export function OrderFacts({ order, id }: { order: OrderSummary | undefined; id:
             </Button>
           </dd>
         </div>
+        {order && approvals && hasApprovals && <Approvals approvals={approvals} isPending={isPending} />}
       </dl>
     </section>
   )

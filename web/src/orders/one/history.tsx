@@ -1,65 +1,100 @@
+import { Button } from 'react-aria-components/Button'
+import { useMay } from '../../auth/session.ts'
+import { formatCount } from '../../ui/format.ts'
 import { Name } from '../../ui/name.tsx'
 import { Moment } from '../moment.tsx'
-import type { Order } from '../order.ts'
-import { nameOf, pending, words } from '../states.ts'
+import type { Order, OrderEvent } from '../order.ts'
+import { pending, words } from '../states.ts'
+import { AddNote } from './add-note.tsx'
 
-/** Who did what to the order, and when; the oldest first, and what is still to come last. */
-export function OrderHistory({ order }: { order: Order | undefined }) {
+interface HistoryProps {
+  order: Order | undefined
+  /** In the order of the log; undefined while they are on their way. */
+  events: readonly OrderEvent[] | undefined
+  onMore: (() => void) | undefined
+}
+
+/** Who did what to the order, and when: every event of the log, the oldest first, and what is still to come last. */
+export function OrderHistory({ order, events, onMore }: HistoryProps) {
+  const mayNote = useMay('Orders.Note')
   return (
     <section className="order-history" aria-labelledby="order-history">
       <h2 id="order-history">History</h2>
-      <ol className="order-events">{order ? <Events order={order} /> : <EventsToCome />}</ol>
+      <ol className="order-events">
+        {events ? events.map((event) => <Event key={event.id} event={event} />) : <EventsToCome />}
+        {events && !onMore && order?.status === pending && (
+          <li className="order-event order-event-to-come">
+            <strong>Waiting for approval</strong>
+          </li>
+        )}
+      </ol>
+      {onMore && (
+        <Button className="button button-small" onPress={onMore}>
+          Show more
+        </Button>
+      )}
+      {order && mayNote && <AddNote id={order.id} />}
     </section>
   )
 }
 
-function Events({ order }: { order: Order }) {
-  const name = nameOf(order.status)
-  const state = name && words[name]
-  const isChanged = state?.event !== undefined || order.updatedAtUtc !== null
+interface KindWords {
+  what: string
+  tone?: string
+  /** What stands in the place of words that were erased from it; without, it need not have any. */
+  erased?: string
+}
+
+/** Of the kinds that this version of the app knows. */
+const kinds: Record<string, KindWords> = {
+  created: { what: 'Created' },
+  'approval-given': { what: 'Approval given', tone: words.Approved.tone },
+  approved: { what: 'Approved', tone: words.Approved.tone },
+  rejected: { what: 'Rejected', tone: words.Rejected.tone, erased: 'The reason was erased.' },
+  withdrawn: { what: 'Withdrawn', tone: words.Withdrawn.tone },
+  noted: { what: 'Note', erased: 'The note was erased.' },
+}
+
+function Event({ event }: { event: OrderEvent }) {
+  const { kind, by, text, atUtc, atTimeZone } = event
+  const { what, tone, erased }: KindWords = kinds[kind] ?? { what: kind }
   return (
-    <>
-      <Event
-        what="Created"
-        who={order.createdBy}
-        instant={order.createdAtUtc}
-        timeZone={order.createdAtTimeZone}
-      />
-      {isChanged && (
-        <Event
-          what={state?.event ?? 'Changed'}
-          tone={state?.event && state.tone}
-          who={order.modifiedBy}
-          instant={order.updatedAtUtc}
-          timeZone={order.updatedAtTimeZone}
-        />
+    <li className={tone ? `order-event tone-${tone}` : 'order-event'}>
+      <div className="row row-between">
+        <span>
+          <strong>{what}</strong> by <Name of={by} />
+        </span>
+        <Place event={event} />
+      </div>
+      <div>
+        <Moment instant={atUtc} timeZone={atTimeZone} />
+      </div>
+      {text !== null && (
+        <blockquote className="order-words" dir="auto">
+          <bdi>{text}</bdi>
+        </blockquote>
       )}
-      {order.status === pending && (
-        <li className="order-event order-event-to-come">
-          <strong>Waiting for approval</strong>
-        </li>
-      )}
-    </>
+      {text === null && erased && <p className="soft small">{erased}</p>}
+    </li>
   )
 }
 
-interface EventProps {
-  what: string
-  tone?: string | undefined
-  who: string | null
-  /** Null for what has happened just now, until the service has told its time. */
-  instant: string | null
-  timeZone: string | null
-}
-
-function Event({ what, tone, who, instant, timeZone }: EventProps) {
+/** Where the log has it. */
+function Place({ event: { sequence, hash } }: { event: OrderEvent }) {
+  if (sequence === null) {
+    return (
+      <span className="soft small" title="It gets its place in the log within two seconds.">
+        not sealed yet
+      </span>
+    )
+  }
+  const number = formatCount(sequence)
   return (
-    <li className={tone ? `order-event tone-${tone}` : 'order-event'}>
-      <div>
-        <strong>{what}</strong> by {who === null ? 'an unknown user' : <Name of={who} />}
-      </div>
-      <div>{instant === null ? 'Just now' : <Moment instant={instant} timeZone={timeZone} />}</div>
-    </li>
+    <span className="soft small" title={`Sealed as number ${number} of the log. SHA-256: ${hash}`}>
+      <span className="visually-hidden">Sealed in the log as number </span>
+      <span aria-hidden="true">№&nbsp;</span>
+      {number}
+    </span>
   )
 }
 

@@ -1,49 +1,44 @@
 import './order.css'
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import { type RefObject, useCallback, useEffect, useRef, useState } from 'react'
-import { Button } from 'react-aria-components/Button'
+import { useRef, useState } from 'react'
 import { problemOf } from '../../api/problem.ts'
 import { queries } from '../../api/queries.ts'
 import { useMay, useUser } from '../../auth/session.ts'
 import { FailureNote } from '../../ui/failure.tsx'
 import { formatExactInstant, viewerTimeZone } from '../../ui/format.ts'
-import { CheckIcon } from '../../ui/icons.tsx'
 import { Name } from '../../ui/name.tsx'
 import { PageTitle } from '../../ui/page-title.tsx'
-import { useShortcut } from '../../ui/shortcuts.tsx'
-import type { Subject } from '../approve/approvals.ts'
-import { ApproveDialog } from '../approve/dialog.tsx'
 import { orderAsTitle } from '../identity.ts'
 import { useNow } from '../moment.tsx'
-import type { Order, OrderSummary, VersionedOrder } from '../order.ts'
-import { orderQuery } from '../queries.ts'
-import { pending } from '../states.ts'
+import type { Order, OrderApprovals, OrderEvent, OrderSummary } from '../order.ts'
+import { approvalsQuery, historyQuery, orderQuery } from '../queries.ts'
 import { Status } from '../status.tsx'
 import { useIsUnreadable, WithoutReading } from '../without-reading.tsx'
+import { OrderActions } from './actions.tsx'
 import { BackToList } from './back.tsx'
+import { type Deciding, useDeciding } from './deciding.tsx'
 import { OrderFacts } from './facts.tsx'
 import { OrderHistory } from './history.tsx'
 
-/** One order, its history, and the way to approve it. */
+/** One order, its history, and what may be done with it. */
 export function OrderView() {
   const { id } = useParams({ from: '/signed-in/orders/$id' })
   return <OneOrder key={id} id={id} />
 }
 
 function OneOrder({ id }: { id: string }) {
-  const query = useQuery({
-    ...orderQuery(id),
-    enabled: useMay('Orders.Read'),
-    refetchOnWindowFocus: ({ state }) => problemOf(state.error, 'order-not-found') === undefined,
-  })
+  const { order, approvals, history, events } = useWholeOrder(id)
   const view = useRef<HTMLElement>(null)
-  const approving = useApproving(view, query.data)
-  const failure = query.failureReason ?? query.error
+  const deciding = useDeciding(view, order.data, events ?? [])
+  const [failure = null] = [order, approvals, history]
+    .map(({ failureReason, error }) => failureReason ?? error)
+    .filter((reason) => reason !== null)
   const isUnreadable = useIsUnreadable(failure)
+  const retry = () => void queries.refetchQueries({ queryKey: ['orders'], type: 'active' })
   return (
     <>
-      <article ref={view} className="order" aria-busy={query.isPending && !isUnreadable}>
+      <article ref={view} className="order" aria-busy={order.isPending && !isUnreadable}>
         <BackToList />
         {isUnreadable ? (
           <UnreadableOrder />
@@ -51,24 +46,45 @@ function OneOrder({ id }: { id: string }) {
           <NoSuchOrder />
         ) : (
           <>
-            {failure !== null && <FailureNote failure={failure} onRetry={() => void query.refetch()} />}
-            <OrderSheet id={id} order={query.data?.order} onApprove={approving.open} />
+            {failure !== null && <FailureNote failure={failure} onRetry={retry} />}
+            <OrderSheet
+              id={id}
+              order={order.data?.order}
+              approvals={approvals.data}
+              events={events}
+              onMore={history.hasNextPage ? () => void history.fetchNextPage() : undefined}
+              deciding={deciding}
+            />
           </>
         )}
       </article>
-      {approving.dialog}
+      {deciding.dialog}
     </>
   )
+}
+
+/** The order, who approved it and what happened to it: asked for side by side. */
+function useWholeOrder(id: string) {
+  const enabled = useMay('Orders.Read')
+  const refetchOnWindowFocus = ({ state }: { state: { error: unknown } }) =>
+    problemOf(state.error, 'order-not-found') === undefined
+  const order = useQuery({ ...orderQuery(id), enabled, refetchOnWindowFocus })
+  const approvals = useQuery({ ...approvalsQuery(id), enabled, refetchOnWindowFocus })
+  const history = useInfiniteQuery({ ...historyQuery(id), enabled, refetchOnWindowFocus })
+  const events = history.data?.pages.flatMap(({ items }) => items)
+  return { order, approvals, history, events }
 }
 
 interface SheetProps {
   id: string
   order: Order | undefined
-  /** Absent when the person may not approve it, or not any more. */
-  onApprove: (() => void) | undefined
+  approvals: OrderApprovals | undefined
+  events: readonly OrderEvent[] | undefined
+  onMore: (() => void) | undefined
+  deciding: Deciding
 }
 
-function OrderSheet({ id, order, onApprove }: SheetProps) {
+function OrderSheet({ id, order, approvals, events, onMore, deciding }: SheetProps) {
   // A row of the list is enough to begin with.
   const [row] = useState(() => rowOf(id))
   const known: OrderSummary | undefined = order ?? row
@@ -86,19 +102,11 @@ function OrderSheet({ id, order, onApprove }: SheetProps) {
             <span className="skeleton" style={{ width: 84, height: 22 }} />
           )}
         </div>
-        {onApprove && (
-          <Button className="button button-primary order-approve" onPress={onApprove}>
-            <CheckIcon />
-            Approve
-            <span className="order-key" aria-hidden="true">
-              a
-            </span>
-          </Button>
-        )}
+        {order && <OrderActions order={order} deciding={deciding} />}
       </header>
       <div className="card order-sheet">
-        <OrderFacts order={known} id={id} />
-        <OrderHistory order={order} />
+        <OrderFacts order={known} approvals={approvals} id={id} />
+        <OrderHistory order={order} events={events} onMore={onMore} />
       </div>
       <PrintFoot />
     </>
@@ -137,40 +145,6 @@ function PrintFoot() {
       {formatExactInstant(new Date(now).toISOString())} · times in {viewerTimeZone.replaceAll('_', ' ')}
     </p>
   )
-}
-
-/** The dialog that approves the version which is shown, and the way to open it while there is something to approve. */
-function useApproving(view: RefObject<HTMLElement | null>, shown: VersionedOrder | undefined) {
-  const [subject, setSubject] = useState<Subject>()
-  const isPending = useMay('Orders.Approve') && shown?.order.status === pending
-  const open = () => {
-    if (isPending) setSubject({ ...shown.order, etag: shown.etag })
-  }
-  useShortcut('a', open)
-  useEffect(() => {
-    if (isPending) return () => focusIfLost(view.current)
-    return undefined
-  }, [isPending, view])
-  const close = useCallback(
-    ({ approved }: { approved: string[] }) => {
-      setSubject(undefined)
-      // The button that had the focus may be gone.
-      setTimeout(() => {
-        if (approved.length > 0) view.current?.querySelector('h1')?.focus()
-        else focusIfLost(view.current)
-      }, 50)
-    },
-    [view],
-  )
-  const dialog = (
-    <ApproveDialog subjects={subject ? [subject] : []} isOpen={subject !== undefined} onClose={close} />
-  )
-  return { open: isPending ? open : undefined, dialog }
-}
-
-/** The button that had the focus may be gone, also by what others did: then the heading has it. */
-function focusIfLost(view: HTMLElement | null): void {
-  if (document.activeElement === document.body) view?.querySelector('h1')?.focus({ preventScroll: true })
 }
 
 /** What a list that was fetched lately says of the order. */

@@ -140,6 +140,8 @@ function dayWords(day: Day | undefined): string {
   if (day === undefined) return ''
   const date = formatLongDay(day.date)
   if (countOf(day) === 0) return `${date}: no orders`
-  const counts = stateNames.map((name) => `${formatCount(tallyOf(day, name).count)} ${name.toLowerCase()}`)
+  const counts = stateNames
+    .filter((name) => tallyOf(day, name).count > 0)
+    .map((name) => `${formatCount(tallyOf(day, name).count)} ${name.toLowerCase()}`)
   return `${date}: ${counts.join(', ')}, value ${formatTotal(totalOf(day))}`
 }

@@ -1,5 +1,5 @@
 import { memo } from 'react'
-import { stateNames, words } from '../../orders/states.ts'
+import { classesOf, stateNames } from '../../orders/states.ts'
 import { formatDay, formatShortTotal } from '../../ui/format.ts'
 import { countOf, type Day, type Tally, tallyOf, totalOf } from '../figures.ts'
 import { formatFigure, formatWeekday } from '../words.ts'
@@ -70,11 +70,10 @@ function Panel({ days, measure, marks }: PanelProps) {
   )
 }
 
-/** Full or hollow, as the sign of its state is; the last state is the foot of the pile. */
+/** In the form of its state's sign; the last state is the foot of the pile. */
 function Bar({ name, share }: { name: (typeof stateNames)[number]; share: number }) {
   if (share === 0) return null
-  const { tone, isFull } = words[name]
-  return <i className={`bar tone-${tone} ${isFull ? 'is-full' : ''}`} style={{ height: `${100 * share}%` }} />
+  return <i className={`bar ${classesOf(name)}`} style={{ height: `${100 * share}%` }} />
 }
 
 function Name({ index, kind, days }: DayName & { days: readonly Day[] }) {

@@ -4,6 +4,7 @@ import type { VersionedOrder } from '../../../web/src/orders/order.ts'
 import { answerWith, asPage, problemWith } from '../../support/page.ts'
 
 let approval: () => Response | Promise<Response>
+let required = 1
 let userId = 1
 let refreshes = 0
 const page = asPage((path) => {
@@ -11,17 +12,19 @@ const page = asPage((path) => {
   if (path === '/v1/auth/me') return answerWith(200, { id: userId, userName: 'mara', roles: [] })
   if (path === '/v1/auth/me/permissions') return answerWith(200, { permissions: [] })
   if (path === '/v1/auth/session/refresh') refreshes += 1
+  if (path.endsWith('/approvals')) return answerWith(200, { required, given: [{ by: 'mara' }] })
   return path.endsWith('/approve') ? approval() : answerWith(200, { roles: [] })
 })
 const { queries } = await import('../../../web/src/api/queries.ts')
 const { loadSession } = await import('../../../web/src/auth/session.ts')
-const { prepareApprovals } = await import('../../../web/src/orders/approve/approvals.ts')
-const { backOf, serviceFor, settle } = await import('../../../web/src/orders/approve/run.ts')
+const { prepareDecisions } = await import('../../../web/src/orders/decide/decisions.ts')
+const { deeds } = await import('../../../web/src/orders/decide/deeds.ts')
+const { backOf, serviceFor, settle } = await import('../../../web/src/orders/decide/run.ts')
 const { orderQuery } = await import('../../../web/src/orders/queries.ts')
 
 const subject = { id: '1', customer: 'Acme', total: 1 }
 const { queryKey } = orderQuery('1')
-const prepare = () => prepareApprovals([subject], serviceFor('mara'))
+const prepare = () => prepareDecisions([subject], serviceFor(deeds.approve, 'mara'))
 
 function known(): unknown {
   const { status, modifiedBy } = queries.getQueryData(queryKey)?.order ?? {}
@@ -37,6 +40,7 @@ async function isThere(id: number): Promise<void> {
 
 beforeEach(async () => {
   refreshes = 0
+  required = 1
   await isThere(1)
 })
 
@@ -47,6 +51,15 @@ describe('an approval', () => {
     assert.deepEqual(known(), { status: 1, modifiedBy: 'mara' })
     assert.deepEqual(page.told, [{ kind: 'changed' }])
     assert.equal(refreshes, 0)
+  })
+
+  it('that is not the last leaves the order pending', async () => {
+    approval = () => answerWith(204)
+    required = 2
+    const decisions = prepare()
+    await settle(decisions)
+    assert.deepEqual(known(), { status: 0, modifiedBy: null })
+    assert.deepEqual(decisions.snapshot.get().steps[0]?.progress, { kind: 'decided', missing: 1 })
   })
 
   it('of somebody who is gone by then is not told to who is there now', async () => {
@@ -96,8 +109,9 @@ describe('the way out of the dialog', () => {
       const way = backOf({
         phase,
         steps: [...steps],
-        approve: () => done.push('approved'),
-        approveInstead: () => done.push('approved'),
+        deed: deeds.approve,
+        start: () => done.push('approved'),
+        startInstead: () => done.push('approved'),
         stop: () => done.push('stopped'),
         close: () => done.push('closed'),
       })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { chosenWith, stillPending, without } from '../../../web/src/orders/approve/chosen.ts'
+import { chosenWith, stillPending, without } from '../../../web/src/orders/decide/chosen.ts'
 import { lackingDigits, remembered } from '../../../web/src/orders/list/format.ts'
 
 const order = (id: string, status: 0 | 1 = 0) => ({ id, customer: id, total: 1, status, createdAtUtc: '' })

@@ -6,31 +6,31 @@ import { Name } from '../../ui/name.tsx'
 import { useNow } from '../moment.tsx'
 import type { Order } from '../order.ts'
 import { Particulars } from '../particulars.tsx'
-import type { Progress, Step } from './approvals.ts'
+import type { Progress, Step } from './decisions.ts'
 import type { Run } from './run.ts'
-import { endingOf, isApproved } from './words.ts'
+import { endingOf, isApproved, neededWords } from './words.ts'
 
 /**
  * The orders, each with its own result; in the end what is not approved comes first, so that nobody searches for it.
  */
-export function ApproveRows({ steps, phase }: { steps: readonly Step[]; phase: Run['phase'] }) {
+export function DecisionRows({ steps, phase }: { steps: readonly Step[]; phase: Run['phase'] }) {
   const sorted =
     phase === 'done' ? [...steps].sort((a, b) => Number(isApproved(a)) - Number(isApproved(b))) : steps
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by the keyboard
-    <section className="approve-rows" aria-label="Orders" tabIndex={0}>
+    <section className="decide-rows" aria-label="Orders" tabIndex={0}>
       <ul>
         {sorted.map(({ subject, progress }) => (
           <li key={subject.id}>
-            <span className="approve-row-customer">
+            <span className="decide-row-customer">
               <Name of={subject.customer} />
             </span>
             <span className="number">{formatTotal(subject.total)}</span>
-            <span className="approve-row-particulars">
+            <span className="decide-row-particulars">
               <Particulars order={subject} />
             </span>
             {phase !== 'asking' && (
-              <span className="approve-row-result small" data-kind={progress.kind}>
+              <span className="decide-row-result small" data-kind={progress.kind}>
                 <Result progress={progress} isDone={phase === 'done'} />
               </span>
             )}
@@ -46,32 +46,38 @@ function Result({ progress, isDone }: { progress: Progress; isDone: boolean }) {
   if (progress.kind === 'retrying') return 'Trying again …'
   if (progress.kind === 'waiting') return isDone ? 'Left as it was' : 'Not sent yet'
   if (progress.kind === 'unclear') return 'No clear answer, may have been approved'
-  if (progress.kind === 'approved') {
-    return (
-      <>
-        <CheckIcon />
-        Approved
-      </>
-    )
-  }
+  if (progress.kind === 'decided') return <Approval missing={progress.missing} />
   return <Refusal {...progress} />
 }
 
-function Refusal({ failure, now }: Extract<Progress, { kind: 'refused' }>) {
+function Approval({ missing }: { missing: number | undefined }) {
+  return (
+    <>
+      <CheckIcon />
+      {missing === 0 ? 'Approved' : `Your approval is given, ${neededWords(missing)}`}
+    </>
+  )
+}
+
+function Refusal({ failure, now }: Progress & { kind: 'refused' }) {
   const ending = endingOf({ kind: 'refused', failure, ...(now && { now }) })
-  if (ending === 'already') return now ? <Already order={now.order} /> : 'Already approved'
+  if (ending === 'already') return now ? <Already what="Already approved" {...now} /> : 'Already approved'
+  if (ending === 'rejected') return now ? <Already what="Rejected" {...now} /> : 'Rejected meanwhile'
+  if (ending === 'withdrawn') return now ? <Already what="Withdrawn" {...now} /> : 'Withdrawn meanwhile'
+  if (ending === 'own') return 'Not you: you created it'
+  if (ending === 'twice') return 'You have approved it already, somebody else is needed'
   if (ending === 'changed') return 'Changed, not approved'
   if (ending === 'gone') return 'Not found'
   if (ending === 'denied') return 'You can no longer approve orders'
   return describeFailure(failure).title
 }
 
-function Already({ order: { modifiedBy, updatedAtUtc } }: { order: Order }) {
+function Already({ what, order: { modifiedBy, updatedAtUtc } }: { what: string; order: Order }) {
   const { userName } = useUser()
   const now = useNow()
   return (
     <span>
-      Already approved by {modifiedBy === userName ? 'you' : <Name of={modifiedBy ?? 'somebody else'} />}
+      {what} by {modifiedBy === userName ? 'you' : <Name of={modifiedBy ?? 'somebody else'} />}
       {updatedAtUtc !== null && `, ${formatAgo(updatedAtUtc, now)}`}
     </span>
   )

@@ -1,12 +1,18 @@
 import { problemOf } from '../../api/problem.ts'
-import { approved } from '../states.ts'
-import type { Progress, Step } from './approvals.ts'
+import { nameOf, type StateName } from '../states.ts'
+import type { Progress, Step } from './decisions.ts'
 
-export const isApproved = ({ progress }: Step) => progress.kind === 'approved'
+/** Whether nobody else is needed. */
+export const isApproved = ({ progress }: Step) => progress.kind === 'decided' && progress.missing === 0
 
 export type Ending =
   | 'approved'
+  | 'given'
   | 'already'
+  | 'rejected'
+  | 'withdrawn'
+  | 'own'
+  | 'twice'
   | 'changed'
   | 'gone'
   | 'denied'
@@ -14,23 +20,41 @@ export type Ending =
   | 'unclear'
   | 'untouched'
 
-/** What became of one order; undefined while it is under way. */
+/** Of an order that somebody else was faster with. */
+const meanwhile: Record<StateName, Ending> = {
+  Pending: 'changed',
+  Approved: 'already',
+  Rejected: 'rejected',
+  Withdrawn: 'withdrawn',
+}
+
+/** What became of one approval; undefined while it is under way. */
 export function endingOf(progress: Progress): Ending | undefined {
-  if (progress.kind === 'approved' || progress.kind === 'unclear') return progress.kind
+  if (progress.kind === 'decided') return progress.missing === 0 ? 'approved' : 'given'
+  if (progress.kind === 'unclear') return progress.kind
   if (progress.kind === 'waiting') return 'untouched'
   if (progress.kind !== 'refused') return undefined
-  const { failure, now } = progress
-  if (now) return now.order.status === approved ? 'already' : 'changed'
+  return endingOfRefusal(progress)
+}
+
+function endingOfRefusal({ failure, now }: Progress & { kind: 'refused' }): Ending {
+  const status = now?.order.status ?? problemOf(failure, 'order-not-pending')?.currentStatus
+  if (status !== undefined) return meanwhile[nameOf(status) ?? 'Pending']
   if (problemOf(failure, 'order-not-found')) return 'gone'
   if (problemOf(failure, 'permission-denied')) return 'denied'
-  const notPending = problemOf(failure, 'order-not-pending')
-  if (notPending) return notPending.currentStatus === approved ? 'already' : 'changed'
+  if (problemOf(failure, 'self-approval')) return 'own'
+  if (problemOf(failure, 'already-approved-by-you')) return 'twice'
   return problemOf(failure, 'precondition-failed', 'concurrency-conflict') ? 'changed' : 'failed'
 }
 
 const sentences: Record<Ending, [one: string, several: string]> = {
   approved: ['is approved now', 'are approved now'],
+  given: ['has your approval and needs more', 'have your approval and need more'],
   already: ['was already approved', 'were already approved'],
+  rejected: ['was rejected meanwhile', 'were rejected meanwhile'],
+  withdrawn: ['was withdrawn meanwhile', 'were withdrawn meanwhile'],
+  own: ['needs somebody else because you created it', 'need somebody else because you created them'],
+  twice: ['had your approval already', 'had your approval already'],
   changed: ['has changed and was not approved', 'have changed and were not approved'],
   gone: ['no longer exists', 'no longer exist'],
   denied: ['was not approved because you no longer may', 'were not approved because you no longer may'],
@@ -50,6 +74,11 @@ export function summaryOf(steps: readonly Step[]): string {
     return count === 0 ? [] : [`${count} ${sentences[ending][count === 1 ? 0 : 1]}`]
   })
   return `${parts.join(', ')}.`
+}
+
+/** What is still needed after this person's approval; undefined: that could not be read. */
+export function neededWords(missing: number | undefined): string {
+  return missing === undefined ? 'it may need more' : `${missing} more needed`
 }
 
 /** While nothing more is sent: what was sent cannot be taken back. */

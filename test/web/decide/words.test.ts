@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { NoAnswerError, type Problem, ProblemError } from '../../../web/src/api/problem.ts'
-import type { Progress } from '../../../web/src/orders/approve/approvals.ts'
-import { type Ending, endingOf, summaryOf } from '../../../web/src/orders/approve/words.ts'
+import type { Progress } from '../../../web/src/orders/decide/decisions.ts'
+import { type Ending, endingOf, summaryOf } from '../../../web/src/orders/decide/words.ts'
 import type { VersionedOrder } from '../../../web/src/orders/order.ts'
 
 function refusedBy(code: Problem['code'], members: object = {}): Progress {
@@ -22,13 +22,20 @@ const endings: [progress: Progress, ending: Ending | undefined][] = [
   [{ kind: 'sending' }, undefined],
   [{ kind: 'retrying', failure: undefined }, undefined],
   [{ kind: 'waiting' }, 'untouched'],
-  [{ kind: 'approved' }, 'approved'],
+  [{ kind: 'decided', missing: 0 }, 'approved'],
+  [{ kind: 'decided', missing: 1 }, 'given'],
+  [{ kind: 'decided', missing: undefined }, 'given'],
   [{ kind: 'unclear', failure: undefined }, 'unclear'],
   [refusedWith(0), 'changed'],
   [refusedWith(1), 'already'],
+  [refusedWith(2), 'rejected'],
+  [refusedWith(3), 'withdrawn'],
   [refusedWith(otherState), 'changed'],
   [refusedBy('order-not-pending', { currentStatus: 1 }), 'already'],
   [refusedBy('order-not-pending', { currentStatus: otherState }), 'changed'],
+  [refusedBy('order-not-pending', { currentStatus: 2 }), 'rejected'],
+  [refusedBy('self-approval'), 'own'],
+  [refusedBy('already-approved-by-you'), 'twice'],
   [refusedBy('precondition-failed'), 'changed'],
   [refusedBy('concurrency-conflict'), 'changed'],
   [refusedBy('order-not-found'), 'gone'],
@@ -38,8 +45,8 @@ const endings: [progress: Progress, ending: Ending | undefined][] = [
 
 describe('what became of an order', () => {
   for (const [progress, ending] of endings) {
-    const { failure, now } = { failure: undefined, now: undefined, ...progress }
-    it(`is ${ending ?? 'not known yet'}: ${progress.kind} ${failure ?? ''} ${now?.order.status ?? ''}`, () => {
+    const { failure, now, missing } = { failure: undefined, now: undefined, missing: undefined, ...progress }
+    it(`is ${ending ?? 'not known yet'}: ${progress.kind} ${failure ?? ''} ${now?.order.status ?? ''} ${missing ?? ''}`, () => {
       assert.equal(endingOf(progress), ending)
     })
   }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { NoAnswerError, type Problem, ProblemError } from '../../../web/src/api/problem.ts'
-import { prepareApprovals, type Service, type Subject } from '../../../web/src/orders/approve/approvals.ts'
-import { summaryOf } from '../../../web/src/orders/approve/words.ts'
+import { prepareDecisions, type Service, type Subject } from '../../../web/src/orders/decide/decisions.ts'
+import { summaryOf } from '../../../web/src/orders/decide/words.ts'
 import type { VersionedOrder } from '../../../web/src/orders/order.ts'
 
 const subjectsOf = (count: number): Subject[] =>
@@ -26,18 +26,24 @@ interface Script {
   /** What is thrown at each try of an order, one after the other; then it succeeds. */
   failures?: Record<string, unknown[]>
   read?: Service['read']
+  missing?: Service['missing']
   pause?: Service['pause']
 }
 
 /** A service that answers by a script, and remembers what it was asked. */
-function scripted({ failures = {}, read = async () => now, pause = async () => undefined }: Script = {}) {
+function scripted({
+  failures = {},
+  read = async () => now,
+  missing = async () => 0,
+  pause = async () => undefined,
+}: Script = {}) {
   const sent: { id: string; idempotencyKey: string; etag?: string }[] = []
   let keys = 0
   let underWay = 0
   const seen = { sent, mostUnderWay: 0 }
   const service: Service = {
     newKey: () => `key-${keys++}`,
-    async approve({ id, idempotencyKey, etag }) {
+    async decide({ id, idempotencyKey, etag }) {
       sent.push({ id, idempotencyKey, ...(etag && { etag }) })
       underWay += 1
       seen.mostUnderWay = Math.max(seen.mostUnderWay, underWay)
@@ -46,6 +52,7 @@ function scripted({ failures = {}, read = async () => now, pause = async () => u
       const failure = failures[id]?.shift()
       if (failure !== undefined) throw failure
     },
+    missing,
     read,
     pause,
   }
@@ -54,19 +61,19 @@ function scripted({ failures = {}, read = async () => now, pause = async () => u
 
 async function run(count: number, script?: Script) {
   const { service, seen } = scripted(script)
-  const approvals = prepareApprovals(subjectsOf(count), service)
-  await approvals.start()
-  const { phase, steps } = approvals.snapshot.get()
+  const decisions = prepareDecisions(subjectsOf(count), service)
+  await decisions.start()
+  const { phase, steps } = decisions.snapshot.get()
   assert.equal(phase, 'done')
-  return { approvals, seen, progress: steps.map((step) => step.progress), summary: summaryOf(steps) }
+  return { decisions, seen, progress: steps.map((step) => step.progress), summary: summaryOf(steps) }
 }
 
 const kindsOf = (progress: readonly { kind: string }[]) => progress.map(({ kind }) => kind).join(' ')
 
-describe('prepareApprovals succeeds', () => {
+describe('prepareDecisions succeeds', () => {
   it('sends nothing before it is started', () => {
     const { service, seen } = scripted()
-    assert.equal(prepareApprovals(subjectsOf(2), service).snapshot.get().phase, 'asking')
+    assert.equal(prepareDecisions(subjectsOf(2), service).snapshot.get().phase, 'asking')
     assert.deepEqual(seen.sent, [])
   })
 
@@ -80,19 +87,33 @@ describe('prepareApprovals succeeds', () => {
 
   it('sends the version that was shown', async () => {
     const { service, seen } = scripted()
-    await prepareApprovals([{ id: 'a', customer: 'A', total: 1, etag: '"1"' }], service).start()
+    await prepareDecisions([{ id: 'a', customer: 'A', total: 1, etag: '"1"' }], service).start()
     assert.deepEqual(seen.sent, [{ id: 'a', idempotencyKey: 'key-0', etag: '"1"' }])
   })
 
   it('starts once, however often it is asked', async () => {
     const { service, seen } = scripted()
-    const approvals = prepareApprovals(subjectsOf(1), service)
-    await Promise.all([approvals.start(), approvals.start()])
+    const decisions = prepareDecisions(subjectsOf(1), service)
+    await Promise.all([decisions.start(), decisions.start()])
     assert.equal(seen.sent.length, 1)
   })
 })
 
-describe('prepareApprovals tries again', () => {
+describe('prepareDecisions counts', () => {
+  it('how many more an order needs, each after its own approval', async () => {
+    const { summary } = await run(3, { missing: async (id) => (id === 'order-1' ? 2 : 0) })
+    assert.equal(summary, '2 are approved now, 1 has your approval and needs more.')
+  })
+
+  it('nothing where that cannot be read: what was approved stays so', async () => {
+    const missing = () => Promise.reject(refusal('internal-error', 500))
+    const { seen, progress } = await run(1, { missing })
+    assert.deepEqual(progress, [{ kind: 'decided', missing: undefined }])
+    assert.equal(seen.sent.length, 1)
+  })
+})
+
+describe('prepareDecisions tries again', () => {
   it('under the same key while the failure is passing', async () => {
     const failures = [
       new NoAnswerError('no answer'),
@@ -100,7 +121,7 @@ describe('prepareApprovals tries again', () => {
       refusal('rate-limited', 429),
     ]
     const { seen, progress } = await run(1, { failures: { 'order-0': failures } })
-    assert.equal(kindsOf(progress), 'approved')
+    assert.equal(kindsOf(progress), 'decided')
     assert.deepEqual(new Set(seen.sent.map(({ idempotencyKey }) => idempotencyKey)), new Set(['key-0']))
     assert.equal(seen.sent.length, 4)
   })
@@ -119,15 +140,15 @@ describe('prepareApprovals tries again', () => {
       'order-0': [refusal('internal-error', 500)],
       'order-1': [refusal('order-not-found', 404)],
     }
-    const { approvals, seen, summary } = await run(3, { failures })
+    const { decisions, seen, summary } = await run(3, { failures })
     assert.equal(
       summary,
       '1 is approved now, 1 no longer exists, 1 had no clear answer and may have been approved.',
     )
-    await approvals.start()
+    await decisions.start()
     assert.equal(
-      kindsOf(approvals.snapshot.get().steps.map(({ progress }) => progress)),
-      'approved refused approved',
+      kindsOf(decisions.snapshot.get().steps.map(({ progress }) => progress)),
+      'decided refused decided',
     )
     assert.deepEqual(
       seen.sent.map(({ idempotencyKey }) => idempotencyKey),
@@ -136,7 +157,7 @@ describe('prepareApprovals tries again', () => {
   })
 })
 
-describe('prepareApprovals never says that nothing happened when that is not known', () => {
+describe('prepareDecisions never says that nothing happened when that is not known', () => {
   const lost = [
     new NoAnswerError('no answer'),
     refusal('database-unavailable', 503),
@@ -148,15 +169,15 @@ describe('prepareApprovals never says that nothing happened when that is not kno
       const refusals = [refusal('rate-limited', 429), refusal('permission-denied', 403)]
       const { service } = scripted({
         failures: { 'order-0': [failure, ...refusals] },
-        pause: async () => approvals.stop(),
+        pause: async () => decisions.stop(),
       })
-      const approvals = prepareApprovals(subjectsOf(1), service)
-      const kind = () => approvals.snapshot.get().steps[0]?.progress.kind
+      const decisions = prepareDecisions(subjectsOf(1), service)
+      const kind = () => decisions.snapshot.get().steps[0]?.progress.kind
       for (const _ of ['the first answer', 'the limit', 'the refusal']) {
-        await approvals.start()
+        await decisions.start()
         assert.equal(kind(), 'unclear')
       }
-      await approvals.start()
+      await decisions.start()
       assert.equal(kind(), 'unclear', 'another try is of no use')
     })
   }
@@ -168,7 +189,7 @@ describe('prepareApprovals never says that nothing happened when that is not kno
   })
 })
 
-describe('prepareApprovals loses against somebody else', () => {
+describe('prepareDecisions loses against somebody else', () => {
   for (const [code, status] of [
     ['precondition-failed', 412],
     ['order-not-pending', 409],
@@ -189,6 +210,19 @@ describe('prepareApprovals loses against somebody else', () => {
     assert.equal(summary, '1 no longer exists.')
   })
 
+  for (const [status, words] of [
+    [2, '1 was rejected meanwhile.'],
+    [3, '1 was withdrawn meanwhile.'],
+  ] as const) {
+    it(`tells what became of it: ${words}`, async () => {
+      const { summary } = await run(1, {
+        failures: { 'order-0': [refusal('order-not-pending', 409)] },
+        read: async () => ({ ...now, order: { ...now.order, status } }),
+      })
+      assert.equal(summary, words)
+    })
+  }
+
   it('tells an order that was changed and is still pending', async () => {
     const { summary } = await run(1, {
       failures: { 'order-0': [refusal('precondition-failed', 412)] },
@@ -198,16 +232,16 @@ describe('prepareApprovals loses against somebody else', () => {
   })
 })
 
-describe('prepareApprovals stops', () => {
+describe('prepareDecisions stops', () => {
   /** Stopped while it waits for the next try of the first order. */
   async function stoppedAfter(failure: unknown) {
     const { service, seen } = scripted({
       failures: { 'order-0': [failure] },
-      pause: async () => approvals.stop(),
+      pause: async () => decisions.stop(),
     })
-    const approvals = prepareApprovals(subjectsOf(10), service)
-    await approvals.start()
-    const progress = approvals.snapshot.get().steps.map((step) => step.progress)
+    const decisions = prepareDecisions(subjectsOf(10), service)
+    await decisions.start()
+    const progress = decisions.snapshot.get().steps.map((step) => step.progress)
     return { first: progress[0]?.kind, last: progress.at(-1)?.kind, sent: seen.sent.length }
   }
 

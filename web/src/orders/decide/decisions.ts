@@ -9,9 +9,11 @@ import { type Observable, observable } from '../../ui/observable.ts'
 import type { Identity } from '../identity.ts'
 import type { VersionedOrder } from '../order.ts'
 
-/** What the person was shown when they were asked; with `etag` exactly that version is approved, or none. */
+/** What the person was shown when they were asked; with `etag` exactly that version is decided on, or none. */
 export interface Subject extends Identity {
   etag?: string | undefined
+  /** Why; for what takes a reason. */
+  reason?: string
 }
 
 export type Progress =
@@ -19,10 +21,11 @@ export type Progress =
   | { kind: 'waiting' }
   | { kind: 'sending' }
   | { kind: 'retrying'; failure: unknown }
-  | { kind: 'approved' }
+  /** `missing`: how many more have to approve it before it is; undefined where that could not be read. */
+  | { kind: 'decided'; missing: number | undefined }
   /** `now` is there when somebody else was faster and the order could be read. */
   | { kind: 'refused'; failure: unknown; now?: VersionedOrder }
-  /** No answer tells, and it may have been approved; `failure` is the last one. */
+  /** No answer tells, and it may have happened; `failure` is the last one. */
   | { kind: 'unclear'; failure: unknown }
 
 export interface Step {
@@ -43,13 +46,15 @@ type Request = KeyedSubject & { mayHaveHappened: boolean }
 
 export interface Service {
   newKey(): string
-  approve(approval: KeyedSubject): Promise<void>
+  decide(decision: KeyedSubject): Promise<void>
+  /** How many more have to decide the same before it counts; asked when one has. */
+  missing(id: string): Promise<number>
   read(id: string): Promise<VersionedOrder>
   /** Ends early when the connection is back, or at the signal. */
   pause(milliseconds: number, signal: AbortSignal): Promise<void>
 }
 
-export interface Approvals {
+export interface Decisions {
   snapshot: Pick<Observable<Snapshot>, 'get' | 'use'>
   /** Resolves, and never throws, when nothing is under way any more. Again: what has no final result is tried anew. */
   start(): Promise<void>
@@ -60,11 +65,11 @@ export interface Approvals {
 const atATime = 3
 
 /**
- * Approves some orders, each under one idempotency key however often it is tried, so that no try ever counts twice.
+ * Decides about some orders, each under one idempotency key however often it is tried, so that no try ever counts twice.
  * Failures that pass are tried again until they do, or until the person stops. It is no part of a view: a view that
  * goes away loses no result. A session or a permission that ends stops the rest.
  */
-export function prepareApprovals(subjects: readonly Subject[], service: Service): Approvals {
+export function prepareDecisions(subjects: readonly Subject[], service: Service): Decisions {
   const snapshot = observable<Snapshot>({
     phase: 'asking',
     steps: subjects.map((subject) => ({ subject, progress: { kind: 'waiting' } })),
@@ -80,12 +85,12 @@ export function prepareApprovals(subjects: readonly Subject[], service: Service)
     if (snapshot.get().phase === 'running') become({ phase: 'stopping' })
   }
 
-  async function approve(index: number, request: Request): Promise<void> {
+  async function decide(index: number, request: Request): Promise<void> {
     const tell = (progress: Progress) => {
       const { steps } = snapshot.get()
       become({ steps: steps.map((step, at) => (at === index ? { ...step, progress } : step)) })
     }
-    const progress = await approveOne(request, service, halt.signal, tell)
+    const progress = await decideOne(request, service, halt.signal, tell)
     tell(progress)
     if (problemOf(failureOf(progress), 'permission-denied', 'authentication-required')) stop()
   }
@@ -98,7 +103,7 @@ export function prepareApprovals(subjects: readonly Subject[], service: Service)
     const queue = [...requests.entries()].filter(([at]) => steps[at] && isWorthTrying(steps[at].progress))
     const work = async () => {
       for (let next = queue.shift(); next && !halt.signal.aborted; next = queue.shift()) {
-        await approve(...next)
+        await decide(...next)
       }
     }
     await Promise.all(Array.from({ length: atATime }, work))
@@ -108,7 +113,7 @@ export function prepareApprovals(subjects: readonly Subject[], service: Service)
   return { snapshot, start, stop }
 }
 
-async function approveOne(
+async function decideOne(
   request: Request,
   service: Service,
   signal: AbortSignal,
@@ -116,17 +121,20 @@ async function approveOne(
 ): Promise<Progress> {
   async function attempt(): Promise<void> {
     try {
-      await service.approve(request)
+      await service.decide(request)
     } catch (failure) {
       request.mayHaveHappened ||= mayHaveHappened(failure)
       throw failure
     }
   }
   const answer = await persist(attempt, service, signal, tell)
-  if (answer.kind === 'done') return { kind: 'approved' }
+  if (answer.kind === 'done') {
+    const counting = await persist(() => service.missing(request.id), service, signal, tell)
+    return { kind: 'decided', missing: counting.kind === 'done' ? counting.value : undefined }
+  }
   const { failure } = answer
   if (!isConflict(failure)) {
-    // An order is looked for only when the key is not known: then no earlier try has approved it.
+    // An order is looked for only when the key is not known: then no earlier try has had an effect.
     const isCertain = !request.mayHaveHappened || problemOf(failure, 'order-not-found')
     if (!isCertain) return { kind: 'unclear', failure }
     return answer.kind === 'stopped' ? { kind: 'waiting' } : { kind: 'refused', failure }

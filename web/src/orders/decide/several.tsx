@@ -3,8 +3,8 @@ import { Button } from 'react-aria-components/Button'
 import { Heading } from 'react-aria-components/Dialog'
 import { describeFailure } from '../../ui/describe.ts'
 import { formatCount, formatTotal } from '../../ui/format.ts'
-import { isWorthTrying, type Step } from './approvals.ts'
-import { ApproveRows } from './rows.tsx'
+import { isWorthTrying, type Step } from './decisions.ts'
+import { DecisionRows } from './rows.tsx'
 import type { Back, Run } from './run.ts'
 import { sumOfTotals } from './totals.ts'
 import { isApproved, stoppingWords, summaryOf } from './words.ts'
@@ -24,23 +24,23 @@ export function ApproveSeveral({ run, back }: { run: Run; back: Back }) {
       <Heading slot="title" level={2}>
         {titleOf(run)}
       </Heading>
-      <div id="approve-description" className="approve-description">
-        <dl className="approve-order">
+      <div id="decide-description" className="decide-description">
+        <dl className="decide-order">
           <dt className="soft small">{isDone ? 'Approved value' : 'Value'}</dt>
           <dd className="large-total">
             {formatTotal(sumOfTotals(counted.map(({ subject }) => subject.total)))}
           </dd>
         </dl>
-        {phase === 'asking' && <p>They will be approved in your name. This cannot be undone.</p>}
+        {phase === 'asking' && <p>You approve them in your name. This cannot be undone.</p>}
       </div>
       {phase !== 'asking' && <HowFar run={run} />}
-      <ApproveRows steps={steps} phase={phase} />
+      <DecisionRows steps={steps} phase={phase} />
       <div className="row dialog-actions">
         <Button ref={backButton} className="button" autoFocus onPress={back.go}>
           {back.name}
         </Button>
         {(phase === 'asking' || canTryAgain) && (
-          <Button className="button button-primary" onPress={run.approve}>
+          <Button className="button button-primary" onPress={run.start}>
             {canTryAgain ? 'Try again' : `Approve ${formatCount(steps.length)} orders`}
           </Button>
         )}
@@ -60,11 +60,11 @@ function titleOf({ phase, steps }: Run): string {
 function HowFar({ run: { phase, steps } }: { run: Run }) {
   const all = steps.length
   const settled = steps.filter(
-    ({ progress }) => progress.kind === 'approved' || progress.kind === 'refused',
+    ({ progress }) => progress.kind === 'decided' || progress.kind === 'refused',
   ).length
   const isDone = phase === 'done'
   return (
-    <div className="approve-how-far">
+    <div className="decide-how-far">
       {!isDone && (
         <>
           <progress value={settled} max={all} aria-label="Orders done" />

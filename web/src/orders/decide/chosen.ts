@@ -1,6 +1,6 @@
 import type { OrderSummary } from '../order.ts'
 import { pending } from '../states.ts'
-import type { Subject } from './approvals.ts'
+import type { Subject } from './decisions.ts'
 
 /** What has to be known of each to approve it, whatever page is shown; by its id. */
 export type Chosen = ReadonlyMap<string, Subject>

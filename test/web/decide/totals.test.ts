@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { sumOfTotals } from '../../../web/src/orders/approve/totals.ts'
+import { sumOfTotals } from '../../../web/src/orders/decide/totals.ts'
 
 const mostTenThousandths = 999_999_999_999_999n
 

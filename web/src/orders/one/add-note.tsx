@@ -1,0 +1,108 @@
+import { useMutation } from '@tanstack/react-query'
+import { type FormEvent, useRef, useState } from 'react'
+import { Button } from 'react-aria-components/Button'
+import { isPassing, mayHaveHappened, retryDelayMilliseconds } from '../../api/problem.ts'
+import { announce } from '../../ui/announce.ts'
+import { describeFailure } from '../../ui/describe.ts'
+import { Note } from '../../ui/note.tsx'
+import { addNote, newIdempotencyKey, ordersChanged } from '../queries.ts'
+import { WordsField } from '../words-field.tsx'
+import { readWritten, useWritten } from '../written.ts'
+
+/** Adds a note to the history, in any state of the order. It opens where it is wanted. */
+export function AddNote({ id }: { id: string }) {
+  const [written, write] = useWritten(`note ${id}`)
+  const [isOpen, setOpen] = useState(written !== '')
+  if (!isOpen) {
+    return (
+      <Button className="button button-small order-note" onPress={() => setOpen(true)}>
+        Add a note
+      </Button>
+    )
+  }
+  return (
+    <NoteForm
+      id={id}
+      written={written}
+      onWrite={write}
+      onClose={() => {
+        write('')
+        setOpen(false)
+      }}
+    />
+  )
+}
+
+interface FormProps {
+  id: string
+  written: string
+  onWrite(text: string): void
+  onClose(): void
+}
+
+function NoteForm({ id, written, onWrite, onClose }: FormProps) {
+  const field = useRef<HTMLTextAreaElement>(null)
+  const [isChecked, setChecked] = useState(false)
+  const reading = readWritten(written, 'Write a note.')
+  const sending = useSending(id, onClose)
+  const failure = sending.failureReason ?? sending.error
+
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    setChecked(true)
+    if (sending.isPending) return
+    if (reading.ok) sending.send(reading.text)
+    else field.current?.focus()
+  }
+  return (
+    <form className="order-note" noValidate onSubmit={submit} aria-label="Note">
+      <WordsField
+        id="note"
+        label="Note"
+        hint="It stays in the history of the order."
+        text={written}
+        fault={isChecked && !reading.ok ? reading.fault : undefined}
+        isReadOnly={sending.isPending}
+        isRequired
+        field={field}
+        onChange={onWrite}
+        hasFocus
+      />
+      <div role="status">{failure != null && <NoteFailure failure={failure} />}</div>
+      <div className="row">
+        <button className="button button-small" type="submit" aria-disabled={sending.isPending}>
+          {sending.isPending ? 'Adding …' : 'Add note'}
+        </button>
+        <Button className="button button-quiet button-small" onPress={onClose} isDisabled={sending.isPending}>
+          Cancel
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+function NoteFailure({ failure }: { failure: unknown }) {
+  const { title, detail } = describeFailure(failure)
+  const safe = mayHaveHappened(failure) ? 'However often it is sent, it is added once.' : undefined
+  return <Note kind="warning" title={title} lines={[detail, safe]} />
+}
+
+/** Every try of one text has one key, whatever happened in between: it is added once. */
+function useSending(id: string, onAdded: () => void) {
+  const keys = useRef(new Map<string, string>())
+  const { mutate, ...state } = useMutation({
+    mutationFn: (text: string) => {
+      const idempotencyKey = keys.current.get(text) ?? newIdempotencyKey()
+      keys.current.set(text, idempotencyKey)
+      return addNote({ id, text, idempotencyKey })
+    },
+    retry: (_tries, failure) => isPassing(failure),
+    retryDelay: retryDelayMilliseconds,
+    async onSuccess() {
+      announce('Note added')
+      onAdded()
+      await ordersChanged()
+    },
+  })
+  return { ...state, send: mutate }
+}

@@ -1,0 +1,45 @@
+import { Name } from '../../ui/name.tsx'
+import { givenWords, missingOf, needWords } from '../approvals.ts'
+import { Moment } from '../moment.tsx'
+import type { OrderApprovals } from '../order.ts'
+import { classesOf } from '../states.ts'
+
+/** No policy asks for more. */
+const places = ['first', 'second', 'third', 'fourth', 'fifth']
+
+interface ApprovalsProps {
+  approvals: OrderApprovals
+  isPending: boolean
+}
+
+/** How many approvals the order has and needs, by whom, and whether the next is for this person to give. */
+export function Approvals({ approvals, isPending }: ApprovalsProps) {
+  const { given, required } = approvals
+  return (
+    <div>
+      <dt className="soft">Approvals</dt>
+      <dd className="approvals">
+        <p className="row">
+          <strong>{givenWords(approvals)}</strong>
+          <span className="row approvals-signs" aria-hidden="true">
+            {places.slice(0, required).map((place, at) => (
+              <span key={place} className={`sign ${classesOf(at < given.length ? 'Approved' : 'Pending')}`} />
+            ))}
+          </span>
+        </p>
+        {isPending && missingOf(approvals) > 0 && <p>{needWords(approvals)}</p>}
+        {given.length > 0 && (
+          <ul>
+            {given.map(({ by, atUtc }) => (
+              <li key={`${by} ${atUtc}`}>
+                <Name of={by} />
+                <span className="soft"> · </span>
+                <Moment instant={atUtc} timeZone={null} />
+              </li>
+            ))}
+          </ul>
+        )}
+      </dd>
+    </div>
+  )
+}

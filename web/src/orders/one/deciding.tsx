@@ -1,0 +1,73 @@
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, type RefObject, useCallback, useEffect, useState } from 'react'
+import { useMay, useUser } from '../../auth/session.ts'
+import { useShortcut } from '../../ui/shortcuts.tsx'
+import type { Subject } from '../decide/decisions.ts'
+import { type DeedName, deeds } from '../decide/deeds.ts'
+import { DecisionDialog } from '../decide/dialog.tsx'
+import type { OrderEvent, VersionedOrder } from '../order.ts'
+import { approvalsQuery } from '../queries.ts'
+import { pending } from '../states.ts'
+
+export interface Deciding {
+  /** What this person may do to the order as it is now. */
+  possible: readonly DeedName[]
+  open(deed: DeedName): void
+  dialog: ReactNode
+}
+
+/** The dialog that decides about the version which is shown, and the ways to open it. */
+export function useDeciding(
+  view: RefObject<HTMLElement | null>,
+  shown: VersionedOrder | undefined,
+  events: readonly OrderEvent[],
+): Deciding {
+  const [asked, setAsked] = useState<{ deed: DeedName; subject: Subject }>()
+  const possible = usePossible(shown, events)
+  const open = (deed: DeedName) => {
+    if (shown && possible.includes(deed)) setAsked({ deed, subject: { ...shown.order, etag: shown.etag } })
+  }
+  useShortcut('a', () => open('approve'))
+  const mayAny = possible.length > 0
+  useEffect(() => {
+    if (mayAny) return () => focusIfLost(view.current)
+    return undefined
+  }, [mayAny, view])
+  const close = useCallback(
+    ({ decided }: { decided: string[] }) => {
+      setAsked(undefined)
+      // The button that had the focus may be gone.
+      setTimeout(() => {
+        if (decided.length > 0) view.current?.querySelector('h1')?.focus()
+        else focusIfLost(view.current)
+      }, 50)
+    },
+    [view],
+  )
+  const dialog = asked && (
+    <DecisionDialog deed={deeds[asked.deed]} subjects={[asked.subject]} isOpen onClose={close} />
+  )
+  return { possible, open, dialog }
+}
+
+/** Nothing while it is not known yet: what is offered and taken away again would be pressed in between. */
+function usePossible(shown: VersionedOrder | undefined, events: readonly OrderEvent[]): DeedName[] {
+  const user = useUser()
+  const mayDecide = useMay('Orders.Approve')
+  const mayCreate = useMay('Orders.Create')
+  const id = shown?.order.id ?? ''
+  const { data: approvals } = useQuery({ ...approvalsQuery(id), enabled: false })
+  if (shown?.order.status !== pending) return []
+  const isCreator = events.some(({ kind, byId }) => kind === 'created' && byId === user.id)
+  const offers: Record<DeedName, boolean> = {
+    approve: mayDecide && approvals?.mayApprove === true,
+    reject: mayDecide && approvals !== undefined,
+    withdraw: mayCreate && isCreator,
+  }
+  return (Object.keys(offers) as DeedName[]).filter((deed) => offers[deed])
+}
+
+/** The button that had the focus may be gone, also by what others did: then the heading has it. */
+function focusIfLost(view: HTMLElement | null): void {
+  if (document.activeElement === document.body) view?.querySelector('h1')?.focus({ preventScroll: true })
+}

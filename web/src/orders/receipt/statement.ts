@@ -1,0 +1,29 @@
+/** What a receipt says; the service signs no other. The total is a decimal string, as in the log. */
+export interface Statement {
+  iss: string
+  /** Seconds since 1970. */
+  iat: number
+  order: {
+    id: string
+    version: number
+    customer: string
+    total: `${number}`
+    createdBy: string | null
+    createdAtUtc: string
+  }
+  approvals: { by: string; byId: number | null; atUtc: string }[]
+  event: { sequence: number; hash: string }
+  checkpoint: { size: number; hash: string }
+}
+
+/** What a JWS (RFC 7515) that came from the service says; its signature is for others to check. */
+export function readStatement(jws: string): { statement: Statement; keyId: string; algorithm: string } {
+  const [header = '', payload = ''] = jws.split('.')
+  const { kid, alg } = parse(header) as { kid: string; alg: string }
+  return { statement: parse(payload) as Statement, keyId: kid, algorithm: alg }
+}
+
+function parse(part: string): unknown {
+  const bytes = Uint8Array.fromBase64(part, { alphabet: 'base64url' })
+  return JSON.parse(new TextDecoder().decode(bytes))
+}
