@@ -120,7 +120,7 @@ export async function rejectOrder(decision: Decision): Promise<void> {
 export async function withdrawOrder(decision: Decision): Promise<void> {
   const { reason } = decision
   const params = parametersOfDecision(decision)
-  await answerOf(client.PATCH('/v1/orders/{id}/withdraw', { params, body: reason ? { reason } : {} }))
+  await answerOf(client.PATCH('/v1/orders/{id}/withdraw', { params, ...(reason && { body: { reason } }) }))
 }
 
 function parametersOfDecision({ id, etag, idempotencyKey }: Decision) {
