@@ -120,24 +120,24 @@ describe('role list, allow and deny', { concurrency: 4 }, () => {
       status: 0,
       stdout:
         'ROLE      PERMISSIONS\n' +
-        'Admin     Orders.Approve, Orders.Create, Orders.Read\n' +
-        'Operator  Orders.Create, Orders.Read\n' +
+        'Admin     Log.Read, Orders.Approve, Orders.Create, Orders.Note, Orders.Read, Policy.Manage\n' +
+        'Operator  Orders.Create, Orders.Note, Orders.Read\n' +
         'Viewer    Orders.Read\n',
       stderr: '',
     })
     assert.deepEqual(await cli.json('role allow operator orders.approve Orders.Read'), {
       role: 'Operator',
       changed: ['Orders.Approve'],
-      permissions: ['Orders.Approve', 'Orders.Create', 'Orders.Read'],
+      permissions: ['Orders.Approve', 'Orders.Create', 'Orders.Note', 'Orders.Read'],
     })
     assert.deepEqual(await cli.json('role deny Operator Orders.Read,Orders.Create'), {
       role: 'Operator',
       changed: ['Orders.Create', 'Orders.Read'],
-      permissions: ['Orders.Approve'],
+      permissions: ['Orders.Approve', 'Orders.Note'],
     })
     assert.deepEqual(await cli.run('role deny Operator Orders.Read'), {
       status: 0,
-      stdout: 'Nothing to change: Operator has Orders.Approve.\n',
+      stdout: 'Nothing to change: Operator has Orders.Approve, Orders.Note.\n',
       stderr: '',
     })
   })
@@ -149,7 +149,8 @@ describe('role list, allow and deny', { concurrency: 4 }, () => {
       [
         refusal('there is no role Boss; the roles are Admin, Operator, Viewer'),
         refusal(
-          'there is no permission Orders.Delete; the permissions are Orders.Create, Orders.Read, Orders.Approve',
+          'there is no permission Orders.Delete; the permissions are ' +
+            'Orders.Create, Orders.Read, Orders.Approve, Orders.Note, Log.Read, Policy.Manage',
         ),
       ],
     )

@@ -30,9 +30,10 @@ describe('a backup of SQLite, made under a load of writes and put in place elsew
     database.exec(`
       with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 50000)
       insert into orders (id, customer, customer_folded, total_e4, status, created_at, created_at_time_zone,
-        created_by, updated_at, updated_at_time_zone, modified_by, version)
+        created_by, updated_at, updated_at_time_zone, modified_by, version, approvals_needed, self_approval,
+        service_approval, approvals_given)
       select format('00000000-0000-7000-8000-%012d', n), 'Filling ' || n, 'filling ' || n, n, 0,
-        n, 'UTC', 'admin', null, null, null, 1 from numbers`)
+        n, 'UTC', 'admin', null, null, null, 1, 1, 1, 1, 0 from numbers`)
     database.close()
   }
 

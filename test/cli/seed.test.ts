@@ -6,6 +6,7 @@ import { demoAccounts, demoClient, isUnseeded, prepareDemo } from '../../server/
 import { instantOfId } from '../../server/ids.ts'
 import type { AppDatabase } from '../../server/operations.ts'
 import { openAppDatabase } from '../../server/operations.ts'
+import { assertLogKept, storedEvents } from '../support/kept-log.ts'
 import { commandLine, goodPassword } from './command-line.ts'
 
 const nowMilliseconds = 1_800_000_000_000
@@ -58,7 +59,8 @@ describe('seedDemo', () => {
       made.filter(({ updated_at }) => updated_at !== null).length,
     )
     assert.ok(stored.every(({ status, modified_by }) => (status !== 0) === (modified_by !== null)))
-    const events = await db.read.selectFrom('events').select(['kind', 'by_id']).execute()
+    await assertLogKept(db.read)
+    const events = await storedEvents(db.read)
     assert.equal(events.filter(({ kind }) => kind === 'created').length, 250)
     assert.ok(
       new Set(events.map(({ kind }) => kind)).isSupersetOf(new Set(['approved', 'rejected', 'withdrawn'])),

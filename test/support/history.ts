@@ -4,10 +4,10 @@ import { type Kysely, sql } from 'kysely'
 import { RefreshTokens } from '../../server/auth/tokens/refresh-tokens.ts'
 import type { Database } from '../../server/db/tables.ts'
 import { sha256 } from '../../server/ids.ts'
-import { foldText } from '../../server/orders/fold.ts'
 import { type Client, isUnanswered } from './client.ts'
 import { testEngine, withRawDatabase } from './database.ts'
-import type { OrderRow } from './orders.ts'
+import { assertApprovalsKept, assertLogKept, type LoggedEvent, storedEvents } from './kept-log.ts'
+import { type OrderRow, orderRow } from './orders.ts'
 import { countedTally, keptTally } from './tally.ts'
 
 /** One order as its caller sees it. */
@@ -17,8 +17,20 @@ interface OrderWrite {
   key: string | undefined
   /** Of the 201. */
   id: string | undefined
-  approval: 'none' | 'sent' | 'acknowledged'
+  fate: Fate
+  decision: Progress
+  note: Progress
 }
+
+type Progress = 'none' | 'sent' | 'acknowledged'
+
+/** What becomes of the orders of a history, in turns. */
+const fates = [
+  { path: 'approve', status: 1, body: undefined },
+  { path: 'reject', status: 2, body: { reason: 'Ordered twice.' } },
+  { path: 'withdraw', status: 3, body: undefined },
+] as const
+type Fate = (typeof fates)[number]
 
 /** One chain of refresh tokens as its caller sees it. */
 interface TokenChain {
@@ -31,6 +43,8 @@ interface TokenChain {
 interface Stored {
   orders: Map<string, OrderRow[]>
   keys: Set<string>
+  /** By order. */
+  notes: Map<string, LoggedEvent[]>
   /** By id. */
   families: Map<string, { generation: number; token_hash: string }>
 }
@@ -71,15 +85,22 @@ export class History {
         customer: `${this.#prefix} ${this.orders.length}`,
         key: isKeyed ? randomUUID() : undefined,
         id: undefined,
-        approval: 'none',
+        fate: fates[this.orders.length % fates.length] ?? fates[0],
+        decision: 'none',
+        note: 'none',
       }
       this.orders.push(order)
       await this.#create(caller, order)
-      order.approval = 'sent'
-      const approved = await caller.patch(`/v1/orders/${order.id}/approve`, undefined, { 'time-zone': zone })
-      assert.equal(approved.status, 204, approved.text)
-      order.approval = 'acknowledged'
-      this.acknowledged += 1
+      order.note = 'sent'
+      const noted = await caller.post(`/v1/orders/${order.id}/notes`, { text: `On ${order.id}.` })
+      assert.equal(noted.status, 201, noted.text)
+      order.note = 'acknowledged'
+      order.decision = 'sent'
+      const { path, body } = order.fate
+      const decided = await caller.patch(`/v1/orders/${order.id}/${path}`, body, { 'time-zone': zone })
+      assert.equal(decided.status, 204, decided.text)
+      order.decision = 'acknowledged'
+      this.acknowledged += 2
     }
   }
 
@@ -124,6 +145,8 @@ export class History {
   async assertKept(databaseUrl: string): Promise<void> {
     await withRawDatabase(databaseUrl, async (db) => {
       await assertSound(db)
+      await assertLogKept(db)
+      await assertApprovalsKept(db)
       const stored = await this.#stored(db)
       const sent = new Set(this.orders.map(({ customer }) => customer))
       assert.deepEqual(
@@ -144,24 +167,26 @@ export class History {
     const [row] = rows
     if (order.id !== undefined) assert.equal(row?.id, order.id, `${order.customer} is lost`)
     if (row === undefined) return
-    const isApproved = row.status === 1
-    if (order.approval !== 'sent') assert.equal(isApproved, order.approval === 'acknowledged', order.customer)
-    const { id, created_at: createdAt, updated_at: updatedAt } = row
+    const isDecided = row.status !== 0
+    if (order.decision !== 'sent') assert.equal(isDecided, order.decision === 'acknowledged', order.customer)
+    const { id, created_at, created_by_id, updated_at } = row
+    const isApproved = isDecided && order.fate.path === 'approve'
     assert.deepEqual(row, {
-      id,
-      customer: order.customer,
-      customer_folded: foldText(order.customer),
-      total_e4: 125_000,
-      created_at: createdAt,
+      ...orderRow({ id, customer: order.customer, total_e4: 125_000, created_at, created_by_id }),
       created_at_time_zone: zone,
       created_by: this.#userName,
-      status: isApproved ? 1 : 0,
-      updated_at: updatedAt,
-      updated_at_time_zone: isApproved ? zone : null,
-      modified_by: isApproved ? this.#userName : null,
-      version: isApproved ? 2 : 1,
+      status: isDecided ? order.fate.status : 0,
+      updated_at,
+      updated_at_time_zone: isDecided ? zone : null,
+      modified_by: isDecided ? this.#userName : null,
+      version: isDecided ? 2 : 1,
+      approvals_given: isApproved ? 1 : 0,
     })
-    assert.equal(updatedAt !== null, isApproved)
+    assert.equal(updated_at !== null, isDecided)
+    const notes = stored.notes.get(id) ?? []
+    assert.ok(notes.length <= 1 && notes.every(({ text }) => text === `On ${id}.`), order.customer)
+    if (order.note !== 'sent')
+      assert.equal(notes.length, order.note === 'acknowledged' ? 1 : 0, order.customer)
   }
 
   async #stored(db: Kysely<Database>): Promise<Stored> {
@@ -177,6 +202,10 @@ export class History {
         ({ customer }) => customer,
       ),
       keys: new Set(keys.map(({ key }) => key)),
+      notes: Map.groupBy(
+        (await storedEvents(db)).filter(({ kind }) => kind === 'noted'),
+        ({ subject_id: id }) => id,
+      ),
       families: new Map(families.map((row) => [row.id, row])),
     }
   }

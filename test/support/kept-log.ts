@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import type { Kysely } from 'kysely'
+import type { LogLine } from '../../server/audit/chain.ts'
+import { lineOf } from '../../server/audit/seal.ts'
+import { verifyLog } from '../../server/audit/verify.ts'
+import type { Database, EventColumns } from '../../server/db/tables.ts'
+import { decimalOf, orderStatus } from '../../server/orders/order.ts'
+import type { OrderRow } from './orders.ts'
+
+/** An event, with its place in the log once it is sealed. */
+export interface LoggedEvent extends EventColumns {
+  sequence: number | null
+  hash: string | null
+}
+
+/** What the last change of an order of each status was. */
+const lastChange: Record<number, string[]> = {
+  [orderStatus.Pending]: ['created', 'approval-given'],
+  [orderStatus.Approved]: ['approved'],
+  [orderStatus.Rejected]: ['rejected'],
+  [orderStatus.Withdrawn]: ['withdrawn'],
+}
+
+/** Every event in the order of the log, those that wait to be sealed after it. */
+export async function storedEvents(db: Kysely<Database>): Promise<LoggedEvent[]> {
+  const sealed = await db.selectFrom('events').selectAll().orderBy('sequence').execute()
+  const waiting = await db.selectFrom('unsealed_events').selectAll().orderBy('number').execute()
+  // A connection of the test's own gives PostgreSQL's bigint as text.
+  return [
+    ...sealed.map((row) => ({ ...row, at: Number(row.at), sequence: Number(row.sequence) })),
+    ...waiting.map(({ number: _, ...row }) => ({ ...row, at: Number(row.at), sequence: null, hash: null })),
+  ]
+}
+
+/**
+ * The log is whole up to its head and holds no event twice, and every change of an order has exactly one event, by who
+ * and when the order says. For a database of which every order came through the service.
+ */
+export async function assertLogKept(db: Kysely<Database>): Promise<void> {
+  const events = await storedEvents(db)
+  await assertChained(db, events)
+  const ids = new Set(events.map(({ id }) => id))
+  assert.equal(ids.size, events.length, 'an event is there twice')
+  const byOrder = Map.groupBy(
+    events.filter(({ subject_kind: kind }) => kind === 'order'),
+    ({ subject_id: id }) => id,
+  )
+  const orders = await db.selectFrom('orders').selectAll().execute()
+  assert.equal(byOrder.size, orders.length, 'orders with events, and orders')
+  for (const order of orders) assertOrderLogged(inNumbers(order), byOrder.get(order.id) ?? [])
+}
+
+/** An order counts the approvals that are known of it, each by somebody of whom the log has one. */
+export async function assertApprovalsKept(db: Kysely<Database>): Promise<void> {
+  const known = await db.selectFrom('order_approvals').selectAll().execute()
+  const events = (await storedEvents(db)).filter(
+    ({ kind }) => kind === 'approved' || kind === 'approval-given',
+  )
+  assert.deepEqual(
+    known.map(({ order_id: order, approver_id: approver }) => `${order} ${approver}`).sort(),
+    events.map(({ subject_id: order, by_id: approver }) => `${order} ${approver}`).sort(),
+  )
+  const counts = Map.groupBy(known, ({ order_id: id }) => id)
+  const orders = await db.selectFrom('orders').select(['id', 'approvals_given']).execute()
+  for (const { id, approvals_given: given } of orders) assert.equal(given, counts.get(id)?.length ?? 0, id)
+}
+
+async function assertChained(db: Kysely<Database>, events: LoggedEvent[]): Promise<void> {
+  const head = await db.selectFrom('log_head').select(['size', 'hash']).executeTakeFirstOrThrow()
+  const report = await verifyLog(exported(events))
+  assert.deepEqual(report, {
+    head: { size: Number(head.size), hash: head.hash },
+    fault: null,
+    checkpoints: [],
+  })
+}
+
+/** The bytes of an export of what is sealed. */
+async function* exported(events: LoggedEvent[]): AsyncGenerator<Uint8Array> {
+  for (const event of events) {
+    const { sequence, text_salt: textSalt, text, hash } = event
+    if (sequence === null || hash === null) continue
+    const line: LogLine = { ...lineOf(event, sequence), textSalt, text, hash }
+    yield Buffer.from(`${JSON.stringify(line)}\n`)
+  }
+}
+
+function inNumbers(order: OrderRow): OrderRow {
+  const { total_e4, created_at, updated_at } = order
+  return {
+    ...order,
+    total_e4: Number(total_e4),
+    created_at: Number(created_at),
+    updated_at: updated_at === null ? null : Number(updated_at),
+  }
+}
+
+function assertOrderLogged(order: OrderRow, events: LoggedEvent[]): void {
+  const changes = events.filter(({ kind }) => kind !== 'noted')
+  const versions = changes.map(({ version }) => version)
+  assert.deepEqual(
+    versions,
+    Array.from({ length: order.version }, (_, index) => index + 1),
+    `${order.id}: ${events.map(({ kind }) => kind)}`,
+  )
+  const data = { customer: order.customer, total: decimalOf(order.total_e4) }
+  for (const event of events) assert.deepEqual(JSON.parse(event.data), data)
+  // A note stands after the change whose version it names.
+  const seen = events.map(({ version }) => version ?? 0)
+  assert.deepEqual(
+    seen,
+    seen.toSorted((a, b) => a - b),
+    order.id,
+  )
+  const [first, last] = [changes[0], changes.at(-1)]
+  assert.ok(lastChange[order.status]?.includes(last?.kind ?? ''), `${order.status} by ${last?.kind}`)
+  assert.deepEqual(
+    [first?.kind, first?.by_name, first?.by_id, first?.at, first?.at_time_zone],
+    ['created', order.created_by, order.created_by_id, order.created_at, order.created_at_time_zone],
+  )
+  const stamp = order.version === 1 ? [null, null, null] : [last?.by_name, last?.at, last?.at_time_zone]
+  assert.deepEqual(stamp, [order.modified_by, order.updated_at, order.updated_at_time_zone])
+}
