@@ -34,6 +34,8 @@ export async function runSeed(invocation: Invocation): Promise<Outcome> {
     const wanted = { count, days, nowMilliseconds: systemClock(), people, batchRows }
     for (const made of makeOrders(wanted)) {
       await db.write('addOrders', made)
+      // A service would else begin with millions of events to seal.
+      await db.write('sealEvents', { limit: made.events.length })
       added += made.orders.length
       tell({ rows: added, of: count })
     }
