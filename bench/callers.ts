@@ -1,3 +1,4 @@
+import { machineStamp } from '../server/audit/stamp.ts'
 import { Passwords } from '../server/auth/passwords.ts'
 import { loadSigningKeys } from '../server/auth/tokens/keys.ts'
 import { RefreshTokens } from '../server/auth/tokens/refresh-tokens.ts'
@@ -95,7 +96,7 @@ async function addUser(
     passwordHash,
     timeZone: null,
     roles: ['Operator'],
-    nowMilliseconds,
+    stamp: machineStamp(nowMilliseconds),
   })
   if ('refused' in added) throw new Error(added.refused)
   return added.id

@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os'
 import type { Principal } from '../auth/principal.ts'
 import { newOrderedId } from '../ids.ts'
 import type { Stamp } from './event.ts'
@@ -14,5 +15,25 @@ export function stampOf(
     timeZone,
     by: caller.userName,
     byId: caller.id,
+  }
+}
+
+/** Of what the machine does: a command line, or the development's seed. No account has a colon in its name. */
+export function machineStamp(nowMilliseconds: number): Stamp {
+  return {
+    eventId: newOrderedId(nowMilliseconds),
+    nowMilliseconds,
+    timeZone: null,
+    by: `machine:${machineAccount()}`,
+    byId: null,
+  }
+}
+
+/** The account of the machine that this process runs as. A container may run under a number that has no name. */
+export function machineAccount(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return String(process.getuid?.())
   }
 }

@@ -1,7 +1,6 @@
 import type { AccountReference, UserReference } from '../auth/accounts/store.ts'
-import { systemClock } from '../clock.ts'
 import { type Invocation, type Outcome, requiredArgument } from './command.ts'
-import { accepted, withDatabase } from './database.ts'
+import { accepted, commandStamp, withDatabase } from './database.ts'
 import { UsageError } from './failures.ts'
 import { givenRoles, spellRoles } from './role-names.ts'
 
@@ -11,7 +10,7 @@ type Kind = AccountReference['kind']
 export const runSetEnabled = (kind: Kind, enabled: boolean) => async (invocation: Invocation) => {
   const { account } = named(kind, invocation)
   const answer = await withDatabase(invocation, (db) =>
-    db.write('setAccountEnabled', { account, enabled, nowMilliseconds: systemClock() }),
+    db.write('setAccountEnabled', { account, enabled, stamp: commandStamp() }),
   )
   const { name, changed } = accepted(answer, subjectOf(account))
   const state = enabled ? 'enabled' : 'disabled'
@@ -29,7 +28,7 @@ export const runChangeRoles =
     const given = givenRoles(invocation, rest)
     const answer = await withDatabase(invocation, async (db) => {
       const roles = await spellRoles(db, given)
-      return db.write(operation, { account, roles, nowMilliseconds: systemClock() })
+      return db.write(operation, { account, roles, stamp: commandStamp() })
     })
     const { name, changed, roles } = accepted(answer, subjectOf(account))
     const state = roles.length === 0 ? 'no roles' : roles.join(', ')

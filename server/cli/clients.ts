@@ -1,9 +1,9 @@
 import { isAccountName } from '../auth/accounts/names.ts'
 import { listClients } from '../auth/accounts/store.ts'
-import { formatInstant, systemClock } from '../clock.ts'
+import { formatInstant } from '../clock.ts'
 import { newSecret, sha256 } from '../ids.ts'
 import { type Invocation, type Outcome, requiredArgument } from './command.ts'
-import { accepted, withDatabase } from './database.ts'
+import { accepted, commandStamp, withDatabase } from './database.ts'
 import { Refused } from './failures.ts'
 import { spellRoles } from './role-names.ts'
 import { table } from './table.ts'
@@ -23,7 +23,7 @@ export async function runAddClient(invocation: Invocation): Promise<Outcome> {
       clientId,
       secretHash: sha256(clientSecret),
       roles,
-      nowMilliseconds: systemClock(),
+      stamp: commandStamp(),
     })
     accepted(added, clientId)
     return {
@@ -45,7 +45,7 @@ export async function runRotateSecret(invocation: Invocation): Promise<Outcome> 
       clientId,
       secretHash: sha256(clientSecret),
       dropOld: invocation.switches.has('now'),
-      nowMilliseconds: systemClock(),
+      stamp: commandStamp(),
     }),
   )
   const { name } = accepted(answer, clientId)
@@ -59,7 +59,7 @@ export async function runRotateSecret(invocation: Invocation): Promise<Outcome> 
 export async function runDropOldSecret(invocation: Invocation): Promise<Outcome> {
   const clientId = requiredArgument(invocation, 0, 'the client id')
   const answer = await withDatabase(invocation, (db) =>
-    db.write('dropOldClientSecrets', { clientId, nowMilliseconds: systemClock() }),
+    db.write('dropOldClientSecrets', { clientId, stamp: commandStamp() }),
   )
   const { name, dropped } = accepted(answer, clientId)
   return {

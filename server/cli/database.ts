@@ -1,4 +1,7 @@
+import type { Stamp } from '../audit/event.ts'
+import { machineStamp } from '../audit/stamp.ts'
 import type { Refusal } from '../auth/accounts/accounts.ts'
+import { systemClock } from '../clock.ts'
 import { readDatabase } from '../config.ts'
 import { type AppDatabase, openAppDatabase } from '../operations.ts'
 import type { Invocation } from './command.ts'
@@ -20,6 +23,11 @@ export async function withDatabase<T>(
   } finally {
     await db.close()
   }
+}
+
+/** Of what a command changes, now. */
+export function commandStamp(): Stamp {
+  return machineStamp(systemClock())
 }
 
 /** The answer of an account operation, or its refusal as one line about `subject`, which the command named. */

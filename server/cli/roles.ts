@@ -2,7 +2,7 @@ import { isAccountName } from '../auth/accounts/names.ts'
 import { type Permission, permissions } from '../auth/permissions.ts'
 import { listRoles } from '../auth/roles/store.ts'
 import { type Invocation, type Outcome, requiredArgument } from './command.ts'
-import { accepted, withDatabase } from './database.ts'
+import { accepted, commandStamp, withDatabase } from './database.ts'
 import { Refused, UsageError } from './failures.ts'
 import { spell, spellRoles, splitCommas } from './role-names.ts'
 import { table } from './table.ts'
@@ -29,7 +29,7 @@ export async function runAddRole(invocation: Invocation): Promise<Outcome> {
   const given = splitCommas(invocation.positionals.slice(1))
   const wanted = given.length === 0 ? [] : spellPermissions(given)
   await withDatabase(invocation, async (db) =>
-    accepted(await db.write('addRole', { role, permissions: wanted }), role),
+    accepted(await db.write('addRole', { role, permissions: wanted, stamp: commandStamp() }), role),
   )
   return {
     value: { role, permissions: wanted },
@@ -41,7 +41,7 @@ export async function runRemoveRole(invocation: Invocation): Promise<Outcome> {
   const given = requiredArgument(invocation, 0, 'the role')
   const role = await withDatabase(invocation, async (db) => {
     const [spelled = given] = await spellRoles(db, [given])
-    return accepted(await db.write('removeRole', { role: spelled }), spelled).role
+    return accepted(await db.write('removeRole', { role: spelled, stamp: commandStamp() }), spelled).role
   })
   return { value: { role }, text: `Removed the role ${role}.` }
 }
@@ -62,7 +62,10 @@ async function changePermissions(
   const wanted = spellPermissions(splitCommas(invocation.positionals.slice(1)))
   return withDatabase(invocation, async (db) => {
     const [role = given] = await spellRoles(db, [given])
-    const { changed } = accepted(await db.write(operation, { role, permissions: wanted }), role)
+    const { changed } = accepted(
+      await db.write(operation, { role, permissions: wanted, stamp: commandStamp() }),
+      role,
+    )
     const now = (await listRoles(db.read)).find((listed) => listed.role === role)?.permissions ?? []
     const state = `${role} has ${now.length === 0 ? 'no permissions' : now.join(', ')}.`
     return {

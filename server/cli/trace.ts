@@ -1,4 +1,4 @@
-import { userInfo } from 'node:os'
+import { machineAccount } from '../audit/stamp.ts'
 import { formatInstant, systemClock } from '../clock.ts'
 import type { CommandSpec, Invocation } from './command.ts'
 
@@ -21,17 +21,8 @@ export function traceOf(
     command,
     arguments: positionals,
     options: { ...Object.fromEntries(given), ...lists },
-    by: accountName(),
+    by: machineAccount(),
     sudoBy: process.env.SUDO_USER,
     msg: 'carried out',
   })
-}
-
-/** A container may run under a number that has no name. */
-function accountName(): string {
-  try {
-    return userInfo().username
-  } catch {
-    return String(process.getuid?.())
-  }
 }

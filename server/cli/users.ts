@@ -3,10 +3,10 @@ import { accountOf } from '../auth/accounts/accounts.ts'
 import { isAccountName, normalizeEmail } from '../auth/accounts/names.ts'
 import { listUsers } from '../auth/accounts/store.ts'
 import { Passwords } from '../auth/passwords.ts'
-import { formatInstant, parseTimeZone, systemClock } from '../clock.ts'
+import { formatInstant, parseTimeZone } from '../clock.ts'
 import { namedUser, subjectOf } from './accounts.ts'
 import type { Invocation, Outcome } from './command.ts'
-import { accepted, withDatabase } from './database.ts'
+import { accepted, commandStamp, withDatabase } from './database.ts'
 import { Refused, UsageError } from './failures.ts'
 import { readNewPassword } from './new-password.ts'
 import { spellRoles } from './role-names.ts'
@@ -23,7 +23,7 @@ export async function runAddUser(invocation: Invocation): Promise<Outcome> {
       passwordHash,
       timeZone,
       roles,
-      nowMilliseconds: systemClock(),
+      stamp: commandStamp(),
     })
     const { id } = accepted(added, userName)
     return {
@@ -114,8 +114,8 @@ export async function runSetPassword(invocation: Invocation): Promise<Outcome> {
     const found = accepted(await accountOf(db.read, account), subjectOf(account))
     const password = await readNewPassword([found.name, found.email ?? ''])
     const passwordHash = await new Passwords().hash(password)
-    const nowMilliseconds = systemClock()
-    accepted(await db.write('setPassword', { account, passwordHash, nowMilliseconds }), subjectOf(account))
+    const change = { account, passwordHash, stamp: commandStamp() }
+    accepted(await db.write('setPassword', change), subjectOf(account))
     return {
       value: { userName: found.name },
       text: `${found.name} has a new password; sessions and tokens have been ended.`,
@@ -131,7 +131,7 @@ export async function runSignOut(invocation: Invocation): Promise<Outcome> {
   if (invocation.switches.has('all')) return signOutEverybody(invocation)
   const { account } = namedUser(invocation)
   const answer = await withDatabase(invocation, (db) =>
-    db.write('signOutUser', { account, nowMilliseconds: systemClock() }),
+    db.write('signOutUser', { account, stamp: commandStamp() }),
   )
   const { name } = accepted(answer, subjectOf(account))
   return { value: { userName: name }, text: `${name} is signed out everywhere.` }
@@ -146,7 +146,7 @@ async function signOutEverybody(invocation: Invocation): Promise<Outcome> {
     let count = 0
     let afterId: number | undefined = 0
     while (afterId !== undefined) {
-      const input = { afterId, limit: portion, nowMilliseconds: systemClock() }
+      const input = { afterId, limit: portion, stamp: commandStamp() }
       const ended: { users: number; lastId: number | undefined } = await db.write('signOutUsers', input)
       count += ended.users
       afterId = ended.lastId

@@ -1,5 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
-import { addClient, addUser } from '../auth/accounts/accounts.ts'
+import { machineStamp } from '../audit/stamp.ts'
+import { type AddClientInput, type AddUserInput, addClient, addUser } from '../auth/accounts/accounts.ts'
 import { hasAccounts } from '../auth/accounts/store.ts'
 import type { Passwords } from '../auth/passwords.ts'
 import type { Config } from '../config.ts'
@@ -34,9 +35,8 @@ export function demoOrders(nowMilliseconds: number): MadeOrders[] {
 }
 
 export interface SeedDemoInput {
-  nowMilliseconds: number
-  users: { userName: string; email: string; passwordHash: string; roles: string[] }[]
-  client: { clientId: string; secretHash: string; roles: string[] }
+  users: AddUserInput[]
+  client: AddClientInput
   orders: MadeOrders[]
 }
 
@@ -52,16 +52,18 @@ export async function prepareDemo(options: {
   demoOrders: boolean
 }): Promise<SeedDemoInput> {
   const { nowMilliseconds, passwords } = options
+  const marked = () => ({ demo: true, stamp: machineStamp(nowMilliseconds) })
   const users = demoAccounts.map(async ({ password, role, ...user }) => ({
+    ...marked(),
     ...user,
+    timeZone: null,
     roles: [role],
     passwordHash: await passwords.hash(password),
   }))
   const { clientId, clientSecret, role } = demoClient
   return {
-    nowMilliseconds,
     users: await Promise.all(users),
-    client: { clientId, secretHash: sha256(clientSecret), roles: [role] },
+    client: { ...marked(), clientId, secretHash: sha256(clientSecret), roles: [role] },
     orders: options.demoOrders ? demoOrders(nowMilliseconds) : [],
   }
 }
@@ -72,18 +74,17 @@ export async function prepareDemo(options: {
  */
 export async function seedDemo(
   trx: Transaction<Database>,
-  { nowMilliseconds, users, client, orders }: SeedDemoInput,
+  { users, client, orders }: SeedDemoInput,
 ): Promise<{ seeded: boolean }> {
   if (!(await isUnseeded(trx))) return { seeded: false }
-  const common = { demo: true, nowMilliseconds }
   const ids = new Map<string, number>()
   for (const [index, user] of users.entries()) {
-    const added = await addUser(trx, { ...common, ...user, timeZone: null })
+    const added = await addUser(trx, user)
     if ('refused' in added && index === 0) return { seeded: false }
     if ('refused' in added) throw new Error(`${user.userName}: ${added.refused}`)
     ids.set(user.userName, added.id)
   }
-  const added = await addClient(trx, { ...common, ...client })
+  const added = await addClient(trx, client)
   if ('refused' in added) throw new Error(`${client.clientId}: ${added.refused}`)
   for (const made of orders) await addOrders(trx, byAccounts(made, ids))
   return { seeded: true }

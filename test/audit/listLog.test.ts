@@ -3,6 +3,7 @@ import { get } from 'node:http'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { LogLine } from '../../server/audit/chain.ts'
+import { machineStamp } from '../../server/audit/stamp.ts'
 import { verifyLog } from '../../server/audit/verify.ts'
 import { newUser, signIn, tokenPair } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
@@ -209,7 +210,7 @@ describe('listLog', () => {
       const browser = await signIn(service, user)
       const running = await beginExport(cookieOf(browser))
       const { account } = user
-      await service.db.write('revokeRoles', { account, roles: ['Admin'], nowMilliseconds: service.now() })
+      await service.db.write('revokeRoles', { account, roles: ['Admin'], stamp: machineStamp(service.now()) })
       await wait(3_100)
       assert.equal(await running.rest(), 'ECONNRESET')
     })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { decodeJwt } from 'jose'
+import { machineStamp } from '../../server/audit/stamp.ts'
 import { idsLimit } from '../../server/auth/session/store.ts'
 import { liveCredentials, newClient, newUser, signIn, type TestUser, tokenPair } from '../support/accounts.ts'
 import type { Answer, Client } from '../support/client.ts'
@@ -28,7 +29,7 @@ describe('races of authentication', () => {
   const count = (answers: Answer[], status: number) =>
     answers.filter((answer) => answer.status === status).length
   const disable = ({ account }: { account: TestUser['account'] | { kind: 'client'; name: string } }) =>
-    service.db.write('setAccountEnabled', { account, enabled: false, nowMilliseconds: service.now() })
+    service.db.write('setAccountEnabled', { account, enabled: false, stamp: machineStamp(service.now()) })
 
   /** A tab of the same browser: the same cookie at this moment, and its own from then on. */
   function tabOf(browser: Client): Client {
@@ -244,7 +245,7 @@ describe('races of authentication', () => {
         await service.db.write('grantRoles', {
           account,
           roles: ['Admin'],
-          nowMilliseconds: nowMilliseconds(),
+          stamp: machineStamp(nowMilliseconds()),
         })
         return rotate()
       }
@@ -260,7 +261,7 @@ describe('races of authentication', () => {
         await service.db.write('grantRoles', {
           account,
           roles: ['Admin'],
-          nowMilliseconds: nowMilliseconds(),
+          stamp: machineStamp(nowMilliseconds()),
         })
         return rotated
       }
@@ -276,7 +277,7 @@ describe('races of authentication', () => {
         await service.db.write('revokeRoles', {
           account,
           roles: ['Viewer'],
-          nowMilliseconds: nowMilliseconds(),
+          stamp: machineStamp(nowMilliseconds()),
         })
         return rotated
       }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
+import { machineStamp } from '../../server/audit/stamp.ts'
 import {
   newClient,
   newUser,
@@ -88,7 +89,11 @@ describe('getCurrentUserPermissions', () => {
       const viewer = await own.bearer('viewer')
       const permissions = async () => (await viewer.get(path)).body.permissions
       assert.deepEqual(await permissions(), ['Orders.Read'])
-      await own.db.write('allowPermissions', { role: 'Viewer', permissions: ['Orders.Approve'] })
+      await own.db.write('allowPermissions', {
+        role: 'Viewer',
+        permissions: ['Orders.Approve'],
+        stamp: machineStamp(own.now()),
+      })
       own.advance(301_000)
       assert.deepEqual(await permissions(), ['Orders.Approve', 'Orders.Read'])
     })
@@ -96,7 +101,7 @@ describe('getCurrentUserPermissions', () => {
     it('without the permissions of a role granted since the credential was issued', async () => {
       const viewer = await newUser(service, { roles: ['Viewer'] })
       const caller = await bearerOf(viewer)
-      const change = { account: viewer.account, roles: ['Admin'], nowMilliseconds: service.now() }
+      const change = { account: viewer.account, roles: ['Admin'], stamp: machineStamp(service.now()) }
       await service.db.write('grantRoles', change)
       assert.deepEqual((await caller.get(path)).body, { permissions: ['Orders.Read'] })
     })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { decodeJwt } from 'jose'
+import { machineStamp } from '../../server/audit/stamp.ts'
 import { newSecret, sha256 } from '../../server/ids.ts'
 import { newClient, newUser, serviceToken, storedCredentials, type TestClient } from '../support/accounts.ts'
 import { assertProblem, visibleParts } from '../support/problem.ts'
@@ -26,7 +27,7 @@ describe('issueServiceToken', () => {
     const { clientId } = client
     const clientSecret = newSecret()
     const secretHash = sha256(clientSecret)
-    const rotation = { clientId, secretHash, dropOld, nowMilliseconds: service.now() }
+    const rotation = { clientId, secretHash, dropOld, stamp: machineStamp(service.now()) }
     await service.db.write('rotateClientSecret', rotation)
     return { clientId, clientSecret }
   }
@@ -76,7 +77,7 @@ describe('issueServiceToken', () => {
 
     it('with the roles of now', async () => {
       const { account } = client
-      await service.db.write('grantRoles', { account, roles: ['Admin'], nowMilliseconds: service.now() })
+      await service.db.write('grantRoles', { account, roles: ['Admin'], stamp: machineStamp(service.now()) })
       assert.deepEqual(decodeJwt(await serviceToken(service, client)).roles, ['Admin', 'Operator'])
     })
 
@@ -85,7 +86,7 @@ describe('issueServiceToken', () => {
       assert.equal((await exchange(client.credentials)).status, 200)
       assert.equal((await exchange(next)).status, 200)
       const { clientId } = client
-      await service.db.write('dropOldClientSecrets', { clientId, nowMilliseconds: service.now() })
+      await service.db.write('dropOldClientSecrets', { clientId, stamp: machineStamp(service.now()) })
       assertProblem(await exchange(client.credentials), 401, 'invalid-client')
       assert.equal((await exchange(next)).status, 200)
     })
@@ -132,7 +133,7 @@ describe('issueServiceToken', () => {
     it('an unknown client, a wrong secret, a disabled client and a user look the same', async () => {
       const user = await newUser(service)
       const disabled = await newClient(service)
-      const change = { account: disabled.account, enabled: false, nowMilliseconds: service.now() }
+      const change = { account: disabled.account, enabled: false, stamp: machineStamp(service.now()) }
       await service.db.write('setAccountEnabled', change)
       const answers = await Promise.all(
         [

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import { decodeJwt } from 'jose'
+import { machineStamp } from '../../server/audit/stamp.ts'
 import { liveCredentials, newUser, storedCredentials, type TestUser } from '../support/accounts.ts'
 import { assertProblem, visibleParts } from '../support/problem.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -111,7 +112,7 @@ describe('issueToken', () => {
   describe('conflicts', () => {
     it('an unknown user, a wrong password and a disabled user look the same', async () => {
       const disabled = await newUser(service)
-      const change = { account: disabled.account, enabled: false, nowMilliseconds: service.now() }
+      const change = { account: disabled.account, enabled: false, stamp: machineStamp(service.now()) }
       await service.db.write('setAccountEnabled', change)
       const refused = await Promise.all([
         service.client().post(path, { email: 'nobody@example.com', password: user.password }),

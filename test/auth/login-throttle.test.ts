@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, beforeEach, describe, it, mock } from 'node:test'
+import { machineStamp } from '../../server/audit/stamp.ts'
 import { Passwords } from '../../server/auth/passwords.ts'
 import { newUser, storedCredentials, type TestUser } from '../support/accounts.ts'
 import type { Answer } from '../support/client.ts'
@@ -159,7 +160,7 @@ describe('login throttle', () => {
     })
 
     it('counts a disabled user’s right password as wrong', async () => {
-      const change = { account: user.account, enabled: false, nowMilliseconds: service.now() }
+      const change = { account: user.account, enabled: false, stamp: machineStamp(service.now()) }
       await service.db.write('setAccountEnabled', change)
       const answers = await times(6, { password: user.password })
       assert.deepEqual(statuses(answers), fiveFree)

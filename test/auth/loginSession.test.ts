@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
+import { machineStamp } from '../../server/audit/stamp.ts'
 import { liveCredentials, newUser, signIn, storedCredentials, type TestUser } from '../support/accounts.ts'
 import type { Answer } from '../support/client.ts'
 import { assertProblem, visibleParts } from '../support/problem.ts'
@@ -233,7 +234,7 @@ describe('loginSession', () => {
       await service.db.write('setAccountEnabled', {
         account: disabled.account,
         enabled: false,
-        nowMilliseconds: service.now(),
+        stamp: machineStamp(service.now()),
       })
       const refused = await Promise.all([
         service.client().post(path, { email: 'nobody@example.com', password: user.password }),

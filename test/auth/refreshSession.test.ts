@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
+import { machineStamp } from '../../server/audit/stamp.ts'
 import { newUser, signIn, type TestUser } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { assertProblem } from '../support/problem.ts'
@@ -68,7 +69,7 @@ describe('refreshSession', () => {
 
     it('with the roles of now, which until then were those of the login', async () => {
       const { account } = user
-      await service.db.write('grantRoles', { account, roles: ['Admin'], nowMilliseconds: service.now() })
+      await service.db.write('grantRoles', { account, roles: ['Admin'], stamp: machineStamp(service.now()) })
       assert.deepEqual((await browser.get('/v1/auth/me')).body.roles, ['Operator'])
       assert.deepEqual((await browser.post(path)).body.roles, ['Admin', 'Operator'])
       assert.deepEqual((await browser.get('/v1/auth/me')).body.roles, ['Admin', 'Operator'])

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { decodeJwt } from 'jose'
+import { machineStamp } from '../../server/audit/stamp.ts'
 import {
   hashOf,
   liveCredentials,
@@ -77,7 +78,7 @@ describe('refreshToken', () => {
 
     it('with the roles of now', async () => {
       const { account } = user
-      await service.db.write('grantRoles', { account, roles: ['Admin'], nowMilliseconds: service.now() })
+      await service.db.write('grantRoles', { account, roles: ['Admin'], stamp: machineStamp(service.now()) })
       const { body } = await refresh(pair.refreshToken)
       assert.deepEqual(decodeJwt(body.accessToken).roles, ['Admin', 'Operator'])
     })
@@ -87,7 +88,7 @@ describe('refreshToken', () => {
       service.advance(1_500 - (service.now() % 1_000))
       const { account, password } = user
       const passwordHash = await hashOf(password)
-      await service.db.write('setPassword', { account, passwordHash, nowMilliseconds: service.now() })
+      await service.db.write('setPassword', { account, passwordHash, stamp: machineStamp(service.now()) })
       const { refreshToken } = await tokenPair(service, user)
       const { body } = await refresh(refreshToken)
       const caller = service.client().withBearer(body.accessToken)
@@ -242,7 +243,7 @@ describe('refreshToken', () => {
       await refresh(used.refreshToken)
       const off = await newUser(service)
       const revoked = await tokenPair(service, off)
-      const change = { account: off.account, enabled: false, nowMilliseconds: service.now() }
+      const change = { account: off.account, enabled: false, stamp: machineStamp(service.now()) }
       await service.db.write('setAccountEnabled', change)
       const tokens = ['A'.repeat(112), 'x', ...[used, expiring, revoked].map((one) => one.refreshToken)]
       const answers = await Promise.all(tokens.map((token) => refresh(token)))
@@ -331,7 +332,11 @@ describe('refreshToken', () => {
       assertProblem(await refresh(pair.refreshToken, key), 401, 'invalid-refresh-token')
       service.advance(-14 * day)
       const { account } = user
-      await service.db.write('setAccountEnabled', { account, enabled: false, nowMilliseconds: service.now() })
+      await service.db.write('setAccountEnabled', {
+        account,
+        enabled: false,
+        stamp: machineStamp(service.now()),
+      })
       assertProblem(await refresh(other.refreshToken, key), 401, 'invalid-refresh-token')
     })
 

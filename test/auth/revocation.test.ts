@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { machineStamp } from '../../server/audit/stamp.ts'
 import { newSecret, sha256 } from '../../server/ids.ts'
 import {
   everyCredentialOf,
@@ -32,19 +33,19 @@ describe('revocation', () => {
   after(() => service.close())
 
   const disable = ({ account }: TestUser | TestClient) =>
-    service.db.write('setAccountEnabled', { account, enabled: false, nowMilliseconds: service.now() })
+    service.db.write('setAccountEnabled', { account, enabled: false, stamp: machineStamp(service.now()) })
   const enable = ({ account }: TestUser | TestClient) =>
-    service.db.write('setAccountEnabled', { account, enabled: true, nowMilliseconds: service.now() })
+    service.db.write('setAccountEnabled', { account, enabled: true, stamp: machineStamp(service.now()) })
   const setPassword = async ({ account }: TestUser, password: string) =>
     service.db.write('setPassword', {
       account,
       passwordHash: await hashOf(password),
-      nowMilliseconds: service.now(),
+      stamp: machineStamp(service.now()),
     })
   const revoke = ({ account }: TestUser | TestClient, role: string) =>
-    service.db.write('revokeRoles', { account, roles: [role], nowMilliseconds: service.now() })
+    service.db.write('revokeRoles', { account, roles: [role], stamp: machineStamp(service.now()) })
   const signOut = ({ account }: TestUser) =>
-    service.db.write('signOutUser', { account, nowMilliseconds: service.now() })
+    service.db.write('signOutUser', { account, stamp: machineStamp(service.now()) })
   const refresh = (refreshToken: string) => service.client().post('/v1/auth/token/refresh', { refreshToken })
   const me = (caller: Client) => caller.get('/v1/auth/me')
 
@@ -117,7 +118,7 @@ describe('revocation', () => {
     const ofService = service.client().withBearer(await serviceToken(service, client))
     const portions: number[] = []
     for (let afterId: number | undefined = 0; afterId !== undefined && portions.length < 1_000; ) {
-      const input = { afterId, limit: 2, nowMilliseconds: service.now() }
+      const input = { afterId, limit: 2, stamp: machineStamp(service.now()) }
       const ended: { users: number; lastId: number | undefined } = await service.db.write(
         'signOutUsers',
         input,
@@ -181,7 +182,7 @@ describe('revocation', () => {
       const bystander = await signIn(service, await newUser(service))
       const browser = await signIn(service, user)
       const { account } = user
-      await service.db.write('grantRoles', { account, roles: ['Admin'], nowMilliseconds: service.now() })
+      await service.db.write('grantRoles', { account, roles: ['Admin'], stamp: machineStamp(service.now()) })
       const later = await signIn(service, user)
       await revoke(user, 'Operator')
       const roles = await Promise.all(
@@ -219,7 +220,12 @@ describe('revocation', () => {
   function replaceSecret({ clientId }: TestClient): Promise<unknown> {
     const nowMilliseconds = service.now()
     const secretHash = sha256(newSecret())
-    return service.db.write('rotateClientSecret', { clientId, secretHash, dropOld: true, nowMilliseconds })
+    return service.db.write('rotateClientSecret', {
+      clientId,
+      secretHash,
+      dropOld: true,
+      stamp: machineStamp(nowMilliseconds),
+    })
   }
   for (const [what, change] of clientChanges) {
     it(`${what} (a service) ends access tokens within 5 minutes, those of the same second too`, async () => {

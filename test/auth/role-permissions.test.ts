@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { machineStamp } from '../../server/audit/stamp.ts'
 import { everyCredentialOf, newClient, newUser, serviceToken } from '../support/accounts.ts'
 import { assertProblem } from '../support/problem.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -15,8 +16,9 @@ describe('the permissions of a role', () => {
   after(() => service.close())
 
   const permissions = ['Orders.Create' as const]
-  const allow = () => service.db.write('allowPermissions', { role: 'Viewer', permissions })
-  const deny = () => service.db.write('denyPermissions', { role: 'Viewer', permissions })
+  const withPermissions = () => ({ role: 'Viewer', permissions, stamp: machineStamp(service.now()) })
+  const allow = () => service.db.write('allowPermissions', withPermissions())
+  const deny = () => service.db.write('denyPermissions', withPermissions())
 
   it('are looked up now, remembered for 5 minutes, the same for cookie and bearer', async () => {
     const { browser, bearer } = await everyCredentialOf(
@@ -44,10 +46,10 @@ describe('the permissions of a role', () => {
     t.after(() => prompt.close())
     const caller = await prompt.bearer('viewer')
     assertProblem(await caller.post('/v1/orders', order), 403, 'permission-denied')
-    await prompt.db.write('allowPermissions', { role: 'Viewer', permissions })
+    await prompt.db.write('allowPermissions', withPermissions())
     assert.equal((await caller.post('/v1/orders', order)).status, 201)
     const account = { kind: 'user', name: 'viewer' } as const
-    const change = { account, enabled: false, nowMilliseconds: prompt.now() }
+    const change = { account, enabled: false, stamp: machineStamp(prompt.now()) }
     await prompt.db.write('setAccountEnabled', change)
     assertProblem(await caller.get('/v1/auth/me'), 401, 'authentication-required')
   })
@@ -85,11 +87,11 @@ describe('the permissions of a role', () => {
     const outcomes = await Promise.all(
       users.map(async ({ account }, index) => {
         const role = `Passing${index}`
-        await service.db.write('addRole', { role, permissions: [] })
-        const given = { account, roles: [role], nowMilliseconds: service.now() }
+        await service.db.write('addRole', { role, permissions: [], stamp: machineStamp(service.now()) })
+        const given = { account, roles: [role], stamp: machineStamp(service.now()) }
         const both = await Promise.all([
           service.db.write('grantRoles', given),
-          service.db.write('removeRole', { role }),
+          service.db.write('removeRole', { role, stamp: machineStamp(service.now()) }),
         ])
         return both.map((outcome) => ('refused' in outcome ? outcome.refused : 'done')).join(', ')
       }),

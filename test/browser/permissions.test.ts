@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
+import { machineStamp } from '../../server/audit/stamp.ts'
 import { newUser, signIn as signInElsewhere, type TestUser } from '../support/accounts.ts'
 import {
   approvalsOf,
@@ -72,7 +73,8 @@ async function newApprover(name: string): Promise<{ user: TestUser; role: string
 
 /** As the administration command does it; what the service remembers of roles is then 5 minutes old. */
 async function deny(role: string, permission: 'Orders.Approve' | 'Orders.Create'): Promise<void> {
-  await service.db.write('denyPermissions', { role, permissions: [permission] })
+  const stamp = machineStamp(service.now())
+  await service.db.write('denyPermissions', { role, permissions: [permission], stamp })
   service.advance(301_000)
 }
 
@@ -192,7 +194,7 @@ describe('a permission that ends', () => {
     await approve(page).click()
     await titled(page, 'Approve this order?')
     const { account } = user
-    await service.db.write('revokeRoles', { account, roles: ['Admin'], nowMilliseconds: service.now() })
+    await service.db.write('revokeRoles', { account, roles: ['Admin'], stamp: machineStamp(service.now()) })
     person.expectFault(/ 403 .*\/approve\)/)
     await inDialog(page, 'Approve').click()
     await titled(page, 'You can no longer approve orders')

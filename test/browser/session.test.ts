@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
+import { machineStamp } from '../../server/audit/stamp.ts'
 import { newUser, type TestUser } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import {
@@ -141,7 +142,7 @@ describe('a session that somebody uses', sideBySide, () => {
     await service.db.write('grantRoles', {
       account: user.account,
       roles: ['Operator'],
-      nowMilliseconds: service.now(),
+      stamp: machineStamp(service.now()),
     })
     await page.clock.fastForward('06:00')
     await page.keyboard.press('Shift')
@@ -251,7 +252,7 @@ describe('a session that the service has ended', sideBySide, () => {
     await service.db.write('setAccountEnabled', {
       account: user.account,
       enabled: false,
-      nowMilliseconds: service.now(),
+      stamp: machineStamp(service.now()),
     })
     person.expectFault(/ 401 .*\/v1\/orders\?/)
     await page.getByRole('button', { name: 'Customer' }).click()

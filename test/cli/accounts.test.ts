@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
+import { machineStamp } from '../../server/audit/stamp.ts'
 import type { AppDatabase } from '../../server/operations.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { type CommandLine, commandLine, insertCredentials, readCredentials } from './command-line.ts'
@@ -24,14 +25,19 @@ async function accounts(t: TestContext): Promise<Accounts> {
     databaseUrl: `file:${cli.databaseFile}`,
   })
   t.after(() => db.close())
-  const user = { passwordHash: 'hash', timeZone: null, roles: ['Viewer', 'Admin'], nowMilliseconds: addedAt }
+  const user = {
+    passwordHash: 'hash',
+    timeZone: null,
+    roles: ['Viewer', 'Admin'],
+    stamp: machineStamp(addedAt),
+  }
   await db.write('addUser', { ...user, userName: 'jo', email: 'jo@example.com' })
   await db.write('addUser', { ...user, userName: 'al', email: 'al@example.com' })
   await db.write('addClient', {
     clientId: 'billing',
     secretHash: 'first',
     roles: ['Operator'],
-    nowMilliseconds: addedAt,
+    stamp: machineStamp(addedAt),
   })
   cli.sql((database) => {
     for (const id of [1, 2, 3]) insertCredentials(database, id)
@@ -43,28 +49,32 @@ async function accounts(t: TestContext): Promise<Accounts> {
 describe('what ends the credentials of an account at once, and of no other', () => {
   it('a new password', async (t) => {
     const { db, credentials } = await accounts(t)
-    await db.write('setPassword', { account: jo, passwordHash: 'new', nowMilliseconds: changedAt })
+    await db.write('setPassword', { account: jo, passwordHash: 'new', stamp: machineStamp(changedAt) })
     assert.deepEqual([credentials(1), credentials(2)], [revoked, untouched])
   })
 
   it('disabling a user or a client, the first time', async (t) => {
     const { db, credentials } = await accounts(t)
-    await db.write('setAccountEnabled', { account: jo, enabled: false, nowMilliseconds: changedAt })
-    await db.write('setAccountEnabled', { account: billing, enabled: false, nowMilliseconds: changedAt })
-    await db.write('setAccountEnabled', { account: jo, enabled: false, nowMilliseconds: changedAt + 5_000 })
+    await db.write('setAccountEnabled', { account: jo, enabled: false, stamp: machineStamp(changedAt) })
+    await db.write('setAccountEnabled', { account: billing, enabled: false, stamp: machineStamp(changedAt) })
+    await db.write('setAccountEnabled', {
+      account: jo,
+      enabled: false,
+      stamp: machineStamp(changedAt + 5_000),
+    })
     assert.deepEqual([credentials(1), credentials(2), credentials(3)], [revoked, untouched, revoked])
   })
 
   it('but for sessions and families, a removed role that was there', async (t) => {
     const { db, credentials } = await accounts(t)
-    await db.write('revokeRoles', { account: jo, roles: ['Admin'], nowMilliseconds: changedAt })
-    await db.write('revokeRoles', { account: billing, roles: ['Operator'], nowMilliseconds: changedAt })
+    await db.write('revokeRoles', { account: jo, roles: ['Admin'], stamp: machineStamp(changedAt) })
+    await db.write('revokeRoles', { account: billing, roles: ['Operator'], stamp: machineStamp(changedAt) })
     const dated = { ...untouched, changedAt }
     const al = { kind: 'user', email: 'AL@example.com' } as const
     const nothing = await db.write('revokeRoles', {
       account: al,
       roles: ['Operator'],
-      nowMilliseconds: changedAt,
+      stamp: machineStamp(changedAt),
     })
     assert.deepEqual(nothing, { name: 'al', changed: [], roles: ['Admin', 'Viewer'] })
     assert.deepEqual([credentials(1), credentials(2), credentials(3)], [dated, untouched, dated])
@@ -72,13 +82,13 @@ describe('what ends the credentials of an account at once, and of no other', () 
 
   it('signing out a user', async (t) => {
     const { db, credentials } = await accounts(t)
-    await db.write('signOutUser', { account: jo, nowMilliseconds: changedAt })
+    await db.write('signOutUser', { account: jo, stamp: machineStamp(changedAt) })
     assert.deepEqual([credentials(1), credentials(2), credentials(3)], [revoked, untouched, untouched])
   })
 
   it('a secret that is dropped, not one that is added', async (t) => {
     const { db, credentials } = await accounts(t)
-    const rotation = { clientId: 'billing', dropOld: false, nowMilliseconds: changedAt }
+    const rotation = { clientId: 'billing', dropOld: false, stamp: machineStamp(changedAt) }
     await db.write('rotateClientSecret', { ...rotation, secretHash: 'second' })
     assert.deepEqual(credentials(3), untouched)
     await db.write('rotateClientSecret', { ...rotation, secretHash: 'third' })
@@ -87,7 +97,7 @@ describe('what ends the credentials of an account at once, and of no other', () 
 
   it('rotate-secret --now', async (t) => {
     const { db, credentials } = await accounts(t)
-    const rotation = { clientId: 'billing', dropOld: true, nowMilliseconds: changedAt }
+    const rotation = { clientId: 'billing', dropOld: true, stamp: machineStamp(changedAt) }
     await db.write('rotateClientSecret', { ...rotation, secretHash: 'second' })
     assert.deepEqual(credentials(3), revoked)
   })
@@ -98,11 +108,12 @@ describe('what ends the credentials of an account at once, and of no other', () 
     const enabled = await db.write('setAccountEnabled', {
       account: jo,
       enabled: true,
-      nowMilliseconds: changedAt,
+      stamp: machineStamp(changedAt),
     })
     assert.deepEqual(enabled, { name: 'jo', changed: true })
-    await db.write('grantRoles', { account: jo, roles: ['Operator'], nowMilliseconds: changedAt })
-    await db.write('denyPermissions', { role: 'Viewer', permissions: ['Orders.Read'] })
+    await db.write('grantRoles', { account: jo, roles: ['Operator'], stamp: machineStamp(changedAt) })
+    const stamp = machineStamp(changedAt)
+    await db.write('denyPermissions', { role: 'Viewer', permissions: ['Orders.Read'], stamp })
     assert.deepEqual(credentials(1), untouched)
   })
 })
@@ -111,7 +122,7 @@ describe('the instant of a change', () => {
   it('is later than the whole second at which a token may have been dated', async (t) => {
     const { db, credentials } = await accounts(t)
     const change = (nowMilliseconds: number) =>
-      db.write('setPassword', { account: jo, passwordHash: 'new', nowMilliseconds })
+      db.write('setPassword', { account: jo, passwordHash: 'new', stamp: machineStamp(nowMilliseconds) })
     await change(addedAt)
     assert.equal(credentials(1).changedAt, addedAt + 1)
     await change(addedAt + 900)
@@ -122,7 +133,11 @@ describe('the instant of a change', () => {
 
   it('moves on when the clock has gone back', async (t) => {
     const { db, credentials } = await accounts(t)
-    await db.write('setPassword', { account: jo, passwordHash: 'new', nowMilliseconds: addedAt - 3_600_000 })
+    await db.write('setPassword', {
+      account: jo,
+      passwordHash: 'new',
+      stamp: machineStamp(addedAt - 3_600_000),
+    })
     assert.equal(credentials(1).changedAt, addedAt + 1)
   })
 })
@@ -130,7 +145,7 @@ describe('the instant of a change', () => {
 describe('a refusal', () => {
   it('is a result, and leaves no trace', async (t) => {
     const { db, sql } = await accounts(t)
-    const user = { passwordHash: 'hash', timeZone: null, roles: ['Viewer'], nowMilliseconds: changedAt }
+    const user = { passwordHash: 'hash', timeZone: null, roles: ['Viewer'], stamp: machineStamp(changedAt) }
     const dump = () =>
       sql((database) => [
         database.prepare('select * from principals').all(),
@@ -143,14 +158,18 @@ describe('a refusal', () => {
         await db.write('addUser', { ...user, userName: 'new', email: 'jo@example.com' }),
         await db.write('addUser', { ...user, userName: 'BILLING', email: 'new@example.com' }),
         await db.write('addUser', { ...user, userName: 'new', email: 'new@example.com', roles: ['Boss'] }),
-        await db.write('grantRoles', { account: billing, roles: ['Boss'], nowMilliseconds: changedAt }),
+        await db.write('grantRoles', { account: billing, roles: ['Boss'], stamp: machineStamp(changedAt) }),
         await db.write('setPassword', {
           account: { kind: 'user', name: 'billing' },
           passwordHash: 'x',
-          nowMilliseconds: changedAt,
+          stamp: machineStamp(changedAt),
         }),
-        await db.write('dropOldClientSecrets', { clientId: 'jo', nowMilliseconds: changedAt }),
-        await db.write('allowPermissions', { role: 'Boss', permissions: ['Orders.Read'] }),
+        await db.write('dropOldClientSecrets', { clientId: 'jo', stamp: machineStamp(changedAt) }),
+        await db.write('allowPermissions', {
+          role: 'Boss',
+          permissions: ['Orders.Read'],
+          stamp: machineStamp(changedAt),
+        }),
       ].map((result) => 'refused' in result && result.refused),
       [
         ...'email-taken name-taken unknown-role unknown-role no-such-user no-such-client'.split(' '),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
+import { machineStamp } from '../../server/audit/stamp.ts'
 import { hasAccounts, listClients, listUsers } from '../../server/auth/accounts/store.ts'
 import { Passwords } from '../../server/auth/passwords.ts'
 import { demoAccounts, demoClient, isUnseeded, prepareDemo } from '../../server/demo/demo.ts'
@@ -99,7 +100,7 @@ describe('seedDemo', () => {
     const input = await prepareDemo({ nowMilliseconds, passwords, demoOrders: false })
     assert.deepEqual(input.orders, [])
     const user = { userName: 'jo', email: 'jo@example.com', passwordHash: 'x', timeZone: null, roles: [] }
-    await db.write('addUser', { ...user, nowMilliseconds })
+    await db.write('addUser', { ...user, stamp: machineStamp(nowMilliseconds) })
     assert.deepEqual(await db.write('seedDemo', input), { seeded: false })
     assert.equal(await hasAccounts(db.read, true), false)
   })

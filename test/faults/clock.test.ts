@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, describe, it } from 'node:test'
+import { machineStamp } from '../../server/audit/stamp.ts'
 import { newUser, signIn, type TestUser, tokenPair } from '../support/accounts.ts'
 import type { Answer, Client } from '../support/client.ts'
 import { withRawDatabase } from '../support/database.ts'
@@ -138,8 +139,9 @@ describe('a clock that jumps', () => {
     const bearer = await withToken(await settledUser([role]))
     assert.equal(await statusOf(bearer.post('/v1/orders', { customer: 'A', total: 1 })), 201)
     const permissions = ['Orders.Create' as const]
-    await service.db.write('denyPermissions', { role, permissions })
-    t.after(() => service.db.write('allowPermissions', { role, permissions }))
+    const change = () => ({ role, permissions, stamp: machineStamp(service.now()) })
+    await service.db.write('denyPermissions', change())
+    t.after(() => service.db.write('allowPermissions', change()))
     service.advance(-hour)
     const now = await withToken(await settledUser([role]))
     assertProblem(await now.post('/v1/orders', { customer: 'A', total: 1 }), 403, 'permission-denied')

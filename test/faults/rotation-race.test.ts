@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { CompiledQuery, Transaction } from 'kysely'
+import { machineStamp } from '../../server/audit/stamp.ts'
 import { RefreshTokens } from '../../server/auth/tokens/refresh-tokens.ts'
 import { rotateRefreshToken } from '../../server/auth/tokens/store.ts'
 import type { Database } from '../../server/db/tables.ts'
@@ -28,7 +29,7 @@ describe('a rotation during which the password changes', {
       const changed = await service.db.write('setPassword', {
         account,
         passwordHash,
-        nowMilliseconds: service.now(),
+        stamp: machineStamp(service.now()),
       })
       assert.ok(!('refused' in changed))
     }

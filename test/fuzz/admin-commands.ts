@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
+import { machineStamp } from '../../server/audit/stamp.ts'
 import type { Permission } from '../../server/auth/permissions.ts'
 import { newSecret, sha256 } from '../../server/ids.ts'
 import { removeExpired } from '../support/upkeep.ts'
@@ -24,7 +25,7 @@ const anyChange = fc.record({ who: anyAccount, role: fc.constantFrom(...roleName
 
 const grant = command('grantRoles', anyChange, async (model, world, { who, role }) => {
   const { account, reference } = accountOf(model, who)
-  const input = { account: reference, roles: [role], nowMilliseconds: world.now }
+  const input = { account: reference, roles: [role], stamp: machineStamp(world.now) }
   const changed = await world.service.db.write('grantRoles', input)
   const isNew = !account.roles.includes(role)
   if (isNew) account.roles = [...account.roles, role].sort()
@@ -34,7 +35,7 @@ const grant = command('grantRoles', anyChange, async (model, world, { who, role 
 const revoke = command('revokeRoles', anyChange, async (model, world, { who, role }) => {
   world.service.advance(betweenChangesMilliseconds)
   const { account, reference } = accountOf(model, who)
-  const input = { account: reference, roles: [role], nowMilliseconds: world.now }
+  const input = { account: reference, roles: [role], stamp: machineStamp(world.now) }
   const changed = await world.service.db.write('revokeRoles', input)
   const isHeld = account.roles.includes(role)
   if (isHeld) model.removeRole(account, role, world.now)
@@ -46,7 +47,7 @@ const anySwitch = fc.record({ who: anyAccount, enabled: fc.constantFrom(true, tr
 const enable = command('setAccountEnabled', anySwitch, async (model, world, { who, enabled }) => {
   world.service.advance(betweenChangesMilliseconds)
   const { account, reference } = accountOf(model, who)
-  const input = { account: reference, enabled, nowMilliseconds: world.now }
+  const input = { account: reference, enabled, stamp: machineStamp(world.now) }
   const result = await world.service.db.write('setAccountEnabled', input)
   const isChanged = account.enabled !== enabled
   account.enabled = enabled
@@ -64,7 +65,7 @@ const setPassword = command('setPassword', anyPassword, async (model, world, { w
   await world.service.db.write('setPassword', {
     account: reference,
     passwordHash,
-    nowMilliseconds: world.now,
+    stamp: machineStamp(world.now),
   })
   account.password = password
   model.endCredentials(account, world.now)
@@ -77,7 +78,12 @@ const rotate = command(
     world.service.advance(betweenChangesMilliseconds)
     const client = clientOf(model)
     const secret = newSecret()
-    const input = { clientId: client.name, secretHash: sha256(secret), dropOld, nowMilliseconds: world.now }
+    const input = {
+      clientId: client.name,
+      secretHash: sha256(secret),
+      dropOld,
+      stamp: machineStamp(world.now),
+    }
     const result = await world.service.db.write('rotateClientSecret', input)
     client.secrets.push(secret)
     assert.deepEqual(result, {
@@ -90,7 +96,7 @@ const rotate = command(
 const endRotation = command('dropOldClientSecrets', fc.constant({}), async (model, world) => {
   world.service.advance(betweenChangesMilliseconds)
   const client = clientOf(model)
-  const input = { clientId: client.name, nowMilliseconds: world.now }
+  const input = { clientId: client.name, stamp: machineStamp(world.now) }
   const result = await world.service.db.write('dropOldClientSecrets', input)
   assert.deepEqual(result, { name: client.name, dropped: dropSecrets(model, client, 1, world) })
 })
@@ -111,7 +117,7 @@ const anyPermission = fc.record({
 
 const permit = command('allowPermissions or denyPermissions', anyPermission, async (model, world, input) => {
   const { role, permission, isAllowed } = input
-  const change = { role, permissions: [permission] }
+  const change = { role, permissions: [permission], stamp: machineStamp(world.now) }
   const result = await world.service.db.write(isAllowed ? 'allowPermissions' : 'denyPermissions', change)
   const held = model.roleTable[role] ?? []
   const isChanged = held.includes(permission) !== isAllowed

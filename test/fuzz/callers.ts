@@ -1,3 +1,4 @@
+import { machineStamp } from '../../server/audit/stamp.ts'
 import { newClient, newUser, serviceToken, signIn, type TestUser, tokenPair } from '../support/accounts.ts'
 import type { Answer, Client } from '../support/client.ts'
 import type { Operation } from '../support/description.ts'
@@ -89,7 +90,7 @@ async function badCallers(service: Service, [admin, , viewer]: TestUser[]): Prom
   if (admin === undefined || viewer === undefined) throw new Error('no users')
   const gone = await newUser(service)
   const revoked = await tokenPair(service, gone)
-  const change = { account: gone.account, enabled: false, nowMilliseconds: service.now() }
+  const change = { account: gone.account, enabled: false, stamp: machineStamp(service.now()) }
   await service.db.write('setAccountEnabled', change)
   const pair = await tokenPair(service, admin)
   const viewers = await tokenPair(service, viewer)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { hash } from '@node-rs/argon2'
+import { machineStamp } from '../../server/audit/stamp.ts'
 import { newSecret, sha256 } from '../../server/ids.ts'
 import { ofCurrentEpoch } from '../support/accounts.ts'
 import type { Answer } from '../support/client.ts'
@@ -64,11 +65,12 @@ export class World {
   async newModel(): Promise<Model> {
     const { db } = this.service
     for (const [role, permissions] of Object.entries(initialRoles)) {
-      await db.write('allowPermissions', { role, permissions: [...permissions] })
+      const stamp = machineStamp(this.now)
+      await db.write('allowPermissions', { role, permissions: [...permissions], stamp })
       const others = Object.values(initialRoles.Admin).filter(
         (permission) => !(permissions as readonly string[]).includes(permission),
       )
-      if (others.length > 0) await db.write('denyPermissions', { role, permissions: others })
+      if (others.length > 0) await db.write('denyPermissions', { role, permissions: others, stamp })
     }
     this.service.advance(memoryMilliseconds)
     const model = new Model()
@@ -99,7 +101,14 @@ export class World {
     const account = { ...newAccount('user', name, roles), email: `${name}@example.com`, password: 'first' }
     const passwordHash = await cheapHash(account.password)
     const { email } = account
-    const input = { userName: name, email, passwordHash, timeZone: null, roles, nowMilliseconds: this.now }
+    const input = {
+      userName: name,
+      email,
+      passwordHash,
+      timeZone: null,
+      roles,
+      stamp: machineStamp(this.now),
+    }
     const added = await this.service.db.write('addUser', input)
     assert.ok('id' in added)
     return { ...account, id: added.id }
@@ -108,7 +117,7 @@ export class World {
   async #addClient(roles: string[]): Promise<Account> {
     const name = `client-${randomBytes(6).toString('hex')}`
     const secret = newSecret()
-    const input = { clientId: name, secretHash: sha256(secret), roles, nowMilliseconds: this.now }
+    const input = { clientId: name, secretHash: sha256(secret), roles, stamp: machineStamp(this.now) }
     const added = await this.service.db.write('addClient', input)
     assert.ok('id' in added)
     return { ...newAccount('client', name, roles), id: added.id, secrets: [secret] }

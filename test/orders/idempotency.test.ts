@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
+import { machineStamp } from '../../server/audit/stamp.ts'
 import { newUser, tokenPair } from '../support/accounts.ts'
 import type { Answer, Client } from '../support/client.ts'
 import { createdId, sendExactly, storedState } from '../support/orders.ts'
@@ -326,7 +327,11 @@ describe('idempotency', () => {
     const bearer = async () => service.client().withBearer((await tokenPair(service, user)).accessToken)
     assert.equal((await createBy(await bearer(), key)).status, 201)
     const { account } = user
-    await service.db.write('revokeRoles', { account, roles: ['Operator'], nowMilliseconds: service.now() })
+    await service.db.write('revokeRoles', {
+      account,
+      roles: ['Operator'],
+      stamp: machineStamp(service.now()),
+    })
     service.advance(5 * 60_000 + 1_000)
     assertProblem(await createBy(await bearer(), key), 403, 'permission-denied')
   })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { machineStamp } from '../../server/audit/stamp.ts'
 import { newClient, newUser, serviceToken, signIn, tokenPair } from '../support/accounts.ts'
 import { assertDiscreet, noteAnswer } from '../support/discretion.ts'
 import { exchange, request } from '../support/raw.ts'
@@ -145,7 +146,7 @@ describe('refusals of credentials', () => {
       await service.db.write('setAccountEnabled', {
         account: gone.account,
         enabled: false,
-        nowMilliseconds: service.now(),
+        stamp: machineStamp(service.now()),
       })
       const client = await newClient(service)
       const password = 'not the password of anybody'

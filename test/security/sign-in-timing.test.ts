@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { machineStamp } from '../../server/audit/stamp.ts'
 import { newUser, type TestUser } from '../support/accounts.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -19,7 +20,7 @@ describe('how long a refused sign-in takes', { skip: !isLong && 'SECURITY_LONG i
     users = await make()
     disabled = await make()
     for (const { account } of disabled) {
-      const change = { account, enabled: false, nowMilliseconds: service.now() }
+      const change = { account, enabled: false, stamp: machineStamp(service.now()) }
       await service.db.write('setAccountEnabled', change)
     }
   })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { machineStamp } from '../../server/audit/stamp.ts'
 import { Passwords } from '../../server/auth/passwords.ts'
 import { newSecret, sha256 } from '../../server/ids.ts'
 import type { AppDatabase } from '../../server/operations.ts'
@@ -43,7 +44,7 @@ export async function newUser(
     passwordHash: await hashOf(password),
     timeZone: null,
     roles,
-    nowMilliseconds: service.now() - 1_000,
+    stamp: machineStamp(service.now() - 1_000),
   })
   if ('refused' in added) throw new Error(added.refused)
   const account = { kind: 'user', name: userName } as const
@@ -66,7 +67,7 @@ export async function newClient(service: Service, roles: string[] = ['Operator']
     clientId,
     secretHash: sha256(clientSecret),
     roles,
-    nowMilliseconds: service.now() - 1_000,
+    stamp: machineStamp(service.now() - 1_000),
   })
   if ('refused' in added) throw new Error(added.refused)
   const account = { kind: 'client', name: clientId } as const

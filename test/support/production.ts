@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { machineStamp } from '../../server/audit/stamp.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { hashOf } from './accounts.ts'
 import { Client } from './client.ts'
@@ -34,7 +35,7 @@ export async function prepareProduction(databaseUrl: string): Promise<Production
       passwordHash,
       timeZone: null,
       roles: [role],
-      nowMilliseconds: Date.now() - 1_000,
+      stamp: machineStamp(Date.now() - 1_000),
     })
   }
   await db.close()

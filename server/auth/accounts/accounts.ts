@@ -1,4 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
+import type { Stamp } from '../../audit/event.ts'
+import { recordEvent } from '../../audit/events.ts'
 import type { Database } from '../../db/tables.ts'
 import type { Permission } from '../permissions.ts'
 import {
@@ -9,6 +11,7 @@ import {
   insertPermissions,
   insertRole,
   insertRoles,
+  readRolePermissions,
   roleNames,
   rolesOf,
 } from '../roles/store.ts'
@@ -53,19 +56,22 @@ export interface AddUserInput {
   roles: string[]
   /** Marks an account whose password or secret is public. */
   demo?: boolean
-  nowMilliseconds: number
+  stamp: Stamp
 }
 
 export async function addUser(trx: Trx, input: AddUserInput): Promise<{ id: number } | Refusal> {
   const unknown = await refuseUnknownRoles(trx, input.roles)
   if (unknown !== undefined) return unknown
-  const id = await insertPrincipal(trx, { ...input, kind: 'user', name: input.userName })
+  const { userName: name, roles, stamp } = input
+  const { nowMilliseconds } = stamp
+  const id = await insertPrincipal(trx, { ...input, kind: 'user', name, nowMilliseconds })
   if (id === undefined) return { refused: 'name-taken' }
   if (!(await insertUser(trx, id, input))) {
     await deletePrincipal(trx, id)
     return { refused: 'email-taken' }
   }
-  await insertRoles(trx, id, input.roles)
+  await insertRoles(trx, id, roles)
+  await recordAccount(trx, stamp, 'user-added', { id, name }, { roles })
   return { id }
 }
 
@@ -74,52 +80,58 @@ export interface AddClientInput {
   secretHash: string
   roles: string[]
   demo?: boolean
-  nowMilliseconds: number
+  stamp: Stamp
 }
 
 export async function addClient(trx: Trx, input: AddClientInput): Promise<{ id: number } | Refusal> {
   const unknown = await refuseUnknownRoles(trx, input.roles)
   if (unknown !== undefined) return unknown
-  const id = await insertPrincipal(trx, { ...input, kind: 'client', name: input.clientId })
+  const { clientId: name, secretHash, roles, stamp } = input
+  const { nowMilliseconds } = stamp
+  const id = await insertPrincipal(trx, { ...input, kind: 'client', name, nowMilliseconds })
   if (id === undefined) return { refused: 'name-taken' }
-  await insertSecret(trx, id, input.secretHash, input.nowMilliseconds)
-  await insertRoles(trx, id, input.roles)
+  await insertSecret(trx, id, secretHash, nowMilliseconds)
+  await insertRoles(trx, id, roles)
+  await recordAccount(trx, stamp, 'client-added', { id, name }, { roles })
   return { id }
 }
 
 /** Replaces the password, clears the mark of the demo accounts and ends every credential of the user. */
 export async function setPassword(
   trx: Trx,
-  input: { account: UserReference; passwordHash: string; nowMilliseconds: number },
+  input: { account: UserReference; passwordHash: string; stamp: Stamp },
 ): Promise<{ name: string } | Refusal> {
   const account = await accountOf(trx, input.account)
   if ('refused' in account) return account
-  await revokeCredentials(trx, [account.id], input.nowMilliseconds)
+  await revokeCredentials(trx, [account.id], input.stamp.nowMilliseconds)
   await clearDemoMark(trx, account.id)
   await updatePassword(trx, account.id, input.passwordHash)
+  await recordAccount(trx, input.stamp, 'password-set', account)
   return { name: account.name }
 }
 
 /** `changed` is false when the account was in that state already. Disabling ends every credential. */
 export async function setAccountEnabled(
   trx: Trx,
-  input: { account: AccountReference; enabled: boolean; nowMilliseconds: number },
+  { enabled, stamp, ...input }: { account: AccountReference; enabled: boolean; stamp: Stamp },
 ): Promise<{ name: string; changed: boolean } | Refusal> {
   const account = await accountOf(trx, input.account)
   if ('refused' in account) return account
-  const changed = await updateEnabled(trx, account.id, input.enabled)
-  if (changed && !input.enabled) await revokeCredentials(trx, [account.id], input.nowMilliseconds)
+  const changed = await updateEnabled(trx, account.id, enabled)
+  if (changed && !enabled) await revokeCredentials(trx, [account.id], stamp.nowMilliseconds)
+  if (changed) await recordAccount(trx, stamp, enabled ? 'enabled' : 'disabled', account)
   return { name: account.name, changed }
 }
 
 /** Ends every credential of the user, who may sign in again. */
 export async function signOutUser(
   trx: Trx,
-  input: { account: UserReference; nowMilliseconds: number },
+  input: { account: UserReference; stamp: Stamp },
 ): Promise<{ name: string } | Refusal> {
   const account = await accountOf(trx, input.account)
   if ('refused' in account) return account
-  await revokeCredentials(trx, [account.id], input.nowMilliseconds)
+  await revokeCredentials(trx, [account.id], input.stamp.nowMilliseconds)
+  await recordAccount(trx, input.stamp, 'signed-out', account)
   return { name: account.name }
 }
 
@@ -129,24 +141,29 @@ export async function signOutUser(
  */
 export async function signOutUsers(
   trx: Trx,
-  input: { afterId: number; limit: number; nowMilliseconds: number },
+  { stamp, ...input }: { afterId: number; limit: number; stamp: Stamp },
 ): Promise<{ users: number; lastId: number | undefined }> {
   const ids = await nextUserIds(trx, input)
-  if (ids.length > 0) await revokeCredentials(trx, ids, input.nowMilliseconds)
-  return { users: ids.length, lastId: ids.at(-1) }
+  const [firstId, lastId] = [ids[0], ids.at(-1)]
+  if (firstId === undefined || lastId === undefined) return { users: 0, lastId: undefined }
+  await revokeCredentials(trx, ids, stamp.nowMilliseconds)
+  const data = { users: ids.length, firstId, lastId }
+  const subject = { kind: 'account', id: '*' } as const
+  await recordEvent(trx, stamp, { kind: 'everybody-signed-out', subject, data })
+  return { users: ids.length, lastId }
 }
 
 export interface ChangeRolesInput {
   account: AccountReference
   roles: string[]
-  nowMilliseconds: number
+  stamp: Stamp
 }
 
 type ChangedRoles = { name: string; changed: string[]; roles: string[] }
 
 /** `changed` names the roles that the account did not have; they show at the next refresh or sign-in. */
 export function grantRoles(trx: Trx, input: ChangeRolesInput): Promise<ChangedRoles | Refusal> {
-  return changeRoles(trx, input, (id) => insertRoles(trx, id, input.roles))
+  return changeRoles(trx, input, 'roles-granted', (id) => insertRoles(trx, id, input.roles))
 }
 
 /**
@@ -155,11 +172,11 @@ export function grantRoles(trx: Trx, input: ChangeRolesInput): Promise<ChangedRo
  * account.
  */
 export function revokeRoles(trx: Trx, input: ChangeRolesInput): Promise<ChangedRoles | Refusal> {
-  return changeRoles(trx, input, async (id) => {
+  return changeRoles(trx, input, 'roles-revoked', async (id) => {
     const changed = await deleteRoles(trx, id, input.roles)
     if (changed.length === 0) return changed
     // Locks the account: a refresh that read the roles before is done, and a later one sees what is left of them.
-    await updateCredentialsDate(trx, [id], input.nowMilliseconds)
+    await updateCredentialsDate(trx, [id], input.stamp.nowMilliseconds)
     await takeRolesFromSessions(trx, id, changed)
     return changed
   })
@@ -168,13 +185,16 @@ export function revokeRoles(trx: Trx, input: ChangeRolesInput): Promise<ChangedR
 async function changeRoles(
   trx: Trx,
   input: ChangeRolesInput,
+  kind: 'roles-granted' | 'roles-revoked',
   change: (principalId: number) => Promise<string[]>,
 ): Promise<ChangedRoles | Refusal> {
   const account = await accountOf(trx, input.account)
   if ('refused' in account) return account
   const unknown = await refuseUnknownRoles(trx, input.roles)
   if (unknown !== undefined) return unknown
-  return { name: account.name, changed: await change(account.id), roles: await rolesOf(trx, account.id) }
+  const changed = await change(account.id)
+  if (changed.length > 0) await recordAccount(trx, input.stamp, kind, account, { roles: changed })
+  return { name: account.name, changed, roles: await rolesOf(trx, account.id) }
 }
 
 export interface RotateClientSecretInput {
@@ -182,7 +202,7 @@ export interface RotateClientSecretInput {
   secretHash: string
   /** Ends every earlier secret at once, and the tokens that they bought. */
   dropOld: boolean
-  nowMilliseconds: number
+  stamp: Stamp
 }
 
 /**
@@ -191,24 +211,27 @@ export interface RotateClientSecretInput {
  */
 export async function rotateClientSecret(
   trx: Trx,
-  input: RotateClientSecretInput,
+  { clientId, secretHash, dropOld, stamp }: RotateClientSecretInput,
 ): Promise<{ name: string; dropped: number } | Refusal> {
-  const account = await accountOf(trx, { kind: 'client', name: input.clientId })
+  const account = await accountOf(trx, { kind: 'client', name: clientId })
   if ('refused' in account) return account
   const wasDemo = await clearDemoMark(trx, account.id)
-  await insertSecret(trx, account.id, input.secretHash, input.nowMilliseconds)
-  const kept = input.dropOld || wasDemo ? 1 : 2
-  return { name: account.name, dropped: await dropSecrets(trx, account.id, kept, input.nowMilliseconds) }
+  await insertSecret(trx, account.id, secretHash, stamp.nowMilliseconds)
+  const dropped = await dropSecrets(trx, account.id, dropOld || wasDemo ? 1 : 2, stamp.nowMilliseconds)
+  await recordAccount(trx, stamp, 'secret-rotated', account, { dropped })
+  return { name: account.name, dropped }
 }
 
 /** Ends a rotation: only the newest secret stays. */
 export async function dropOldClientSecrets(
   trx: Trx,
-  input: { clientId: string; nowMilliseconds: number },
+  { clientId, stamp }: { clientId: string; stamp: Stamp },
 ): Promise<{ name: string; dropped: number } | Refusal> {
-  const account = await accountOf(trx, { kind: 'client', name: input.clientId })
+  const account = await accountOf(trx, { kind: 'client', name: clientId })
   if ('refused' in account) return account
-  return { name: account.name, dropped: await dropSecrets(trx, account.id, 1, input.nowMilliseconds) }
+  const dropped = await dropSecrets(trx, account.id, 1, stamp.nowMilliseconds)
+  if (dropped > 0) await recordAccount(trx, stamp, 'secrets-dropped', account, { dropped })
+  return { name: account.name, dropped }
 }
 
 async function dropSecrets(trx: Trx, principalId: number, kept: number, now: number): Promise<number> {
@@ -220,45 +243,94 @@ async function dropSecrets(trx: Trx, principalId: number, kept: number, now: num
 export interface ChangePermissionsInput {
   role: string
   permissions: Permission[]
+  stamp: Stamp
 }
 
 /** No two roles differ in case alone. */
 export async function addRole(
   trx: Trx,
-  { role, permissions }: ChangePermissionsInput,
+  { role, permissions, stamp }: ChangePermissionsInput,
 ): Promise<{ role: string } | Refusal> {
   const isTaken = (await roleNames(trx)).some((name) => name.toLowerCase() === role.toLowerCase())
   if (isTaken || !(await insertRole(trx, role))) return { refused: 'role-taken' }
   if (permissions.length > 0) await insertPermissions(trx, role, permissions)
+  await recordRole(trx, stamp, 'role-added', role, permissions)
   return { role }
 }
 
 /** Only one that no account has: to take it from them is a decision about each. */
-export async function removeRole(trx: Trx, { role }: { role: string }): Promise<{ role: string } | Refusal> {
+export async function removeRole(
+  trx: Trx,
+  { role, stamp }: { role: string; stamp: Stamp },
+): Promise<{ role: string } | Refusal> {
   const unknown = await refuseUnknownRoles(trx, [role])
   if (unknown !== undefined) return unknown
   const accounts = await countHolders(trx, role)
   if (accounts > 0) return { refused: 'role-held', accounts }
+  const held = (await readRolePermissions(trx)).filter((row) => row.role === role)
   await deleteRole(trx, role)
+  await recordRole(
+    trx,
+    stamp,
+    'role-removed',
+    role,
+    held.map(({ permission }) => permission),
+  )
   return { role }
 }
 
 /** `changed` names what the role did not hold. Takes effect within PERMISSION_CACHE_TTL_SECONDS everywhere. */
-export async function allowPermissions(
+export function allowPermissions(
   trx: Trx,
-  { role, permissions }: ChangePermissionsInput,
+  input: ChangePermissionsInput,
 ): Promise<{ changed: string[] } | Refusal> {
-  const unknown = await refuseUnknownRoles(trx, [role])
-  return unknown ?? { changed: await insertPermissions(trx, role, permissions) }
+  return changePermissions(trx, input, 'permissions-allowed', insertPermissions)
 }
 
 /** `changed` names what the role held. Takes effect within PERMISSION_CACHE_TTL_SECONDS; no credential ends for it. */
-export async function denyPermissions(
+export function denyPermissions(
   trx: Trx,
-  { role, permissions }: ChangePermissionsInput,
+  input: ChangePermissionsInput,
+): Promise<{ changed: string[] } | Refusal> {
+  return changePermissions(trx, input, 'permissions-denied', deletePermissions)
+}
+
+async function changePermissions(
+  trx: Trx,
+  { role, permissions, stamp }: ChangePermissionsInput,
+  kind: 'permissions-allowed' | 'permissions-denied',
+  change: typeof insertPermissions,
 ): Promise<{ changed: string[] } | Refusal> {
   const unknown = await refuseUnknownRoles(trx, [role])
-  return unknown ?? { changed: await deletePermissions(trx, role, permissions) }
+  if (unknown !== undefined) return unknown
+  const changed = await change(trx, role, permissions)
+  if (changed.length > 0) await recordRole(trx, stamp, kind, role, changed)
+  return { changed }
+}
+
+/** Names, roles and numbers only: the log is read by others than those who may know an email, or a hash. */
+function recordAccount(
+  trx: Trx,
+  stamp: Stamp,
+  kind: string,
+  { id, name }: Pick<Account, 'id' | 'name'>,
+  data: { roles?: string[]; dropped?: number } = {},
+): Promise<void> {
+  return recordEvent(trx, stamp, {
+    kind,
+    subject: { kind: 'account', id: String(id) },
+    data: { name, ...data },
+  })
+}
+
+function recordRole(
+  trx: Trx,
+  stamp: Stamp,
+  kind: string,
+  role: string,
+  permissions: string[],
+): Promise<void> {
+  return recordEvent(trx, stamp, { kind, subject: { kind: 'role', id: role }, data: { permissions } })
 }
 
 /** The account, or the refusal that says there is none. */

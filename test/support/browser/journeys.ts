@@ -1,4 +1,5 @@
 import type { Locator, Page } from 'playwright-core'
+import { machineStamp } from '../../../server/audit/stamp.ts'
 import { hashOf, type TestUser } from '../accounts.ts'
 import type { Service } from '../service.ts'
 import type { Person } from './person.ts'
@@ -74,5 +75,5 @@ export function takeDrawings(page: Page): Promise<string> {
 /** As an administrator does who sets the password anew; here it is the same one, so that it still signs in. */
 export async function endSessions(service: Service, { account, password }: TestUser): Promise<void> {
   const passwordHash = await hashOf(password)
-  await service.db.write('setPassword', { account, passwordHash, nowMilliseconds: service.now() })
+  await service.db.write('setPassword', { account, passwordHash, stamp: machineStamp(service.now()) })
 }
