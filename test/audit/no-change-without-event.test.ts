@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { after, before, describe, it } from 'node:test'
+import { machineStamp } from '../../server/audit/stamp.ts'
+import { Passwords } from '../../server/auth/passwords.ts'
+import type { Database } from '../../server/db/tables.ts'
+import { prepareDemo } from '../../server/demo/demo.ts'
+import { makeOrders } from '../../server/demo/orders.ts'
+import { newSecret, sha256 } from '../../server/ids.ts'
+import { type AppDatabase, openAppDatabase, operations } from '../../server/operations.ts'
+import { newClient, newUser, signIn, tokenPair } from '../support/accounts.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { type InsideService, startInside } from '../support/service.ts'
+import { removeExpired } from '../support/upkeep.ts'
+
+/**
+ * Tables of what nobody decides on: credentials and how they are used, keys, the log itself, and what follows from the
+ * orders. Any other table, and any that is added, is of what leaves an event.
+ */
+const undecided =
+  /^(?:session|refresh_|login_|known_addresses|idempotency_|(?:unsealed_)?events$|log_head|order_tally|orders_search|schema_migrations|sqlite_|order_numbers)/
+
+async function decidedTables(db: AppDatabase): Promise<(keyof Database)[]> {
+  const tables = await db.read.introspection.getTables()
+  const decided = tables.filter(({ name, isView }) => !isView && !undecided.test(name))
+  assert.ok(decided.length >= 9, String(decided.map(({ name }) => name)))
+  return decided.map(({ name }) => name as keyof Database)
+}
+
+/** Those that leave an event for each of several changes. */
+const several = ['addOrders', 'seedDemo']
+/** A note changes nothing but the log. */
+const changesLogAlone = ['addNote']
+
+/** Each write, by name, with whether it changed anything that is decided on, and the kinds of the events that it left. */
+interface Written {
+  name: string
+  changed: boolean
+  kinds: string[]
+}
+
+/** Looks at every write of the service, one after the other. */
+async function watchWrites(db: AppDatabase): Promise<Written[]> {
+  const written: Written[] = []
+  const decided = await decidedTables(db)
+  const write = db.write.bind(db) as (name: string, input: unknown) => Promise<unknown>
+  let last: Promise<unknown> = Promise.resolve()
+  const look = async () => ({
+    rows: JSON.stringify(
+      await Promise.all(decided.map((table) => db.read.selectFrom(table).selectAll().execute())),
+    ),
+    kinds: [
+      ...(await db.read.selectFrom('events').select('kind').orderBy('sequence').execute()),
+      ...(await db.read.selectFrom('unsealed_events').select('kind').orderBy('number').execute()),
+    ].map(({ kind }) => kind),
+  })
+  const watched = async (name: string, input: unknown) => {
+    const before = await look()
+    try {
+      return await write(name, input)
+    } finally {
+      const now = await look()
+      written.push({ name, changed: now.rows !== before.rows, kinds: now.kinds.slice(before.kinds.length) })
+    }
+  }
+  Object.assign(db, {
+    write: (name: string, input: unknown) => {
+      const result = last.then(() => watched(name, input))
+      last = result.catch(() => undefined)
+      return result
+    },
+  })
+  return written
+}
+
+describe('every write operation of the registry', () => {
+  let service: InsideService
+  let written: Written[]
+  before(async () => {
+    service = await startInside()
+    const seeded = await seedEmptyDatabase(service.now())
+    const watched = await watchWrites(service.db)
+    await useSessionsAndTokens(service)
+    await changeOrders(service)
+    await changeAccounts(service)
+    await changeRoles(service)
+    const people = { creators: ['seed:one'], approver: 'seed:two' }
+    const [made] = makeOrders({ count: 20, days: 5, nowMilliseconds: service.now(), people, batchRows: 20 })
+    assert.ok(made)
+    await service.db.write('addOrders', made)
+    await service.db.write('sealEvents', { limit: 1_000 })
+    if (service.db.defersTally) await service.db.write('mergeTallyChanges', { limit: 1_000 })
+    service.advance(100 * 24 * 3_600_000)
+    await removeExpired(service, 100)
+    written = [...seeded, ...watched]
+  })
+  after(() => service.close())
+
+  it('was carried out here, so that a new one cannot be forgotten', () => {
+    const seen = new Set(written.map(({ name }) => name))
+    const missing = Object.keys(operations).filter((name) => !seen.has(name))
+    assert.deepEqual(missing, service.db.defersTally ? [] : ['mergeTallyChanges'])
+  })
+
+  it('leaves one event when it changes accounts, roles, the policy or orders, and else none', () => {
+    const wrong = written.filter(({ name, changed, kinds }) => {
+      if (several.includes(name)) return changed !== kinds.length > 0
+      return kinds.length !== (changed || changesLogAlone.includes(name) ? 1 : 0)
+    })
+    assert.deepEqual(wrong, [])
+  })
+
+  it('leaves no event when it changes what is so already', () => {
+    const again = ['grantRoles', 'revokeRoles', 'setAccountEnabled', 'allowPermissions', 'denyPermissions']
+    for (const name of [...again, 'dropOldClientSecrets', 'setApprovalPolicy']) {
+      const changes = written.filter((each) => each.name === name).map(({ changed }) => changed)
+      assert.ok(changes.includes(true) && changes.includes(false), name)
+    }
+  })
+
+  it('leaves a kind that docs/auditing.md explains', async () => {
+    const page = await readFile(new URL('../../docs/auditing.md', import.meta.url), 'utf8')
+    const kinds = new Set(written.flatMap((each) => each.kinds))
+    assert.ok(kinds.size > 15)
+    assert.deepEqual(
+      [...kinds].filter((kind) => !page.includes(`\`${kind}\``)),
+      [],
+    )
+  })
+
+  it('tells nobody who reads the log an email, a secret, or a hash of one', async () => {
+    const rows = [
+      ...(await service.db.read.selectFrom('events').select('data').execute()),
+      ...(await service.db.read.selectFrom('unsealed_events').select('data').execute()),
+    ]
+    const text = rows.map(({ data }) => data).join('\n')
+    const users = await service.db.read.selectFrom('users').select(['email', 'password_hash']).execute()
+    const secrets = await service.db.read.selectFrom('client_secrets').select('secret_hash').execute()
+    const hidden = [...users.flatMap((row) => Object.values(row)), ...secrets.map((row) => row.secret_hash)]
+    assert.ok(hidden.length > 8)
+    assert.deepEqual(
+      hidden.filter((one) => text.includes(one)),
+      [],
+    )
+    assert.ok(!text.includes('@') && !text.includes('$argon2'))
+  })
+})
+
+async function seedEmptyDatabase(nowMilliseconds: number): Promise<Written[]> {
+  const { databaseUrl, drop } = await createTestDatabase()
+  const db = await openAppDatabase({ databaseUrl })
+  const written = await watchWrites(db)
+  const demo = await prepareDemo({ nowMilliseconds, passwords: new Passwords(), demoOrders: true })
+  for (const _ of [1, 2]) await db.write('seedDemo', demo)
+  await db.close()
+  await drop()
+  return written
+}
+
+async function useSessionsAndTokens(service: InsideService): Promise<void> {
+  const user = await newUser(service, { roles: ['Admin'] })
+  await service.client().post('/v1/auth/session', { ...user.credentials, password: 'wrong' })
+  const browser = await signIn(service, user)
+  await browser.post('/v1/auth/session/refresh')
+  service.advance(61_000)
+  await browser.get('/v1/auth/me')
+  await browser.post('/v1/auth/session/logout')
+  const { refreshToken } = await tokenPair(service, user)
+  await service.client().post('/v1/auth/token/refresh', { refreshToken })
+  await service.client().post('/v1/auth/token/refresh', { refreshToken })
+}
+
+async function changeOrders(service: InsideService): Promise<void> {
+  const caller = async () => {
+    const user = await newUser(service, { roles: ['Admin'] })
+    return service.client().withBearer((await tokenPair(service, user)).accessToken)
+  }
+  const [creator, other] = [await caller(), await caller()]
+  const create = async () => {
+    const { body } = await creator.post(
+      '/v1/orders',
+      { customer: 'Acme', total: 20 },
+      { 'idempotency-key': 'k' },
+    )
+    const { body: fresh } = await creator.post('/v1/orders', { customer: 'Acme', total: 20 })
+    assert.ok(body.id !== undefined && fresh.id !== undefined)
+    return `/v1/orders/${fresh.id}`
+  }
+  const { headers } = await creator.get('/v1/approval-policy')
+  const rows = [{ from: 0, approvals: 2, selfApproval: true, services: true }]
+  const put = (tag: string) => creator.send('PUT', '/v1/approval-policy', { rows }, { 'if-match': tag })
+  assert.equal((await put(headers.get('etag') ?? '')).status, 204)
+  assert.equal((await put('*')).status, 204)
+  const approved = await create()
+  for (const one of [creator, creator, other]) await one.patch(`${approved}/approve`)
+  assert.equal((await creator.get(approved)).body.status, 1)
+  assert.equal((await creator.post(`${approved}/notes`, { text: 'Noted.' })).status, 201)
+  assert.equal((await other.patch(`${await create()}/reject`, { reason: 'Too much.' })).status, 204)
+  const withdrawn = await create()
+  assert.equal((await other.patch(`${withdrawn}/withdraw`)).status, 403)
+  assert.equal((await creator.patch(`${withdrawn}/withdraw`)).status, 204)
+}
+
+async function changeAccounts(service: InsideService): Promise<void> {
+  const { db } = service
+  const stamp = () => machineStamp(service.now())
+  const { account } = await newUser(service)
+  const { account: client, clientId } = await newClient(service)
+  for (const roles of [['Viewer'], ['Viewer']])
+    await db.write('grantRoles', { account, roles, stamp: stamp() })
+  for (const roles of [['Viewer'], ['Viewer']])
+    await db.write('revokeRoles', { account, roles, stamp: stamp() })
+  for (const enabled of [true, false, false, true]) {
+    await db.write('setAccountEnabled', { account: client, enabled, stamp: stamp() })
+  }
+  await db.write('setPassword', { account, passwordHash: 'hash of another', stamp: stamp() })
+  await db.write('signOutUser', { account, stamp: stamp() })
+  await db.write('signOutUsers', { afterId: 0, limit: 100, stamp: stamp() })
+  await db.write('signOutUsers', { afterId: 1_000_000, limit: 100, stamp: stamp() })
+  const secretHash = sha256(newSecret())
+  await db.write('rotateClientSecret', { clientId, secretHash, dropOld: false, stamp: stamp() })
+  for (const _ of [1, 2]) await db.write('dropOldClientSecrets', { clientId, stamp: stamp() })
+  const nobody = { kind: 'user', name: 'nobody' } as const
+  await db.write('setAccountEnabled', { account: nobody, enabled: false, stamp: stamp() })
+}
+
+async function changeRoles({ db, now }: InsideService): Promise<void> {
+  const change = { role: 'Auditor', permissions: ['Log.Read' as const] }
+  const stamp = () => machineStamp(now())
+  await db.write('addRole', { ...change, stamp: stamp() })
+  await db.write('addRole', { ...change, stamp: stamp() })
+  for (const _ of [1, 2]) await db.write('denyPermissions', { ...change, stamp: stamp() })
+  for (const _ of [1, 2]) await db.write('allowPermissions', { ...change, stamp: stamp() })
+  await db.write('removeRole', { role: 'Admin', stamp: stamp() })
+  await db.write('removeRole', { role: 'Auditor', stamp: stamp() })
+}
