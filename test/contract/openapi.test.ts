@@ -13,7 +13,6 @@ const operationIds = [
   ...'getApprovalPolicy setApprovalPolicy listLog getLogCheckpoint'.split(' '),
   ...'refreshSession logoutSession getCurrentUser getCurrentUserPermissions getCsrfToken'.split(' '),
   ...'issueToken refreshToken issueServiceToken getHealth getReadiness getJwks'.split(' '),
-  ...'listLog getLogCheckpoint'.split(' '),
 ]
 const schemaNames = [
   ...'Order OrderSummary PaginatedListOfOrderSummary OrderStatistics CreateOrderCommand'.split(' '),
