@@ -3,6 +3,10 @@ import { describe, it } from 'node:test'
 import { progressPrinter } from '../../server/cli/progress.ts'
 import { CopySource, describeTables } from '../../server/db/copy/source.ts'
 import type { Database } from '../../server/db/tables.ts'
+import { newSalt } from '../../server/ids.ts'
+import { openAppDatabase } from '../../server/operations.ts'
+import { assertChained, storedEvents } from '../support/kept-log.ts'
+import { stamp } from '../support/orders.ts'
 import { goodPassword } from './command-line.ts'
 import {
   assertFresh,
@@ -13,6 +17,7 @@ import {
   fillSource,
   holdCopy,
   lastInstantOfOrders,
+  lastOrderId,
   migrateTarget,
   prepare,
   prepareSource,
@@ -58,9 +63,10 @@ describe('copy', { concurrency: 4 }, () => {
     assert.equal(status, 0)
     assert.match(stdout, /^TABLE +ROWS\n/)
     assert.match(stdout, /\norders +4,501\n/)
+    assert.match(stdout, /\nevents +4\n/)
     assert.match(
       stdout,
-      /\nCopied 4,526 rows; counts and content are the same on both sides\.\nNot copied, .*: _backup_tool, users\.shoe_size\.\n$/,
+      /\nCopied 4,539 rows; counts and content are the same on both sides\.\nNot copied, .*: _backup_tool, users\.shoe_size\.\n$/,
     )
     assert.match(stderr, /^copying \w+: 0 of \d rows\n/)
     assert.match(stderr, /\nWhat is written to the file from now on is not in the copy: .*\n$/)
@@ -86,6 +92,10 @@ describe('copy', { concurrency: 4 }, () => {
       `insert into client_secrets (principal_id, secret_hash, created_at) values (40, 'h', 0) returning id`,
     )
     assert.deepEqual([principal, secret], [{ id: 42 }, { id: 10 }])
+    const [event] = await target.query(
+      "select nextval(pg_get_serial_sequence('unsealed_events', 'number')) as number",
+    )
+    assert.deepEqual(event, { number: 2 ** 40 + 6 })
   })
 
   it('leaves a database that the service and its commands go on with', { skip }, async (t) => {
@@ -104,9 +114,34 @@ describe('copy', { concurrency: 4 }, () => {
     assert.equal(added.status, 0)
   })
 
+  it('carries the log to a home in which it goes on from its head', { skip }, async (t) => {
+    const { cli, target } = await prepare(t)
+    fillSource(cli)
+    await copied(cli, target)
+    const db = await openAppDatabase({ databaseUrl: target.url })
+    t.after(() => db.close())
+    const before = await storedEvents(db.read)
+    await db.write('addNote', {
+      id: lastOrderId,
+      stamp: stamp(),
+      words: { text: 'In the new home.', salt: newSalt() },
+      idempotency: null,
+    })
+    assert.equal(await db.write('sealEvents', { limit: 100 }), 3)
+    const after = await storedEvents(db.read)
+    await assertChained(db.read)
+    assert.deepEqual(after.slice(0, filledRows.events), before.slice(0, filledRows.events))
+    assert.deepEqual(
+      after.map(({ sequence, kind }) => [sequence, kind]),
+      ['created', 'approval-given', 'role-added', 'noted', 'noted', 'role-added', 'noted'].map(
+        (kind, index) => [index + 1, kind],
+      ),
+    )
+  })
+
   it('copies an empty database', { skip }, async (t) => {
     const { cli, target } = await prepare(t)
-    assert.equal((await copied(cli, target)).rows, 9)
+    assert.equal((await copied(cli, target)).rows, 15)
     const [principal] = await target.query("select nextval(pg_get_serial_sequence('principals', 'id')) as id")
     assert.deepEqual(principal, { id: 1 })
   })
@@ -141,7 +176,7 @@ describe('the tally of copied orders', { skip, concurrency: 4 }, () => {
     fillSource(cli)
     await migrateTarget(target)
     await target.query(`insert into orders values
-      (gen_random_uuid(), 'a', 'a', 5, 1, 0, null, null, null, null, null, 1)`)
+      (gen_random_uuid(), 'a', 'a', 5, 1, 0, null, null, null, null, null, 1, null, 1, 1, 1, 1)`)
     await target.query('delete from orders')
     assert.deepEqual((await copied(cli, target)).leftBehind, [])
   })

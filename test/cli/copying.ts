@@ -3,11 +3,15 @@ import type { TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type Sqlite from 'better-sqlite3'
 import pg from 'pg'
+import { hashOf, zeroHash } from '../../server/audit/chain.ts'
+import { eventRow } from '../../server/audit/event.ts'
+import { lineOf } from '../../server/audit/seal.ts'
 import type { CopyReport } from '../../server/db/copy/copy.ts'
 import { migrateDatabase } from '../../server/db/open.ts'
 import { type Database, type DerivedTable, sqliteRowNumber } from '../../server/db/tables.ts'
+import { newSalt } from '../../server/ids.ts'
 import { createTestDatabase, testEngine } from '../support/database.ts'
-import { orderIdAt } from '../support/orders.ts'
+import { orderIdAt, stamp } from '../support/orders.ts'
 import { type CommandLine, commandLine } from './command-line.ts'
 
 export const skip = testEngine === 'sqlite' ? 'copies to PostgreSQL: set TEST_DATABASE_URL' : false
@@ -19,7 +23,7 @@ export const filledRows: Record<Exclude<keyof Database, DerivedTable>, number> =
   users: 1,
   client_secrets: 1,
   roles: 4,
-  role_permissions: 11,
+  role_permissions: 10,
   principal_roles: 2,
   sessions: 1,
   session_ids: 2,
@@ -28,9 +32,9 @@ export const filledRows: Record<Exclude<keyof Database, DerivedTable>, number> =
   known_addresses: 1,
   idempotency_keys: 3,
   approval_policy: 1,
-  order_approvals: 0,
-  unsealed_events: 0,
-  events: 0,
+  order_approvals: 1,
+  unsealed_events: 2,
+  events: 4,
   log_head: 1,
 }
 export const tableNames = Object.keys(filledRows).sort()
@@ -40,6 +44,7 @@ export const sumOfRows = Object.values(filledRows).reduce((sum, rows) => sum + r
 export const oddText = `"quoted" 'single' {a,b} \\N \\ NULL null $1 \n\r\t ﬁ ẞ é e\u0301 ‮ 🥪 \u{10ffff}`
 export const lastInstant = 8_640_000_000_000_000
 export const lastInstantOfOrders = 2 ** 45 - 1
+export const lastOrderId = orderIdAt(lastInstantOfOrders, 0)
 
 export interface Target {
   url: string
@@ -131,17 +136,52 @@ export function insertSource(database: Sqlite.Database): void {
     '',
     '',
     2_147_483_647,
+    ...[7, 5, 0, 0, 1],
   ]
   const plain = Array.from({ length: 4_500 }, (_, index) => plainOrder(index))
-  const oddId = orderIdAt(lastInstantOfOrders, 0)
-  insert('orders', [null, oddId, ...odd], ...plain)
+  insert('orders', [null, lastOrderId, ...odd], ...plain)
+  insert('order_approvals', [lastOrderId, 7])
+  insertLog(database)
+}
+
+/** Four sealed events, and two that wait for their place after them. */
+function insertLog(database: Sqlite.Database): void {
+  const order = {
+    subject: { kind: 'order', id: lastOrderId },
+    data: { customer: oddText, total: '0.5' },
+  } as const
+  const by = (name: string, byId: number | null) =>
+    stamp({ by: name, byId, timeZone: null, nowMilliseconds: lastInstantOfOrders })
+  const role = { kind: 'role-added', subject: { kind: 'role', id: oddText }, data: {} } as const
+  const rows = [
+    eventRow(by('Jo', 7), { ...order, kind: 'created', version: 1 }),
+    eventRow(by(oddText, 40), { ...order, kind: 'approval-given', version: 2 }),
+    eventRow(by('machine:root', null), role),
+    eventRow(by('Jo', 7), { ...order, kind: 'noted', version: 2, words: { text: oddText, salt: newSalt() } }),
+    eventRow(by('Jo', 7), { ...order, kind: 'noted', version: 2, words: { text: '\n', salt: newSalt() } }),
+    eventRow(by('machine:root', null), role),
+  ]
+  const insert = (table: keyof Database, row: object) =>
+    database
+      .prepare(`insert into ${table} (${Object.keys(row)}) values (${Object.keys(row).map(() => '?')})`)
+      .run(...Object.values(row))
+  let hash = zeroHash
+  for (const [index, row] of rows.entries()) {
+    if (index >= filledRows.events) {
+      insert('unsealed_events', { number: 2 ** 40 + index, ...row })
+      continue
+    }
+    hash = hashOf(hash, lineOf(row, index + 1))
+    insert('events', { sequence: index + 1, ...row, hash })
+  }
+  database.prepare('update log_head set size = ?, hash = ?').run(filledRows.events, hash)
 }
 
 /** Ids fall while totals rise, so that no order but that of the key will do. */
 export function plainOrder(index: number): unknown[] {
   const instant = 9_999 - index
   const id = orderIdAt(instant, 0)
-  const rest = [null, null, null, null, null, 1]
+  const rest = [null, null, null, null, null, 1, null, 1, 1, 1, 0]
   return [null, id, `Customer ${index}`, `customer ${index}`, index + 1, 0, instant, ...rest]
 }
 

@@ -38,7 +38,7 @@ export async function storedEvents(db: Kysely<Database>): Promise<LoggedEvent[]>
  */
 export async function assertLogKept(db: Kysely<Database>): Promise<void> {
   const events = await storedEvents(db)
-  await assertChained(db, events)
+  await assertChained(db)
   const ids = new Set(events.map(({ id }) => id))
   assert.equal(ids.size, events.length, 'an event is there twice')
   const byOrder = Map.groupBy(
@@ -65,9 +65,10 @@ export async function assertApprovalsKept(db: Kysely<Database>): Promise<void> {
   for (const { id, approvals_given: given } of orders) assert.equal(given, counts.get(id)?.length ?? 0, id)
 }
 
-async function assertChained(db: Kysely<Database>, events: LoggedEvent[]): Promise<void> {
+/** What is sealed fits together line by line, and the head is the last of it. */
+export async function assertChained(db: Kysely<Database>): Promise<void> {
   const head = await db.selectFrom('log_head').select(['size', 'hash']).executeTakeFirstOrThrow()
-  const report = await verifyLog(exported(events))
+  const report = await verifyLog(exported(await storedEvents(db)))
   assert.deepEqual(report, {
     head: { size: Number(head.size), hash: head.hash },
     fault: null,
