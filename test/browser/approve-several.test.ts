@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
+import { checkAccessibility } from '../support/browser/accessibility.ts'
 import {
   approvalsOf,
   customersOf,
@@ -12,8 +13,9 @@ import {
   storedOrder,
   visit,
 } from '../support/browser/orders.ts'
-import { openBrowser, type Person, sideBySide } from '../support/browser/person.ts'
+import { openBrowser, type Person, screenshot, sideBySide } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
+import { withRawDatabase } from '../support/database.ts'
 import { insertOrders, type OrderRow, storedState } from '../support/orders.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -224,6 +226,55 @@ describe('several approvals', sideBySide, () => {
     await bar(page).waitFor({ state: 'detached' })
     assert.deepEqual(await storedOrder(service, id), { status: 1, version: 2, modifiedBy: other.userName })
     assert.equal((await approvedOnce([rows[0], rows[2]].filter((one) => one !== undefined))).length, 2)
+  })
+
+  it('tell of each what became of it, whatever that is', async (t) => {
+    const { person, page, rows, names } = await atList(t, 'Plover', 7)
+    const ids = rows.map(({ id }) => id)
+    const admin = await service.session('admin')
+    const { body } = await admin.get('/v1/auth/me')
+    await choose(page, names)
+    await openWithKey(page, 7)
+    const other = await newUser(service, { roles: ['Admin'] })
+    const elsewhere = await signInElsewhere(service, other)
+    await withRawDatabase(service.databaseUrl, async (db) => {
+      const change = (id = '') => db.updateTable('orders').where('id', '=', id)
+      await change(ids[1]).set({ approvals_needed: 2 }).execute()
+      await change(ids[2]).set({ created_by_id: body.id, self_approval: 0 }).execute()
+      await change(ids[3]).set({ approvals_needed: 2 }).execute()
+      await change(ids[5]).set({ status: 3, version: 2, modified_by: 'operator' }).execute()
+      await db
+        .deleteFrom('orders')
+        .where('id', '=', ids[6] ?? '')
+        .execute()
+    })
+    await admin.patch(`/v1/orders/${ids[3]}/approve`)
+    await elsewhere.patch(`/v1/orders/${ids[4]}/reject`, { reason: 'Ordered twice.' })
+    for (const status of [403, 404, 409]) person.expectFault(new RegExp(` ${status} .*/approve\\)`))
+    await inDialog(page, 'Approve 7 orders').click()
+    await titled(page, '1 of 7 orders approved')
+    await dialog(page)
+      .getByText(
+        '1 is approved now, 1 has your approval and needs more, 1 was rejected meanwhile, ' +
+          '1 was withdrawn meanwhile, 1 needs somebody else because you created it, ' +
+          '1 had your approval already, 1 no longer exists.',
+      )
+      .waitFor()
+    assert.deepEqual(await results(page), [
+      'Plover 2 | 2.00 | Your approval is given, 1 more needed',
+      'Plover 3 | 3.00 | Not you: you created it',
+      'Plover 4 | 4.00 | You have approved it already, somebody else is needed',
+      `Plover 5 | 5.00 | Rejected by ${other.userName}, just now`,
+      'Plover 6 | 6.00 | Withdrawn by operator',
+      'Plover 7 | 7.00 | Not found',
+      'Plover 1 | 1.00 | Approved',
+    ])
+    await checkAccessibility(page)
+    await screenshot(page, 'approve-several-outcomes')
+    assert.equal(await inDialog(page, 'Try again').count(), 0)
+    await inDialog(page, 'Close').click()
+    // There is nothing left for this person to do with any of them.
+    await bar(page).waitFor({ state: 'detached' })
   })
 
   it('are told to the end when the list has none of them any more', async (t) => {

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
+import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
 import { checkAccessibility, checkColours } from '../support/browser/accessibility.ts'
 import { openBrowser, type Person, screenshot, signIn } from '../support/browser/person.ts'
+import { withRawDatabase } from '../support/database.ts'
 import { type Service, startService } from '../support/service.ts'
 
 const browser = openBrowser()
@@ -39,6 +41,13 @@ async function createOrder(customer: string, total: number): Promise<{ id: strin
   const { status, body } = await operator.post('/v1/orders', { customer: name, total })
   assert.equal(status, 201)
   return { id: body.id, customer: name }
+}
+
+/** The policy of an order as it would be if another one had been there at its creation. */
+async function needsTwo(id: string): Promise<void> {
+  await withRawDatabase(service.databaseUrl, (db) =>
+    db.updateTable('orders').set({ approvals_needed: 2, self_approval: 0 }).where('id', '=', id).execute(),
+  )
 }
 
 async function approve(id: string): Promise<void> {
@@ -196,6 +205,88 @@ const adminViews: View[] = [
       await approve(id)
       await page.getByRole('alertdialog').getByRole('button', { name: 'Approve', exact: true }).click()
       await page.getByRole('alertdialog', { name: 'This order is already approved' }).waitFor()
+    },
+  },
+  {
+    name: 'reject-one',
+    async reach(person) {
+      const { page } = person
+      await openPendingOrder(person, 'Kestrel Freight')
+      await page.getByRole('button', { name: 'Reject …' }).click()
+      await page.getByRole('alertdialog', { name: 'Reject this order?' }).waitFor()
+      await page.getByRole('button', { name: 'Reject', exact: true }).click()
+      await page.getByText('Write why.').first().waitFor()
+    },
+  },
+  {
+    name: 'order-rejected',
+    async reach({ page }) {
+      await page
+        .getByLabel('Reason')
+        .fill('The total differs from the offer:\n1,284.50 is what they were told.')
+      await page.getByRole('button', { name: 'Reject', exact: true }).click()
+      await page.getByText(/^Rejected by/).waitFor()
+      await page.getByText('they were told').waitFor()
+    },
+  },
+  {
+    name: 'order-one-of-two',
+    async reach({ page }) {
+      const order = await createOrder('Alder & Finch', 125_000)
+      await needsTwo(order.id)
+      await approve(order.id)
+      await page.goto(`/orders/${order.id}`)
+      await page.getByText('Needs one more, not you: you have approved it already.').waitFor()
+      await page.getByText(/^Approval given by/).waitFor()
+    },
+  },
+  {
+    name: 'approve-other-approval',
+    async reach(person) {
+      const { page, expectFault } = person
+      expectFault(/ 412 .*\/approve\b/)
+      const id = await openPendingOrder(person, 'Quayside Tea')
+      await needsTwo(id)
+      await page.getByRole('button', { name: 'Approve' }).click()
+      const user = await newUser(service, { roles: ['Admin'] })
+      await (await signInElsewhere(service, user)).patch(`/v1/orders/${id}/approve`)
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Approve', exact: true }).click()
+      await page.getByRole('alertdialog', { name: 'This order has another approval' }).waitFor()
+    },
+  },
+  {
+    name: 'order-with-a-long-life',
+    async reach({ page }) {
+      const order = await createOrder('Winterfeld & Söhne', 48_250)
+      await needsTwo(order.id)
+      const operator = await service.bearer('operator')
+      const notes = ['Called the customer.\n\nThey confirm the total.', 'اتصلت بالعميل', 'x'.repeat(400)]
+      for (const text of notes) await operator.post(`/v1/orders/${order.id}/notes`, { text })
+      const user = await newUser(service, { roles: ['Admin'] })
+      await (await signInElsewhere(service, user)).patch(`/v1/orders/${order.id}/approve`)
+      await approve(order.id)
+      await service.db.write('sealEvents', { limit: 1_000 })
+      await page.goto(`/orders/${order.id}`)
+      await page.getByText('2 of 2').waitFor()
+      await page.getByText(/^Approved by admin/).waitFor()
+      await page.getByRole('button', { name: 'Add a note' }).click()
+      await page.getByRole('textbox', { name: 'Note' }).fill('One more thing')
+    },
+  },
+  {
+    name: 'receipt',
+    async reach({ page }) {
+      await page.getByRole('link', { name: 'Receipt' }).click()
+      await page.getByRole('article', { name: 'Receipt' }).waitFor()
+    },
+  },
+  {
+    name: 'receipt-not-approved',
+    async reach({ page, expectFault }) {
+      expectFault(/ 409 .*\/receipt\b/)
+      const { id } = await createOrder('Harbour Light', 12)
+      await page.goto(`/orders/${id}/receipt`)
+      await heading(page, 'There is no receipt').waitFor()
     },
   },
   {

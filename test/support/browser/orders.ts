@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { type OrderRow, orderRow } from '../orders.ts'
 import type { Service } from '../service.ts'
-import { type Person, signIn } from './person.ts'
+import { type Account, type Person, signIn } from './person.ts'
 import { patienceMilliseconds } from './watch.ts'
 
 /** Waits until the check passes; what it threw last is thrown when it does not in time. */
@@ -20,11 +20,7 @@ export async function eventually(check: () => Promise<void> | void): Promise<voi
 }
 
 /** Signs in and opens the address; the heading of the view is there, its orders may be on their way. */
-export async function visit(
-  person: Person,
-  account: Parameters<typeof signIn>[1],
-  path: string,
-): Promise<Page> {
+export async function visit(person: Person, account: Account, path: string): Promise<Page> {
   await signIn(person, account)
   await person.page.goto(path)
   await person.page.getByRole('heading', { level: 1 }).waitFor()

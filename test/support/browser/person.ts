@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, type TestContext } from 'node:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { TestUser } from '../accounts.ts'
 import { Client } from '../client.ts'
 import { passwordOf } from '../service.ts'
 import { launchChromium } from './chromium.ts'
@@ -121,9 +122,12 @@ async function leave(context: BrowserContext, network: Network): Promise<void> {
   await network.close()
 }
 
-/** Gives the person the session of a demo account, as if they had signed in before the next page is loaded. */
-export async function signIn(person: Person, account: 'admin' | 'operator' | 'viewer'): Promise<void> {
-  const answer = await new Client(person.baseUrl).post('/v1/auth/session', passwordOf(account))
+export type Account = 'admin' | 'operator' | 'viewer' | Pick<TestUser, 'credentials'>
+
+/** Gives the person a session of the account, as if they had signed in before the next page is loaded. */
+export async function signIn(person: Person, account: Account): Promise<void> {
+  const credentials = typeof account === 'string' ? passwordOf(account) : account.credentials
+  const answer = await new Client(person.baseUrl).post('/v1/auth/session', credentials)
   assert.equal(answer.status, 200, answer.text)
   const { page, origin } = person
   const session = await page.context().newCDPSession(page)

@@ -21,7 +21,10 @@ export function WordsField(props: WordsFieldProps) {
   const { id, label, text, hint, fault, field, hasFocus } = props
   const left = lettersLeft(text)
   useEffect(() => {
-    if (hasFocus) field.current?.focus()
+    if (!hasFocus) return
+    field.current?.focus()
+    // Behind what was written before.
+    field.current?.setSelectionRange(-1, -1)
   }, [hasFocus, field])
   return (
     <div className="field words-field">

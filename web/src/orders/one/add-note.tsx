@@ -50,7 +50,6 @@ function NoteForm({ id, written, onWrite, onClose }: FormProps) {
   function submit(event: FormEvent) {
     event.preventDefault()
     setChecked(true)
-    if (sending.isPending) return
     if (reading.ok) sending.send(reading.text)
     else field.current?.focus()
   }
@@ -87,9 +86,11 @@ function NoteFailure({ failure }: { failure: unknown }) {
   return <Note kind="warning" title={title} lines={[detail, safe]} />
 }
 
-/** Every try of one text has one key, whatever happened in between: it is added once. */
+/** One at a time. Every try of one text has one key, whatever happened in between: it is added once. */
 function useSending(id: string, onAdded: () => void) {
   const keys = useRef(new Map<string, string>())
+  // Known at once, unlike state: the second press of a double click arrives before the next rendering.
+  const isUnderWay = useRef(false)
   const { mutate, ...state } = useMutation({
     mutationFn: (text: string) => {
       const idempotencyKey = keys.current.get(text) ?? newIdempotencyKey()
@@ -98,11 +99,19 @@ function useSending(id: string, onAdded: () => void) {
     },
     retry: (_tries, failure) => isPassing(failure),
     retryDelay: retryDelayMilliseconds,
+    onSettled: () => {
+      isUnderWay.current = false
+    },
     async onSuccess() {
       announce('Note added')
       onAdded()
       await ordersChanged()
     },
   })
-  return { ...state, send: mutate }
+  function send(text: string) {
+    if (isUnderWay.current) return
+    isUnderWay.current = true
+    mutate(text)
+  }
+  return { ...state, send }
 }

@@ -1,0 +1,332 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import type { Page } from 'playwright-core'
+import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
+import { checkAccessibility } from '../support/browser/accessibility.ts'
+import { heading, waitForAddress } from '../support/browser/journeys.ts'
+import { focuses, storedOrder, visit } from '../support/browser/orders.ts'
+import { openBrowser, type Person, sideBySide } from '../support/browser/person.ts'
+import { brokenConnection } from '../support/browser/watch.ts'
+import type { Client } from '../support/client.ts'
+import { withRawDatabase } from '../support/database.ts'
+import { createdId } from '../support/orders.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const browser = openBrowser()
+let service: Service
+before(async () => {
+  service = await startService({ clockRuns: true })
+})
+after(() => service.close())
+
+type DemoUser = 'admin' | 'operator' | 'viewer'
+
+interface Given {
+  /** Who created it. */
+  creator?: DemoUser
+  /** Who looks at it. */
+  viewer?: DemoUser
+  approvals?: number
+  /** Whether its creator may be one of those who approve it. */
+  selfApproval?: boolean
+}
+
+/** Somebody at the view of a pending order that only this test knows. */
+async function atOrder(
+  t: TestContext,
+  { creator = 'operator', viewer = 'admin', approvals = 1, selfApproval = true }: Given = {},
+): Promise<{ person: Person; page: Page; id: string }> {
+  const id = await createdId(await service.bearer(creator), { customer: 'Acme & Sons', total: 1234.5 })
+  await stampPolicy(id, approvals, selfApproval)
+  const person = await browser.person(t, { service })
+  const page = await visit(person, viewer, `/orders/${id}`)
+  await event(page, 'Created by').waitFor()
+  return { person, page, id }
+}
+
+/** As a policy would have at its creation. */
+async function stampPolicy(id: string, approvals: number, selfApproval: boolean): Promise<void> {
+  await withRawDatabase(service.databaseUrl, (db) =>
+    db
+      .updateTable('orders')
+      .set({ approvals_needed: approvals, self_approval: selfApproval ? 1 : 0 })
+      .where('id', '=', id)
+      .execute(),
+  )
+}
+
+/** Another approver, signed in somewhere else. */
+async function colleague(): Promise<{ userName: string; caller: Client }> {
+  const user = await newUser(service, { roles: ['Admin'] })
+  return { userName: user.userName, caller: await signInElsewhere(service, user) }
+}
+
+const event = (page: Page, words: string) => page.getByRole('listitem').filter({ hasText: words })
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+const approve = (page: Page) => page.getByRole('button', { name: /^Approve/ })
+const dialog = (page: Page) => page.getByRole('alertdialog')
+const inDialog = (page: Page, name: string) => dialog(page).getByRole('button', { name, exact: true })
+const closed = (page: Page) => dialog(page).waitFor({ state: 'detached' })
+const titled = (page: Page, title: string) => dialog(page).getByRole('heading', { name: title }).waitFor()
+const status = (page: Page, name: string) => page.locator('.order-title').getByText(name, { exact: true })
+const announced = (page: Page, words: RegExp) => page.getByRole('status').getByText(words).waitFor()
+
+describe('a rejection', sideBySide, () => {
+  it('asks for a reason, which stands in the history as it was written', async (t) => {
+    const { page, id } = await atOrder(t)
+    await button(page, 'Reject …').click()
+    await titled(page, 'Reject this order?')
+    await focuses(page, 'Reason')
+    await inDialog(page, 'Reject').click()
+    await dialog(page).getByText('Write why.').first().waitFor()
+    await focuses(page, 'Reason')
+    await checkAccessibility(page)
+    assert.equal((await storedOrder(service, id)).status, 0)
+    const reason = 'Not the total of the offer:\n\n1,234.50 <b>instead</b> of 1,243.50. عرض'
+    await dialog(page).getByLabel('Reason').fill(reason)
+    await inDialog(page, 'Reject').click()
+    await closed(page)
+    await announced(page, /^Order for \u2068Acme & Sons\u2069, .* rejected$/)
+    await status(page, 'Rejected').waitFor()
+    await focuses(page, 'Order for Acme & Sons')
+    await event(page, 'Rejected by admin').waitFor()
+    assert.deepEqual(await event(page, 'Rejected by admin').locator('blockquote').allInnerTexts(), [reason])
+    assert.equal(await approve(page).count(), 0)
+    assert.equal(await button(page, 'Reject …').count(), 0)
+    assert.deepEqual(await storedOrder(service, id), { status: 2, version: 2, modifiedBy: 'admin' })
+  })
+
+  it('is told of one that somebody else was faster with, and who reads it afterwards sees why', async (t) => {
+    const { person, page, id } = await atOrder(t)
+    const other = await colleague()
+    await approve(page).click()
+    await titled(page, 'Approve this order?')
+    await other.caller.patch(`/v1/orders/${id}/reject`, { reason: 'Ordered twice.' })
+    person.expectFault(/ 412 .*\/approve\)/)
+    await inDialog(page, 'Approve').click()
+    await titled(page, 'This order is already rejected')
+    await dialog(page).getByText(`${other.userName} rejected it while you were looking at it.`).waitFor()
+    await inDialog(page, 'Close').click()
+    await status(page, 'Rejected').waitFor()
+    await event(page, 'Ordered twice.').waitFor()
+  })
+
+  it('keeps what was written when the dialog is closed, and by keyboard alone', async (t) => {
+    const { page, id } = await atOrder(t)
+    await button(page, 'Reject …').press('Enter')
+    await focuses(page, 'Reason')
+    await page.keyboard.type('Too late')
+    await page.keyboard.press('Escape')
+    await closed(page)
+    await focuses(page, 'Reject …')
+    await page.keyboard.press('Enter')
+    await focuses(page, 'Reason')
+    await page.keyboard.type(' for this year.')
+    for (const name of ['Cancel', 'Reject']) {
+      await page.keyboard.press('Tab')
+      await focuses(page, name)
+    }
+    await page.keyboard.press('Enter')
+    await closed(page)
+    await event(page, 'Too late for this year.').waitFor()
+    assert.equal((await storedOrder(service, id)).status, 2)
+  })
+
+  it('whose answer is lost is sent again under the same key, and is one', async (t) => {
+    const { person, page, id } = await atOrder(t)
+    const keys: (string | undefined)[] = []
+    page.on('request', (request) => {
+      if (request.method() === 'PATCH') keys.push(request.headers()['idempotency-key'])
+    })
+    await button(page, 'Reject …').click()
+    await dialog(page).getByLabel('Reason').fill('No.')
+    person.expectFault(brokenConnection)
+    await person.network('stopped')
+    await inDialog(page, 'Reject').click()
+    await dialog(page).getByText('The service is not responding').waitFor()
+    await person.network('normal')
+    await closed(page)
+    await status(page, 'Rejected').waitFor()
+    assert.ok(keys.length >= 2)
+    assert.equal(new Set(keys).size, 1)
+    assert.deepEqual(await storedOrder(service, id), { status: 2, version: 2, modifiedBy: 'admin' })
+  })
+})
+
+describe('a withdrawal', sideBySide, () => {
+  it('is for who created the order, with a reason or without', async (t) => {
+    const { page, id } = await atOrder(t, { viewer: 'operator' })
+    assert.equal(await button(page, 'Reject …').count(), 0)
+    await button(page, 'Withdraw …').click()
+    await titled(page, 'Withdraw this order?')
+    await focuses(page, 'Reason (optional)')
+    await inDialog(page, 'Withdraw').click()
+    await closed(page)
+    await status(page, 'Withdrawn').waitFor()
+    await event(page, 'Withdrawn by operator').waitFor()
+    assert.equal(await button(page, 'Withdraw …').count(), 0)
+    assert.deepEqual(await storedOrder(service, id), { status: 3, version: 2, modifiedBy: 'operator' })
+  })
+
+  it('is offered to nobody else', async (t) => {
+    const { page } = await atOrder(t, { creator: 'operator', viewer: 'admin' })
+    await button(page, 'Reject …').waitFor()
+    assert.equal(await button(page, 'Withdraw …').count(), 0)
+  })
+})
+
+describe('a note', sideBySide, () => {
+  it('is added in any state, once, with its line breaks', async (t) => {
+    const { page, id } = await atOrder(t, { viewer: 'operator' })
+    await (await colleague()).caller.patch(`/v1/orders/${id}/approve`)
+    await page.reload()
+    await status(page, 'Approved').waitFor()
+    await button(page, 'Add a note').click()
+    await focuses(page, 'Note')
+    await button(page, 'Add note').click()
+    await page.getByText('Write a note.').first().waitFor()
+    await page.getByLabel('Note', { exact: true }).last().fill('Called them.\nThey agree.')
+    await checkAccessibility(page)
+    await button(page, 'Add note').dblclick()
+    await event(page, 'Note by operator').waitFor()
+    await announced(page, /^Note added$/)
+    assert.deepEqual(await event(page, 'Note by operator').locator('blockquote').allInnerTexts(), [
+      'Called them.\nThey agree.',
+    ])
+    await page.reload()
+    await event(page, 'Created by').waitFor()
+    assert.equal(await event(page, 'Note by operator').count(), 1)
+    assert.equal((await storedOrder(service, id)).version, 2)
+  })
+
+  it('is not lost on the way to another view and back', async (t) => {
+    const { page } = await atOrder(t)
+    await button(page, 'Add a note').click()
+    await page.getByRole('textbox', { name: 'Note' }).fill('Half a thought')
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await heading(page, /^Good /).waitFor()
+    await page.goBack()
+    await page.getByRole('textbox', { name: 'Note' }).waitFor()
+    assert.equal(await page.getByRole('textbox', { name: 'Note' }).inputValue(), 'Half a thought')
+  })
+
+  it('is not for who may only look', async (t) => {
+    const { page } = await atOrder(t, { viewer: 'viewer' })
+    for (const name of ['Add a note', 'Reject …', 'Withdraw …', 'New order like this one']) {
+      assert.equal(await button(page, name).count(), 0, name)
+    }
+  })
+})
+
+describe('an order that needs two', sideBySide, () => {
+  it('is approved by two persons, each of whom sees how many are missing', async (t) => {
+    const { page, id } = await atOrder(t, { approvals: 2 })
+    await page.getByText('0 of 2').waitFor()
+    await page.getByText('Needs 2 more, which may be yours.').waitFor()
+    await approve(page).click()
+    await dialog(page).getByText('It then needs one more approval by somebody else.').waitFor()
+    await inDialog(page, 'Approve').click()
+    await closed(page)
+    await announced(page, /: your approval is given, 1 more needed$/)
+    await page.getByText('1 of 2').waitFor()
+    await page.getByText('Needs one more, not you: you have approved it already.').waitFor()
+    await status(page, 'Pending').waitFor()
+    await event(page, 'Approval given by admin').waitFor()
+    assert.equal(await approve(page).count(), 0)
+    await page.keyboard.press('a')
+    assert.equal(await dialog(page).count(), 0)
+    await checkAccessibility(page)
+
+    const second = await newUser(service, { roles: ['Admin'] })
+    const other = await browser.person(t, { service })
+    const page2 = await visit(other, second, `/orders/${id}`)
+    await page2.getByText('Needs one more, which may be yours.').waitFor()
+    await approve(page2).click()
+    await inDialog(page2, 'Approve').click()
+    await closed(page2)
+    await announced(page2, / approved$/)
+    await status(page2, 'Approved').waitFor()
+    await page2.getByText('2 of 2').waitFor()
+    await event(page2, `Approved by ${second.userName}`).waitFor()
+    assert.deepEqual(await storedOrder(service, id), { status: 1, version: 3, modifiedBy: second.userName })
+  })
+
+  it('that somebody else approves meanwhile is asked about anew, and then approved', async (t) => {
+    const { person, page, id } = await atOrder(t, { approvals: 2 })
+    const other = await colleague()
+    await approve(page).click()
+    await titled(page, 'Approve this order?')
+    await other.caller.patch(`/v1/orders/${id}/approve`)
+    person.expectFault(/ 412 .*\/approve\)/)
+    await inDialog(page, 'Approve').click()
+    await titled(page, 'This order has another approval')
+    await dialog(page).getByText(`${other.userName} approved it while you were looking at it.`).waitFor()
+    await inDialog(page, 'Approve').click()
+    await closed(page)
+    await status(page, 'Approved').waitFor()
+    assert.deepEqual(await storedOrder(service, id), { status: 1, version: 3, modifiedBy: 'admin' })
+  })
+
+  it('is not offered to who created it where the policy says so, in words', async (t) => {
+    const { page } = await atOrder(t, { creator: 'admin', approvals: 1, selfApproval: false })
+    await page.getByText('Needs one, not you: you created it.').waitFor()
+    assert.equal(await approve(page).count(), 0)
+    await button(page, 'Reject …').waitFor()
+    await button(page, 'Withdraw …').waitFor()
+  })
+
+  it('says that a role is missing', async (t) => {
+    const { page } = await atOrder(t, { viewer: 'viewer' })
+    await page.getByText('Needs one, not you: your role does not include approving orders.').waitFor()
+  })
+})
+
+describe('the history', sideBySide, () => {
+  it('has each event with its place in the log, once that is known', async (t) => {
+    const { page, id } = await atOrder(t)
+    const admin = await service.bearer('admin')
+    await service.db.write('sealEvents', { limit: 1_000 })
+    await admin.post(`/v1/orders/${id}/notes`, { text: 'Later.' })
+    await page.reload()
+    await event(page, 'Note by admin').getByText('not sealed yet').waitFor()
+    await service.db.write('sealEvents', { limit: 1_000 })
+    // It comes by itself.
+    await event(page, 'Note by admin').getByText('not sealed yet').waitFor({ state: 'detached' })
+    const { items } = (await admin.get(`/v1/orders/${id}/history`)).body
+    for (const [index, words] of ['Created by operator', 'Note by admin'].entries()) {
+      const place = event(page, words).locator('[title*="SHA-256"]')
+      assert.match((await place.getAttribute('title')) ?? '', new RegExp(items[index].hash))
+      const number = items[index].sequence.toLocaleString('en-US')
+      assert.match((await place.textContent()) ?? '', new RegExp(`${number}$`))
+    }
+  })
+
+  it('goes on where it is longer than a page', async (t) => {
+    const { page, id } = await atOrder(t)
+    const operator = await service.bearer('operator')
+    for (let number = 1; number <= 101; number += 1) {
+      await operator.post(`/v1/orders/${id}/notes`, { text: `Note number ${number}.` })
+    }
+    await page.reload()
+    await event(page, 'Note number 99.').waitFor()
+    assert.equal(await event(page, 'Note number 100.').count(), 0)
+    await button(page, 'Show more').click()
+    await event(page, 'Note number 101.').waitFor()
+    assert.equal(await button(page, 'Show more').count(), 0)
+  })
+})
+
+describe('a new order like another', sideBySide, () => {
+  it('begins with its customer and total, and leaves the other as it is', async (t) => {
+    const { person, page, id } = await atOrder(t)
+    await button(page, 'New order like this one').click()
+    await waitForAddress(person, '/orders/new')
+    assert.equal(await page.getByLabel('Customer').inputValue(), 'Acme & Sons')
+    assert.equal(await page.getByLabel('Total').inputValue(), '1,234.50')
+    await page.getByLabel('Total').fill('1,243.50')
+    await page.getByRole('button', { name: 'Create order' }).click()
+    await event(page, 'Created by admin').waitFor()
+    await page.getByText('1,243.50', { exact: true }).waitFor()
+    assert.deepEqual(await storedOrder(service, id), { status: 0, version: 1, modifiedBy: null })
+  })
+})
