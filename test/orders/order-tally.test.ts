@@ -65,7 +65,13 @@ describe('the tally of orders', () => {
         return
       }
       const these = sql<boolean>`cast(id as text) like ${`%${taken.some}`}`
-      const update = (set: Partial<OrderRow>) => trx.updateTable('orders').set(set).where(these).execute()
+      // An approved order has the one approval that each of these needs.
+      const update = ({ status, ...set }: Partial<OrderRow>) =>
+        trx
+          .updateTable('orders')
+          .set(status === undefined ? set : { ...set, status, approvals_given: status === 1 ? 1 : 0 })
+          .where(these)
+          .execute()
       if (taken.kind === 'status') await update({ status: taken.status })
       else if (taken.kind === 'total') await update({ total_e4: taken.total_e4 })
       else if (taken.kind === 'rewrite') await update({ status: taken.status, total_e4: taken.total_e4 })

@@ -17,7 +17,7 @@ export function orderIdAt(milliseconds: number, number: number): string {
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 13)}${digits.slice(14)}-8000-000000000000`
 }
 
-/** A pending order of 1.00 with an id of its own. */
+/** A pending order of 1.00 with an id of its own; if it is approved, by the one who is needed. */
 export function orderRow(given: Partial<OrderRow> = {}): OrderRow {
   const customer = given.customer ?? 'Acme'
   const created_at = given.created_at ?? (given.id ? instantOfId(given.id) : Date.UTC(2026, 0, 1))
@@ -34,7 +34,7 @@ export function orderRow(given: Partial<OrderRow> = {}): OrderRow {
     approvals_needed: 1,
     self_approval: 1,
     service_approval: 1,
-    approvals_given: 0,
+    approvals_given: given.status === 1 ? 1 : 0,
     updated_at: null,
     updated_at_time_zone: null,
     modified_by: null,

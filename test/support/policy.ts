@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { listEvents } from '../../server/audit/events.ts'
-import type { Client } from './client.ts'
+import { newUser, type TestUser, tokenPair } from './accounts.ts'
+import type { Answer, Client } from './client.ts'
 import type { Service } from './service.ts'
 
 interface Row {
@@ -38,5 +39,45 @@ export async function storedPolicy(service: Service) {
     rows: await read.selectFrom('approval_policy').selectAll().orderBy('from_e4').execute(),
     events: await policyEvents(service),
     keys: await read.selectFrom('idempotency_keys').selectAll().orderBy('key').execute(),
+  }
+}
+
+/** A user who may do everything, as a caller: a colleague of `admin`. */
+export async function newApprover(service: Service): Promise<{ user: TestUser; caller: Client }> {
+  const user = await newUser(service, { roles: ['Admin'] })
+  return { user, caller: service.client().withBearer((await tokenPair(service, user)).accessToken) }
+}
+
+/** One after the other: so many sign-ins at once wait longer for their hashes than a busy machine has time. */
+export async function newApprovers(service: Service, count: number) {
+  const people: Awaited<ReturnType<typeof newApprover>>[] = []
+  while (people.length < count) people.push(await newApprover(service))
+  return people
+}
+
+export function approve(caller: Client, id: string, headers: Record<string, string> = {}): Promise<Answer> {
+  return caller.patch(`/v1/orders/${id}/approve`, undefined, headers)
+}
+
+/** What is stored of an order's approvals: state, counter, who, and what was recorded. */
+export async function approvalState({ db }: Service, id: string) {
+  const order = await db.read
+    .selectFrom('orders')
+    .select(['status', 'version', 'approvals_needed', 'approvals_given'])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow()
+  const approvers = await db.read
+    .selectFrom('order_approvals')
+    .select('approver_id')
+    .where('order_id', '=', id)
+    .orderBy('approver_id')
+    .execute()
+  const page = { direction: 'asc', offset: 0, limit: 1_000 } as const
+  const { events } = await listEvents(db.read, { kind: 'order', id }, page)
+  const approvals = events.filter(({ kind }) => kind === 'approval-given' || kind === 'approved')
+  return {
+    ...order,
+    approvers: approvers.map(({ approver_id: approver }) => approver),
+    events: approvals.map(({ kind, version, by_id }) => ({ kind, version, by_id })),
   }
 }

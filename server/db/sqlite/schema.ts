@@ -32,7 +32,8 @@ const initial = [
      approvals_needed integer not null check (approvals_needed between 1 and 5),
      self_approval integer not null check (self_approval in (0, 1)),
      service_approval integer not null check (service_approval in (0, 1)),
-     approvals_given integer not null check (approvals_given between 0 and approvals_needed)
+     approvals_given integer not null check (approvals_given between 0 and approvals_needed),
+     check (status <> 1 or approvals_given = approvals_needed)
    ) strict`,
 
   // For each sort an index, with the id that breaks ties. The order of ids is the order of creation (ADR 21).

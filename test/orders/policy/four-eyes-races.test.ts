@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import type { Answer, Client } from '../../support/client.ts'
+import { createdId } from '../../support/orders.ts'
+import { approvalState, approve, newApprovers, policyRow, putPolicy } from '../../support/policy.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { type Service, startService } from '../../support/service.ts'
+
+/** All under way before the first of them is answered. */
+describe('approvals of one order at once', () => {
+  let service: Service
+  let admin: Client
+  let operator: Client
+  let people: Awaited<ReturnType<typeof newApprovers>>
+  before(async () => {
+    service = await startService()
+    admin = await service.bearer('admin')
+    operator = await service.bearer('operator')
+    people = await newApprovers(service, 50)
+  })
+  after(() => service.close())
+
+  async function orderNeeding(approvals: number, creator = operator): Promise<string> {
+    await putPolicy(admin, [policyRow({ approvals, selfApproval: false })])
+    return createdId(creator)
+  }
+
+  /** One approval by each of the callers. */
+  const atOnce = (
+    callers: Client[],
+    id: string,
+    headers: (index: number) => Record<string, string> = () => ({}),
+  ) => Promise.all(callers.map((caller, index) => approve(caller, id, headers(index))))
+  const callers = (count: number) => people.slice(0, count).map(({ caller }) => caller)
+  const given = (answers: Answer[]) => answers.filter(({ status }) => status === 204)
+  const refused = (answers: Answer[]) => answers.filter(({ status }) => status !== 204)
+
+  /** Counter, rows, events and versions say the same: so many approvals, each of somebody else. */
+  async function assertGiven(id: string, count: number) {
+    const { status, version, approvals_needed: needed, ...state } = await approvalState(service, id)
+    assert.deepEqual([state.approvals_given, version, status], [count, count + 1, count === needed ? 1 : 0])
+    assert.equal(new Set(state.approvers).size, count)
+    assert.deepEqual(
+      state.events.map((event) => [event.kind, event.version]),
+      Array.from({ length: count }, (_, index) => [
+        index + 1 === needed ? 'approved' : 'approval-given',
+        index + 2,
+      ]),
+    )
+    assert.deepEqual(state.events.map(({ by_id }) => Number(by_id)).toSorted(compare), state.approvers)
+    const { body } = await admin.get(`/v1/orders/${id}/approvals`)
+    assert.deepEqual([body.required, body.given.length], [needed, count])
+  }
+  const compare = (one: number, other: number) => one - other
+
+  for (const needed of [1, 2, 3, 5]) {
+    it(`of 50 people exactly ${needed} give one where ${needed} are needed, and the others are told it is done`, async () => {
+      const id = await orderNeeding(needed)
+      const answers = await atOnce(callers(50), id)
+      assert.equal(given(answers).length, needed)
+      for (const answer of refused(answers)) assertProblem(answer, 409, 'order-not-pending')
+      const tags = given(answers).map(({ headers }) => headers.get('etag'))
+      assert.deepEqual(
+        tags.toSorted(),
+        Array.from({ length: needed }, (_, index) => `"${index + 2}"`),
+      )
+      await assertGiven(id, needed)
+    })
+  }
+
+  it('of one person 50 times count once, whether more are needed or not', async () => {
+    for (const [needed, code] of [
+      [3, 'already-approved-by-you'],
+      [1, 'order-not-pending'],
+    ] as const) {
+      const id = await orderNeeding(needed)
+      const answers = await atOnce(Array(50).fill(people[0]?.caller), id)
+      assert.equal(given(answers).length, 1)
+      for (const answer of refused(answers)) assertProblem(answer, 409, code)
+      await assertGiven(id, 1)
+    }
+  })
+
+  it('of four people, 50 in all, are four, and five are needed', async () => {
+    const id = await orderNeeding(5)
+    const answers = await atOnce(
+      Array.from({ length: 50 }, (_, index) => people[index % 4]?.caller ?? admin),
+      id,
+    )
+    assert.equal(given(answers).length, 4)
+    for (const answer of refused(answers)) assertProblem(answer, 409, 'already-approved-by-you')
+    await assertGiven(id, 4)
+  })
+
+  it('never count that of who created the order', async () => {
+    const [creator, ...others] = callers(20)
+    const id = await orderNeeding(5, creator)
+    const mixed = others.slice(0, 5).flatMap((other) => [creator ?? admin, other, creator ?? admin])
+    const answers = await atOnce(mixed, id)
+    assert.equal(given(answers).length, 5)
+    assert.ok(answers.every(({ status }, index) => status !== 204 || mixed[index] !== creator))
+    await assertGiven(id, 5)
+  })
+
+  it('with If-Match of one version are one, and 49 learn the new version', async () => {
+    const id = await orderNeeding(3)
+    const answers = await atOnce(callers(50), id, () => ({ 'if-match': '"1"' }))
+    assert.equal(given(answers).length, 1)
+    for (const answer of refused(answers)) {
+      assertProblem(answer, 412, 'precondition-failed')
+      assert.equal(answer.headers.get('etag'), '"2"')
+    }
+    await assertGiven(id, 1)
+  })
+
+  it('with If-Match of any version are as many as are needed', async () => {
+    const id = await orderNeeding(3)
+    const answers = await atOnce(callers(50), id, () => ({ 'if-match': '*' }))
+    assert.equal(given(answers).length, 3)
+    await assertGiven(id, 3)
+  })
+
+  it('with one key of one person are one approval, answered alike each time', async () => {
+    const id = await orderNeeding(3)
+    const headers = { 'idempotency-key': randomUUID() }
+    const answers = await atOnce(Array(50).fill(people[0]?.caller), id, () => headers)
+    for (const answer of refused(answers)) assertProblem(answer, 409, 'idempotency-in-progress')
+    for (const answer of given(answers)) assert.equal(answer.headers.get('etag'), '"2"')
+    const fresh = given(answers).filter((answer) => !answer.headers.has('idempotency-replayed'))
+    assert.equal(fresh.length, 1)
+    await assertGiven(id, 1)
+  })
+
+  it('with one key of 50 people are as many as are needed: a key is its caller’s own', async () => {
+    const id = await orderNeeding(3)
+    const headers = { 'idempotency-key': randomUUID() }
+    const answers = await atOnce(callers(50), id, () => headers)
+    assert.equal(given(answers).length, 3)
+    for (const answer of refused(answers)) assertProblem(answer, 409, 'order-not-pending')
+    await assertGiven(id, 3)
+  })
+
+  it('of several orders do not get into each other’s way', async () => {
+    const ids = [await orderNeeding(2), await orderNeeding(2), await orderNeeding(2), await orderNeeding(2)]
+    const answers = await Promise.all(ids.map((id) => atOnce(callers(12), id)))
+    for (const [index, id] of ids.entries()) {
+      assert.equal(given(answers[index] ?? []).length, 2)
+      await assertGiven(id, 2)
+    }
+  })
+
+  it('beside a rejection end with it: the order is approved or rejected, and never both', async () => {
+    const ends: number[] = []
+    for (let round = 0; round < 6; round += 1) {
+      const id = await orderNeeding(2)
+      const reject = () => admin.patch(`/v1/orders/${id}/reject`, { reason: 'No.' })
+      const [rejection, approvals] = await Promise.all([reject(), atOnce(callers(6), id)])
+      const { status, events } = await approvalState(service, id)
+      ends.push(status)
+      const isRejected = rejection.status === 204
+      assert.equal(status, isRejected ? 2 : 1)
+      assert.equal(events.filter(({ kind }) => kind === 'approved').length, isRejected ? 0 : 1)
+      assert.equal(given(approvals).length, events.length)
+      assert.ok(given(approvals).length <= (isRejected ? 1 : 2))
+    }
+    assert.equal(ends.length, 6)
+  })
+})

@@ -1,0 +1,333 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { permissions } from '../../../server/auth/permissions.ts'
+import { hashOf, newClient, newUser, serviceToken, signIn, tokenPair } from '../../support/accounts.ts'
+import type { Client } from '../../support/client.ts'
+import { withRawDatabase } from '../../support/database.ts'
+import { createdId } from '../../support/orders.ts'
+import { approvalState, approve, newApprover, policyRow, putPolicy } from '../../support/policy.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { addRole } from '../../support/roles.ts'
+import { sampleId, tableOfRoutes } from '../../support/routes.ts'
+import { type Service, startService } from '../../support/service.ts'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+
+/** What other systems got wrong, each under its name. */
+describe('four eyes', () => {
+  let service: Service
+  let admin: Client
+  let operator: Client
+  before(async () => {
+    service = await startService()
+    admin = await service.bearer('admin')
+    operator = await service.bearer('operator')
+  })
+  after(() => service.close())
+
+  /** The id of an order that was created under this row. */
+  async function orderUnder(row: Parameters<typeof policyRow>[0], creator = operator): Promise<string> {
+    await putPolicy(admin, [policyRow(row)])
+    return createdId(creator)
+  }
+  const statusOf = async (id: string) => (await admin.get(`/v1/orders/${id}`)).body.status
+  const untouched = { status: 0, version: 1, approvals_given: 0, approvers: [], events: [] }
+  async function assertUntouched(id: string) {
+    const { approvals_needed: _, ...state } = await approvalState(service, id)
+    assert.deepEqual(state, untouched)
+  }
+
+  describe('a super-user who passes', () => {
+    it('whoever created the order is refused, with every permission and however the request is made', async () => {
+      const id = await orderUnder({ selfApproval: false }, admin)
+      const everything = await addRole(service, `Everything-${randomUUID().slice(0, 8)}`, permissions)
+      const { user, caller } = await newApprover(service)
+      const granted = await service.db.write('grantRoles', {
+        account: user.account,
+        roles: [everything, 'Operator'],
+        nowMilliseconds: service.now(),
+      })
+      assert.ok(!('refused' in granted))
+      const own = await createdId(caller)
+      const browser = await signIn(service, user)
+      const later = service.client().withBearer((await tokenPair(service, user)).accessToken)
+      const ways: [Client, string, Record<string, string>][] = [
+        [admin, id, {}],
+        [await service.session('admin'), id, {}],
+        [caller, own, {}],
+        [browser, own, {}],
+        [later, own, {}],
+        [later, own.toUpperCase(), {}],
+        [later, own, { 'if-match': '*' }],
+        [later, own, { 'if-match': '"1"' }],
+        [later, own, { 'idempotency-key': randomUUID() }],
+        [
+          later,
+          own,
+          { 'time-zone': 'Asia/Tokyo', 'x-http-method-override': 'PUT', 'x-forwarded-user': 'admin' },
+        ],
+      ]
+      for (const [who, order, headers] of ways) {
+        assertProblem(await approve(who, order, headers), 403, 'self-approval')
+      }
+      await assertUntouched(id)
+      await assertUntouched(own)
+    })
+
+    it('nobody approves twice, by session, bearer or a new sign-in', async () => {
+      const id = await orderUnder({ approvals: 2 })
+      const { user, caller } = await newApprover(service)
+      assert.equal((await approve(caller, id)).status, 204)
+      await service.db.write('setPassword', {
+        account: user.account,
+        passwordHash: await hashOf(user.password),
+        nowMilliseconds: service.now(),
+      })
+      const ways = [
+        await signIn(service, user),
+        service.client().withBearer((await tokenPair(service, user)).accessToken),
+      ]
+      for (const again of ways) {
+        for (const headers of [{}, { 'if-match': '"2"' }, { 'idempotency-key': randomUUID() }]) {
+          assertProblem(await approve(again, id, headers), 409, 'already-approved-by-you')
+        }
+      }
+      const state = await approvalState(service, id)
+      assert.deepEqual([state.status, state.approvals_given, state.approvers], [0, 1, [user.id]])
+    })
+
+    it('is told so before they try: the reason of GET approvals is the answer of the approval', async () => {
+      const own = await orderUnder({ selfApproval: false }, admin)
+      const half = await orderUnder({ approvals: 2 })
+      await approve(admin, half)
+      const done = await orderUnder({})
+      await approve(admin, done)
+      for (const [id, reason] of [
+        [own, 'self-approval'],
+        [half, 'already-approved-by-you'],
+        [done, 'order-not-pending'],
+      ] as const) {
+        const { body } = await admin.get(`/v1/orders/${id}/approvals`)
+        assert.deepEqual([body.mayApprove, body.reason], [false, reason])
+        assert.equal((await approve(admin, id)).body.code, reason)
+      }
+    })
+  })
+
+  describe('a second entry point that does not ask', () => {
+    it('no route approves an order but one, whatever is sent to it by whoever created the order', async () => {
+      const id = await orderUnder({ approvals: 2, selfApproval: false }, admin)
+      const routes = (await tableOfRoutes()).filter(({ method }) => method !== 'GET' && method !== 'HEAD')
+      const ending = ['/v1/orders/:id/reject', '/v1/orders/:id/withdraw']
+      const tried = routes.filter(({ url }) => url.startsWith('/v1/orders') && !ending.includes(url))
+      assert.ok(tried.length >= 3)
+      const methods = ['POST', 'PUT', 'PATCH', 'DELETE']
+      const paths = ['', '/approve', '/approvals', '/notes', '/history', '/receipt', '/status', '/policy']
+      const everything = {
+        ...{ id, status: 1, currentStatus: 1, approvalsNeeded: 1, approvalsGiven: 5, selfApproval: true },
+        ...{
+          required: 1,
+          createdBy: 'operator',
+          createdById: 2,
+          byId: 2,
+          text: 'approved',
+          customer: 'x',
+          total: 1,
+        },
+      }
+      for (const path of [
+        ...tried.map((route) => route.path.replace(sampleId, id)),
+        ...paths.map((path) => `/v1/orders/${id}${path}`),
+      ]) {
+        for (const method of methods) await admin.send(method, path, everything, { 'if-match': '*' })
+      }
+      await assertUntouched(id)
+    })
+
+    it('no statement but that of the transitions changes an order, and no other counts an approval', () => {
+      const sources = globSync('server/**/*.ts', { cwd: root }).map((path) => ({
+        path,
+        text: readFileSync(join(root, path), 'utf8'),
+      }))
+      const having = (pattern: RegExp) =>
+        sources.filter(({ text }) => pattern.test(text)).map(({ path }) => path)
+      assert.deepEqual(having(/updateTable\('orders'\)|update\s+orders\b/i), ['server/orders/life/store.ts'])
+      assert.deepEqual(having(/insertInto\('order_approvals'\)|into order_approvals/i), [
+        'server/orders/life/store.ts',
+      ])
+      assert.deepEqual(having(/insertInto\('orders'\)|into orders\b(?! \()|into orders \(/i).toSorted(), [
+        'server/orders/postgres.ts',
+        'server/orders/store.ts',
+      ])
+    })
+
+    it('the database itself refuses an order that is approved with fewer approvals than it needs', async () => {
+      const id = await orderUnder({ approvals: 2 })
+      await approve(admin, id)
+      const forced = withRawDatabase(service.databaseUrl, (db) =>
+        db.updateTable('orders').set({ status: 1 }).where('id', '=', id).execute(),
+      )
+      await assert.rejects(forced, /check/i)
+      assert.equal(await statusOf(id), 0)
+    })
+  })
+
+  describe('identity by name instead of id', () => {
+    const rename = (id: number, name: string) =>
+      withRawDatabase(service.databaseUrl, (db) =>
+        db
+          .updateTable('principals')
+          .set({ name, name_folded: name.toLowerCase() })
+          .where('id', '=', id)
+          .execute(),
+      )
+
+    it('who created an order stays its creator under another name, and whoever takes the name does not become it', async () => {
+      const [creator, other] = [await newApprover(service), await newApprover(service)]
+      const id = await orderUnder({ selfApproval: false }, creator.caller)
+      await rename(creator.user.id, `was-${creator.user.userName}`)
+      await rename(other.user.id, creator.user.userName)
+      service.advance(301_000)
+      const renamed = service.client().withBearer((await tokenPair(service, creator.user)).accessToken)
+      const namesake = service.client().withBearer((await tokenPair(service, other.user)).accessToken)
+      assert.equal((await renamed.get('/v1/auth/me')).body.userName, `was-${creator.user.userName}`)
+      assertProblem(await approve(renamed, id), 403, 'self-approval')
+      assert.equal((await approve(namesake, id)).status, 204)
+    })
+
+    it('who approved once does not approve again under another name', async () => {
+      const approver = await newApprover(service)
+      const id = await orderUnder({ approvals: 2 })
+      assert.equal((await approve(approver.caller, id)).status, 204)
+      await rename(approver.user.id, `now-${approver.user.userName}`)
+      service.advance(301_000)
+      const renamed = service.client().withBearer((await tokenPair(service, approver.user)).accessToken)
+      assertProblem(await approve(renamed, id), 409, 'already-approved-by-you')
+    })
+  })
+
+  describe('one of several reviewers sufficing', () => {
+    it('an order that needs three is pending until the third, who approves it; each is told of with a version', async () => {
+      const id = await orderUnder({ approvals: 3 })
+      const people = [await newApprover(service), await newApprover(service), await newApprover(service)]
+      for (const [index, { caller, user }] of people.entries()) {
+        const answer = await approve(caller, id)
+        assert.deepEqual([answer.status, answer.headers.get('etag')], [204, `"${index + 2}"`])
+        const { body } = await admin.get(`/v1/orders/${id}`)
+        assert.deepEqual([body.status, body.modifiedBy], [index === 2 ? 1 : 0, user.userName])
+      }
+      const { events, approvers, approvals_given } = await approvalState(service, id)
+      assert.equal(approvals_given, 3)
+      assert.deepEqual(
+        approvers,
+        people.map(({ user }) => user.id),
+      )
+      assert.deepEqual(
+        events.map(({ kind, version, by_id }) => [kind, version, by_id]),
+        people.map(({ user }, index) => [index === 2 ? 'approved' : 'approval-given', index + 2, user.id]),
+      )
+      const { body } = await admin.get(`/v1/orders/${id}/approvals`)
+      assert.deepEqual(
+        body.given.map(({ byId }: { byId: number }) => byId),
+        people.map(({ user }) => user.id),
+      )
+    })
+
+    it('a fourth is refused: the order is not pending any more', async () => {
+      const id = await orderUnder({ approvals: 1 })
+      await approve(admin, id)
+      assertProblem(await approve((await newApprover(service)).caller, id), 409, 'order-not-pending')
+    })
+  })
+
+  describe('approvals that outlive an edit', () => {
+    it('no change touches what was approved, or how many it takes', async () => {
+      const row = async (id: string) =>
+        service.db.read
+          .selectFrom('orders')
+          .select(['id', 'customer', 'total_e4', 'created_at', 'created_by', 'created_by_id'])
+          .select(['approvals_needed', 'self_approval', 'service_approval'])
+          .where('id', '=', id)
+          .executeTakeFirstOrThrow()
+      for (const change of [
+        (id: string) => approve(admin, id),
+        (id: string) => admin.patch(`/v1/orders/${id}/reject`, { reason: 'No.' }),
+        (id: string) => operator.patch(`/v1/orders/${id}/withdraw`),
+        (id: string) => admin.post(`/v1/orders/${id}/notes`, { text: 'Noted.' }),
+      ]) {
+        const id = await orderUnder({ approvals: 2 })
+        const asItWas = await row(id)
+        assert.ok((await change(id)).status < 300)
+        assert.deepEqual(await row(id), asItWas)
+      }
+    })
+
+    for (const [name, end] of [
+      ['rejected', (id: string) => admin.patch(`/v1/orders/${id}/reject`, { reason: 'No.' })],
+      ['withdrawn', (id: string) => operator.patch(`/v1/orders/${id}/withdraw`)],
+    ] as const) {
+      it(`what was given to an order that is ${name} counts for nothing any more`, async () => {
+        const id = await orderUnder({ approvals: 2 })
+        const [first, second] = [await newApprover(service), await newApprover(service)]
+        await approve(first.caller, id)
+        assert.equal((await end(id)).status, 204)
+        assertProblem(await approve(second.caller, id), 409, 'order-not-pending')
+        assert.notEqual(await statusOf(id), 1)
+        const likeIt = await createdId(operator)
+        assert.deepEqual((await admin.get(`/v1/orders/${likeIt}/approvals`)).body.given, [])
+        assert.equal((await approve(second.caller, likeIt)).status, 204)
+        assert.equal(await statusOf(likeIt), 0)
+      })
+    }
+  })
+
+  describe('a service in the place of a person', () => {
+    async function newMachine() {
+      const machine = await newClient(service, ['Admin'])
+      return { machine, caller: service.client().withBearer(await serviceToken(service, machine)) }
+    }
+
+    it('is refused where the row does not say so, with whatever role', async () => {
+      const { caller } = await newMachine()
+      const id = await orderUnder({ services: false })
+      assertProblem(await approve(caller, id), 403, 'service-approval')
+      const { body } = await caller.get(`/v1/orders/${id}/approvals`)
+      assert.deepEqual([body.mayApprove, body.reason], [false, 'service-approval'])
+      await assertUntouched(id)
+    })
+
+    it('counts as one where the row says so, once, and not for an order of its own', async () => {
+      const { machine, caller } = await newMachine()
+      const id = await orderUnder({ services: true, approvals: 2, selfApproval: false })
+      assert.equal((await approve(caller, id)).status, 204)
+      assertProblem(await approve(caller, id), 409, 'already-approved-by-you')
+      assert.equal((await approve(admin, id)).status, 204)
+      assert.equal(await statusOf(id), 1)
+      assert.ok((await approvalState(service, id)).approvers.includes(machine.id))
+      assertProblem(await approve(caller, await createdId(caller)), 403, 'self-approval')
+    })
+
+    it('a person approves what a service created', async () => {
+      const { caller } = await newMachine()
+      const id = await orderUnder({ services: false, selfApproval: false }, caller)
+      assertProblem(await approve(caller, id), 403, 'service-approval')
+      assert.equal((await approve(admin, id)).status, 204)
+    })
+  })
+
+  it('without Orders.Approve nobody gives one, whoever else has', async () => {
+    const id = await orderUnder({ approvals: 2 })
+    await approve(admin, id)
+    const answer = await approve(operator, id)
+    assertProblem(answer, 403, 'permission-denied')
+    assert.equal((await operator.get(`/v1/orders/${id}/approvals`)).body.reason, 'permission-denied')
+    assert.equal((await signInAsViewer()).status, 403)
+    async function signInAsViewer() {
+      return approve(await signIn(service, await newUser(service, { roles: ['Viewer'] })), id)
+    }
+  })
+})

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import type { Client } from '../../support/client.ts'
+import { createdId, storedState } from '../../support/orders.ts'
+import { approve, newApprovers, policyRow, putPolicy } from '../../support/policy.ts'
+import { type Service, startService } from '../../support/service.ts'
+
+describe('the row that applies when an order is created', () => {
+  let service: Service
+  let admin: Client
+  let operator: Client
+  before(async () => {
+    service = await startService()
+    admin = await service.bearer('admin')
+    operator = await service.bearer('operator')
+  })
+  after(() => service.close())
+
+  const approvalsOf = async (id: string) => (await admin.get(`/v1/orders/${id}/approvals`)).body
+
+  /** No two rows ask for the same. */
+  const rows = [
+    policyRow({ approvals: 1, selfApproval: true, services: true }),
+    policyRow({ from: 0.01, approvals: 2, selfApproval: true, services: false }),
+    policyRow({ from: 100, approvals: 3, selfApproval: false, services: true }),
+    policyRow({ from: '1000.0001', approvals: 4, selfApproval: false, services: false }),
+    policyRow({ from: 99_999_999_999.9999, approvals: 5, selfApproval: true, services: true }),
+  ]
+  /** Exactly at each border, and the smallest step to either side of it. */
+  const needed: [total: string, row: number][] = [
+    ['0.0001', 0],
+    ['0.0099', 0],
+    ['0.01', 1],
+    ['0.0101', 1],
+    ['99.9999', 1],
+    ['100', 2],
+    ['100.0000', 2],
+    ['100.0001', 2],
+    ['1000', 2],
+    ['1000.0001', 3],
+    ['1000.0002', 3],
+    ['99999999999.9998', 3],
+    ['99999999999.9999', 4],
+  ]
+
+  function assertStamped(order: Record<string, unknown> | undefined, row: number, label: string) {
+    const { approvals, selfApproval, services } = rows[row] ?? assert.fail()
+    assert.deepEqual(
+      [order?.approvals_needed, order?.self_approval, order?.service_approval, order?.approvals_given],
+      [approvals, Number(selfApproval), Number(services), 0],
+      label,
+    )
+  }
+
+  it('is the last whose total is not above the order’s, to the ten-thousandth', async () => {
+    await putPolicy(admin, rows)
+    for (const [total, row] of needed) {
+      const id = await createdId(operator, { total })
+      const { orders } = await storedState(service)
+      assertStamped(
+        orders.find((order) => order.id === id),
+        row,
+        total,
+      )
+      const { required, selfApproval } = await approvalsOf(id)
+      assert.deepEqual([required, selfApproval], [rows[row]?.approvals, rows[row]?.selfApproval], total)
+    }
+  })
+
+  it('is found for each of many that are created at once, with and without a key', async () => {
+    await putPolicy(admin, rows)
+    const customer = randomUUID()
+    const wanted = Array.from({ length: 6 }, () => needed).flat()
+    const answers = await Promise.all(
+      wanted.map(([total], index) =>
+        operator.post(
+          '/v1/orders',
+          { customer, total },
+          index % 2 === 0 ? {} : { 'idempotency-key': `${customer}-${index}` },
+        ),
+      ),
+    )
+    const byId = new Map((await storedState(service)).orders.map((order) => [order.id, order]))
+    assert.equal(answers.filter(({ status }) => status === 201).length, wanted.length)
+    for (const [index, [total, row]] of wanted.entries()) {
+      assertStamped(byId.get(answers[index]?.body.id), row, total)
+    }
+  })
+
+  describe('holds ever after', () => {
+    it('a stricter policy asks no more of an order that was there', async () => {
+      await putPolicy(admin, [policyRow()])
+      const own = await createdId(admin)
+      await putPolicy(admin, [policyRow({ approvals: 3, selfApproval: false, services: false })])
+      assert.deepEqual(await approvalsOf(own), {
+        required: 1,
+        given: [],
+        selfApproval: true,
+        mayApprove: true,
+        reason: null,
+      })
+      assert.equal((await approve(admin, own)).status, 204)
+      assert.equal((await admin.get(`/v1/orders/${own}`)).body.status, 1)
+    })
+
+    it('a laxer policy asks no less, also of an order that was approved once', async () => {
+      await putPolicy(admin, [policyRow({ approvals: 2, selfApproval: false, services: false })])
+      const [own, half] = [await createdId(admin), await createdId(operator)]
+      assert.equal((await approve(admin, half)).status, 204)
+      await putPolicy(admin, [policyRow()])
+      const answer = await approve(admin, own)
+      assert.deepEqual([answer.status, answer.body.code], [403, 'self-approval'])
+      assert.equal((await approve(admin, half)).body.code, 'already-approved-by-you')
+      const [second] = await newApprovers(service, 1)
+      assert.equal((await approve(second?.caller ?? admin, half)).status, 204)
+      assert.equal((await admin.get(`/v1/orders/${half}`)).body.status, 1)
+      assert.equal((await admin.get(`/v1/orders/${own}`)).body.status, 0)
+    })
+
+    it('the policy is no field of the order', async () => {
+      const { body } = await admin.get(`/v1/orders/${await createdId(operator)}`)
+      assert.deepEqual(
+        Object.keys(body),
+        'id customer total status createdAtUtc createdAtTimeZone updatedAtUtc updatedAtTimeZone createdBy modifiedBy'.split(
+          ' ',
+        ),
+      )
+    })
+  })
+})
