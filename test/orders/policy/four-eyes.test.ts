@@ -8,7 +8,7 @@ import { permissions } from '../../../server/auth/permissions.ts'
 import { hashOf, newClient, newUser, serviceToken, signIn, tokenPair } from '../../support/accounts.ts'
 import type { Client } from '../../support/client.ts'
 import { withRawDatabase } from '../../support/database.ts'
-import { createdId } from '../../support/orders.ts'
+import { createdId, stamp } from '../../support/orders.ts'
 import { approvalState, approve, newApprover, policyRow, putPolicy } from '../../support/policy.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { addRole } from '../../support/roles.ts'
@@ -49,7 +49,7 @@ describe('four eyes', () => {
       const granted = await service.db.write('grantRoles', {
         account: user.account,
         roles: [everything, 'Operator'],
-        nowMilliseconds: service.now(),
+        stamp: stamp({ nowMilliseconds: service.now() }),
       })
       assert.ok(!('refused' in granted))
       const own = await createdId(caller)
@@ -85,7 +85,7 @@ describe('four eyes', () => {
       await service.db.write('setPassword', {
         account: user.account,
         passwordHash: await hashOf(user.password),
-        nowMilliseconds: service.now(),
+        stamp: stamp({ nowMilliseconds: service.now() }),
       })
       const ways = [
         await signIn(service, user),
