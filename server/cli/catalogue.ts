@@ -200,6 +200,31 @@ const roleCommands: Record<string, CommandSpec> = {
   },
 }
 
+const policyCommands: Record<string, CommandSpec> = {
+  'policy list': {
+    changesNothing: true,
+    summary: 'show how many approvals an order needs, and whose',
+    notes: ['The row with the greatest total that is not above an order’s applies to it.'],
+    examples: ['policy list', 'policy list --json'],
+    load: async () => (await import('./policy.ts')).runListPolicy,
+  },
+  'policy set': {
+    argumentsText: '<from>=<approvals>,[no-]self,[no-]services ...',
+    summary: 'replace the approval policy',
+    notes: [
+      'A row for each total from which on another number of approvals (1 to 5) is needed, ascending, the first from 0:' +
+        ' self lets who created an order be one of those who approve it, services lets services.' +
+        ' Every row says both, and `policy list` prints the rows as they are now.',
+      'It holds for the orders that are created from now on. Pending orders keep what held when they were created.',
+    ],
+    examples: [
+      'policy set 0=1,self,services 10000=2,no-self,no-services',
+      'policy set 0=2,no-self,no-services',
+    ],
+    load: async () => (await import('./policy.ts')).runSetPolicy,
+  },
+}
+
 const otherCommands: Record<string, CommandSpec> = {
   serve: {
     changesNothing: true,
@@ -282,5 +307,11 @@ const otherCommands: Record<string, CommandSpec> = {
 
 /** Every command by its words, in the order in which help lists them. */
 export const commands: ReadonlyMap<string, CommandSpec> = new Map(
-  Object.entries({ ...otherCommands, ...userCommands, ...clientCommands, ...roleCommands }),
+  Object.entries({
+    ...otherCommands,
+    ...userCommands,
+    ...clientCommands,
+    ...roleCommands,
+    ...policyCommands,
+  }),
 )

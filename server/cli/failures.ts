@@ -50,6 +50,9 @@ export function describeFailure(error: unknown): Failure {
   if (error.name === 'DatabaseUnavailable') {
     return { code: 'database-unavailable', message: `the database: ${error.message}`, exitStatus: 1 }
   }
+  if (error.name === 'Problem') {
+    return { code: (error as unknown as { code: string }).code, message: error.message, exitStatus: 1 }
+  }
   const { code, path, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number }
   const reason = code === undefined ? undefined : systemErrors[code]
   if (reason !== undefined && code !== undefined) {

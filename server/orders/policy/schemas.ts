@@ -4,7 +4,7 @@ import { fromField } from '../schemas.ts'
 const rowLimit = 20
 const approvalsLimit = 5
 
-const rows = listOf(
+export const policyRows = listOf(
   {
     from: fromField,
     approvals: int32Field(1, approvalsLimit, {
@@ -43,5 +43,5 @@ const rows = listOf(
 export const ApprovalPolicy = bodyOf(
   'ApprovalPolicy',
   'From which total on an order needs how many approvals, and whose. The row that applies when an order is created holds for it ever after.',
-  { rows },
+  { rows: policyRows },
 )

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { userInfo } from 'node:os'
+import { describe, it } from 'node:test'
+import { commandLine, refusal } from './command-line.ts'
+
+const first = { from: 0, approvals: 1, selfApproval: true, services: true }
+const second = { from: 10_000.5, approvals: 2, selfApproval: false, services: false }
+
+describe('policy list and set', { concurrency: 4 }, () => {
+  it('shows the policy as a table, and how it is written', async (t) => {
+    const cli = commandLine(t)
+    assert.deepEqual(await cli.run('policy list'), {
+      status: 0,
+      stdout: 'FROM  APPROVALS  SELF  SERVICES\n0     1          yes   yes\n',
+      stderr: 'To change it, begin with: policy set 0=1,self,services\n',
+    })
+    assert.deepEqual(await cli.json('policy list'), { version: 1, rows: [first] })
+    assert.deepEqual(cli.log, [])
+  })
+
+  it('replaces all rows, which the list then writes as they were given', async (t) => {
+    const cli = commandLine(t)
+    const words = 'policy set 0=1,self,services 10000.5=2,no-self,no-services'
+    assert.deepEqual(await cli.run(words), {
+      status: 0,
+      stdout:
+        'FROM     APPROVALS  SELF  SERVICES\n0        1          yes   yes\n10000.5  2          no    no\n',
+      stderr: '',
+    })
+    assert.deepEqual(await cli.json('policy list'), { version: 2, rows: [first, second] })
+    const { stderr } = await cli.run('policy list')
+    assert.equal(stderr, `To change it, begin with: ${words}\n`)
+    const other = await cli.json('policy set 0=3,no-services,self')
+    const row = { from: 0, approvals: 3, selfApproval: true, services: false }
+    assert.deepEqual(other, { version: 3, rows: [row], changed: true })
+    assert.deepEqual(await cli.json('policy list'), { version: 3, rows: [row] })
+  })
+
+  it('leaves an event by the account of the machine, and a line in the log', async (t) => {
+    const cli = commandLine(t)
+    await cli.run('policy set 0=2,no-self,no-services')
+    const [event, ...others] = cli.sql((database) =>
+      database.prepare('select kind, subject_id, version, by_name, by_id, data from unsealed_events').all(),
+    )
+    assert.deepEqual(others, [])
+    assert.deepEqual(event, {
+      kind: 'policy-set',
+      subject_id: 'approval',
+      version: 2,
+      by_name: `machine:${userInfo().username}`,
+      by_id: null,
+      data: '{"rows":[{"approvals":2,"from":"0","selfApproval":false,"services":false}]}',
+    })
+    assert.deepEqual(
+      cli.log.map(({ command, arguments: given }) => [command, given]),
+      [['policy set', ['0=2,no-self,no-services']]],
+    )
+  })
+
+  it('says so when nothing is to be changed, and leaves no event', async (t) => {
+    const cli = commandLine(t)
+    const { stdout } = await cli.run('policy set 0=1,self,services')
+    assert.match(stdout, /^Nothing to change:\nFROM /)
+    assert.equal((await cli.json<{ changed: boolean }>('policy set 0=1,self,services')).changed, false)
+    const events = cli.sql((database) =>
+      database.prepare('select count(*) from unsealed_events').pluck().get(),
+    )
+    assert.equal(events, 0)
+  })
+
+  const refused: [words: string, line: string][] = [
+    ['5=1,self,services', 'row 1: from must be 0 in the first row.'],
+    ['0=6,self,services', 'row 1: approvals must be at most 5.'],
+    ['0=x,self,services', 'row 1: approvals must be a whole number (int32).'],
+    ['0=1,self,services -1=1,self,services', 'row 2: from must be at least 0.'],
+    [
+      '0=1,self,services 9=1,self,services 9.0=2,self,services',
+      'row 3: from must be greater than that of the row before.',
+    ],
+    [
+      '0=1,self,services 10_000=2,self,services',
+      'row 2: from must be a plain decimal such as 12 or 12.50, without an exponent, a plus sign or spaces.',
+    ],
+    [
+      Array.from({ length: 21 }, (_, from) => `${from}=1,self,services`).join(' '),
+      'the policy must have 1 to 20 entries.',
+    ],
+  ]
+  for (const [words, line] of refused) {
+    it(`refuses in one line, and changes nothing: ${words.slice(0, 60)}`, async (t) => {
+      const cli = commandLine(t)
+      assert.deepEqual(await cli.run(`policy set -- ${words}`), refusal(line))
+      assert.deepEqual(await cli.json('policy list'), { version: 1, rows: [first] })
+    })
+  }
+
+  for (const words of [
+    '0=1',
+    '0=1,self',
+    '0=1,services',
+    '0=1,self,self',
+    '0:1,self,services',
+    '0=1,self,services,more',
+    '0=1,no-selfservices',
+  ]) {
+    it(`does not guess what is not said: ${words}`, async (t) => {
+      const { status, stderr } = await commandLine(t).run(`policy set 0=1,self,services ${words}`)
+      assert.equal(status, 2)
+      assert.match(
+        stderr,
+        /^countersign: policy set: row 2 is not written as FROM=APPROVALS,self,services .*\n$/,
+      )
+    })
+  }
+
+  it('asks for a row when there is none', async (t) => {
+    const { status, stderr } = await commandLine(t).run('policy set')
+    assert.equal(status, 2)
+    assert.match(stderr, /a row is missing, such as 0=1,self,services/)
+  })
+})
