@@ -1,3 +1,4 @@
+import { eraseText } from './audit/erase.ts'
 import { findLogLines } from './audit/lines.ts'
 import { sealEvents } from './audit/seal.ts'
 import {
@@ -51,6 +52,7 @@ export const operations = {
   removeExpiredKeys,
   mergeTallyChanges,
   sealEvents,
+  eraseText,
   createOrder,
   approveOrder,
   rejectOrder,

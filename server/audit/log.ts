@@ -30,12 +30,13 @@ export async function listLog(
 /** Every line after the sequence, in portions of whole lines, each read when it is asked for. */
 export async function* exportLog(db: AppDatabase, after: number, caller: string): AsyncGenerator<string> {
   for (let reached = after; ; reached += portionLines) {
-    const { lines } = await db.query(
+    const { lines, totalCount } = await db.query(
       'findLogLines',
       { after: reached, direction: 'asc', offset: 0, limit: portionLines },
       { limitMilliseconds, caller },
     )
     if (lines.length > 0) yield `${lines.join('\n')}\n`
-    if (lines.length < portionLines) return
+    // Not when lines are few: where one is missing, what comes after it is still told.
+    if (totalCount <= portionLines) return
   }
 }

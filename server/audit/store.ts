@@ -105,6 +105,20 @@ function sealsIn(db: Kysely<Database>, list: string): RawBuilder<unknown> {
   return ofEngine(db, { sqlite, postgres }).sealsIn(list)
 }
 
+/** Undefined when the event has no text, or there is no such event. */
+export async function deleteText(
+  trx: Transaction<Database>,
+  sequence: number,
+): Promise<Pick<SealedEvent, 'kind' | 'subject_kind' | 'subject_id'> | undefined> {
+  return trx
+    .updateTable('events')
+    .set({ text: null, text_salt: null })
+    .where('sequence', '=', sequence)
+    .where('text', 'is not', null)
+    .returning(['kind', 'subject_kind', 'subject_id'])
+    .executeTakeFirst()
+}
+
 interface Subject {
   kind: string
   id: string

@@ -225,6 +225,64 @@ const policyCommands: Record<string, CommandSpec> = {
   },
 }
 
+const logCommands: Record<string, CommandSpec> = {
+  'log verify': {
+    changesNothing: true,
+    summary: 'check the log: every hash, and that it agrees with checkpoints',
+    options: {
+      export: { value: 'FILE', description: 'an export to check offline; without it, the database' },
+      checkpoint: {
+        value: 'FILE',
+        list: true,
+        description:
+          'checkpoints that were kept: a line is a JWS, an answer of the service, or of its log; repeatable',
+      },
+      jwks: {
+        value: 'FILE',
+        description: 'the key set (/.well-known/jwks.json) that signed the checkpoints',
+      },
+    },
+    notes: [
+      'The exit status is 1 when an event does not fit, and one line names the first; also when a checkpoint disagrees or' +
+        ' covers more than there is. docs/auditing.md says what this proves, and what it does not.',
+    ],
+    examples: [
+      'log verify',
+      'log verify --export log.jsonl --checkpoint june.txt --checkpoint july.txt --jwks jwks.json',
+    ],
+    load: async () => (await import('./log.ts')).runVerifyLog,
+  },
+  'log export': {
+    changesNothing: true,
+    argumentsText: '[<file>]',
+    summary: 'write the whole log, an event a line (JSON Lines)',
+    notes: [
+      'Without a file, or with -, to standard output. A file must not exist yet; only its owner may read it.',
+    ],
+    examples: ['log export log.jsonl', 'log export | gzip > log.jsonl.gz'],
+    load: async () => (await import('./log.ts')).runExportLog,
+  },
+  'log checkpoint': {
+    changesNothing: true,
+    summary: 'print a signed statement of how far the log goes',
+    notes: [
+      'It needs the settings of the service: SIGNING_KEY_FILES and PUBLIC_URL. Keep what it prints where the operator' +
+        ' of the service cannot reach.',
+    ],
+    examples: ['log checkpoint', 'log checkpoint | mail -s checkpoint auditor@example.org'],
+    load: async () => (await import('./log.ts')).runLogCheckpoint,
+  },
+  'log erase-text': {
+    argumentsText: '<sequence>',
+    summary: 'erase the text of an event, a reason or a note, for good',
+    notes: [
+      'The event stays, with the hash of its text: the log still holds. The erasure is an event of its own.',
+    ],
+    examples: ['log erase-text 1043'],
+    load: async () => (await import('./log.ts')).runEraseText,
+  },
+}
+
 const otherCommands: Record<string, CommandSpec> = {
   serve: {
     changesNothing: true,
@@ -313,5 +371,6 @@ export const commands: ReadonlyMap<string, CommandSpec> = new Map(
     ...clientCommands,
     ...roleCommands,
     ...policyCommands,
+    ...logCommands,
   }),
 )

@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs'
 import type { Stamp } from '../audit/event.ts'
 import { machineStamp } from '../audit/stamp.ts'
 import type { Refusal } from '../auth/accounts/accounts.ts'
 import { systemClock } from '../clock.ts'
 import { readDatabase } from '../config.ts'
+import { databaseFile } from '../db/address.ts'
 import { type AppDatabase, openAppDatabase } from '../operations.ts'
 import type { Invocation } from './command.ts'
 import { Refused } from './failures.ts'
@@ -22,6 +24,14 @@ export async function withDatabase<T>(
     return await work(db)
   } finally {
     await db.close()
+  }
+}
+
+/** Opening a database makes one; what only reads it must not find a new and empty one behind a mistyped address. */
+export function refuseMissingDatabase(url: string): void {
+  const file = databaseFile(url)
+  if (file !== undefined && !existsSync(file)) {
+    throw new Refused('no-database', `DATABASE_URL: there is no database at ${file}`)
   }
 }
 

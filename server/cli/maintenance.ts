@@ -1,9 +1,8 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { databaseFile } from '../db/address.ts'
 import { migrateDatabase } from '../db/open.ts'
 import { type Invocation, type Outcome, requiredArgument } from './command.ts'
-import { databaseOf, withDatabase } from './database.ts'
+import { databaseOf, refuseMissingDatabase, withDatabase } from './database.ts'
 import { Refused } from './failures.ts'
 
 export async function runMigrate(invocation: Invocation): Promise<Outcome> {
@@ -25,12 +24,4 @@ export async function runBackup(invocation: Invocation): Promise<Outcome> {
   await withDatabase(invocation, (db) => db.backup(file))
   const { size } = statSync(file)
   return { value: { file, bytes: size }, text: `Copied the database to ${file} (${size} bytes).` }
-}
-
-/** A mistyped DATABASE_URL must not become the backup of a new, empty database. */
-function refuseMissingDatabase(url: string): void {
-  const file = databaseFile(url)
-  if (file !== undefined && !existsSync(file)) {
-    throw new Refused('no-database', `DATABASE_URL: there is no database at ${file}`)
-  }
 }

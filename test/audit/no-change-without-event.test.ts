@@ -29,8 +29,8 @@ async function decidedTables(db: AppDatabase): Promise<(keyof Database)[]> {
 
 /** Those that leave an event for each of several changes. */
 const several = ['addOrders', 'seedDemo']
-/** A note changes nothing but the log. */
-const changesLogAlone = ['addNote']
+/** A note changes nothing but the log, and so does its erasure. */
+const changesLogAlone = ['addNote', 'eraseText']
 
 /** Each write, by name, with whether it changed anything that is decided on, and the kinds of the events that it left. */
 interface Written {
@@ -89,6 +89,7 @@ describe('every write operation of the registry', () => {
     assert.ok(made)
     await service.db.write('addOrders', made)
     await service.db.write('sealEvents', { limit: 1_000 })
+    await eraseNote(service)
     if (service.db.defersTally) await service.db.write('mergeTallyChanges', { limit: 1_000 })
     service.advance(100 * 24 * 3_600_000)
     await removeExpired(service, 100)
@@ -222,6 +223,19 @@ async function changeAccounts(service: InsideService): Promise<void> {
   for (const _ of [1, 2]) await db.write('dropOldClientSecrets', { clientId, stamp: stamp() })
   const nobody = { kind: 'user', name: 'nobody' } as const
   await db.write('setAccountEnabled', { account: nobody, enabled: false, stamp: stamp() })
+}
+
+async function eraseNote({ db, now }: InsideService): Promise<void> {
+  const noted = db.read.selectFrom('events').select('sequence').where('kind', '=', 'noted')
+  const { sequence } = await noted.executeTakeFirstOrThrow()
+  await db.write('eraseText', { sequence, stamp: machineStamp(now()) })
+  const event = await db.read
+    .selectFrom('events')
+    .selectAll()
+    .where('sequence', '=', sequence)
+    .executeTakeFirstOrThrow()
+  assert.deepEqual([event.text, event.text_salt], [null, null])
+  assert.notEqual(event.text_hash, null)
 }
 
 async function changeRoles({ db, now }: InsideService): Promise<void> {

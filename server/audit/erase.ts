@@ -1,0 +1,30 @@
+import type { Transaction } from 'kysely'
+import type { Database } from '../db/tables.ts'
+import type { Event, Stamp } from './event.ts'
+import { recordEvent } from './events.ts'
+import { deleteText } from './store.ts'
+
+export interface Erased {
+  kind: string
+  subject: Event['subject']
+}
+
+/**
+ * Erases what a person wrote, with its salt: the hash of it stays, from which nobody can guess the text, and the chain
+ * holds. Refused when the event has no text.
+ */
+export async function eraseText(
+  trx: Transaction<Database>,
+  { sequence, stamp }: { sequence: number; stamp: Stamp },
+): Promise<Erased | { refused: 'no-such-text' }> {
+  const erased = await deleteText(trx, sequence)
+  if (erased === undefined) return { refused: 'no-such-text' }
+  const { kind, subject_kind, subject_id: id } = erased
+  const of = { kind, subject: { kind: subject_kind as Event['subject']['kind'], id } }
+  await recordEvent(trx, stamp, {
+    kind: 'text-erased',
+    subject: { kind: 'log', id: String(sequence) },
+    data: { of },
+  })
+  return of
+}

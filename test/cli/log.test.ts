@@ -1,0 +1,319 @@
+import assert from 'node:assert/strict'
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import type { LogLine } from '../../server/audit/chain.ts'
+import { signCheckpoint } from '../../server/audit/statements.ts'
+import { openAppDatabase } from '../../server/operations.ts'
+import { decode, parts } from '../support/forge.ts'
+import { addEvents, exportOf, makeLog, makeSigningKeys } from '../support/log.ts'
+import { publicUrl } from '../support/service.ts'
+import { type CommandLine, commandLine, refusal } from './command-line.ts'
+
+const keys = makeSigningKeys()
+const events = 5
+
+interface Log extends CommandLine {
+  /** Writes a file of the folder. */
+  write(name: string, text: string | Buffer): void
+  read(name: string): string
+  lines(): LogLine[]
+}
+
+/** A database with five sealed events, each with a text, and their export. */
+async function log(t: TestContext): Promise<Log> {
+  const cli = commandLine(t)
+  const databaseUrl = `file:${cli.databaseFile}`
+  const db = await openAppDatabase({ databaseUrl })
+  await addEvents({ db, databaseUrl }, events)
+  await db.close()
+  assert.equal((await cli.run('log export log.jsonl')).status, 0)
+  const read = (name: string) => readFileSync(join(cli.folder, name), 'utf8')
+  return {
+    ...cli,
+    read,
+    write: (name, text) => writeFileSync(join(cli.folder, name), text),
+    lines: () =>
+      read('log.jsonl')
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+  }
+}
+
+const contentOf = ({ sequence, textHash, hash, ...content }: LogLine) => content
+const checkpointOf = async ({ sequence: size, hash }: LogLine) =>
+  signCheckpoint(await keys, publicUrl, { size, hash }, 1_795_000_000_000)
+const broken = (sequence: number, reason: string) => refusal(`event ${sequence} does not fit: ${reason}`)
+const wrongHash = 'its hash is not that of its content after the line before it'
+
+describe('log verify of the database', { concurrency: 4 }, () => {
+  it('finds it whole, and makes no database where there is none', async (t) => {
+    const cli = await log(t)
+    const hash = cli.lines().at(-1)?.hash
+    const { status, stdout } = await cli.run('log verify')
+    assert.deepEqual([status, stdout], [0, `The log is whole: 5 events, the last with the hash ${hash}.\n`])
+    assert.deepEqual(await cli.json('log verify'), { size: events, hash, checkpoints: 0 })
+    const elsewhere = { DATABASE_URL: 'file:elsewhere.db' }
+    for (const command of ['log verify', 'log export', 'log erase-text 1']) {
+      const refused = refusal('DATABASE_URL: there is no database at elsewhere.db')
+      assert.deepEqual(await cli.run(command, '', elsewhere), refused)
+    }
+    assert.equal(existsSync(join(cli.folder, 'elsewhere.db')), false)
+  })
+
+  const changes: Record<string, [sql: string, sequence: number, reason: string]> = {
+    'another name': ["update events set by_name = 'eve' where sequence = 3", 3, wrongHash],
+    'another account': ['update events set by_id = 9 where sequence = 3', 3, wrongHash],
+    'another kind': ["update events set kind = 'approved' where sequence = 3", 3, wrongHash],
+    'another order': ["update events set subject_id = 'x' where sequence = 3", 3, wrongHash],
+    'another version': ['update events set version = null where sequence = 3', 3, wrongHash],
+    'another instant': ['update events set at = at + 1 where sequence = 3', 3, wrongHash],
+    'an instant that is none': [
+      'update events set at = 9e15 where sequence = 3',
+      3,
+      'it is not JSON in UTF-8',
+    ],
+    'another total': [
+      `update events set data = replace(data, '12.5', '12') where sequence = 3`,
+      3,
+      wrongHash,
+    ],
+    'data that is no JSON': ["update events set data = '{' where sequence = 3", 3, 'it is not JSON in UTF-8'],
+    'another hash': [`update events set hash = '${'0'.repeat(64)}' where sequence = 3`, 3, wrongHash],
+    'another text': [
+      "update events set text = 'x' where sequence = 3",
+      3,
+      'its text does not match textHash',
+    ],
+    'a text that was taken away': [
+      'update events set text = null, text_salt = null where sequence = 3',
+      3,
+      'its text is gone, and no later event says that it was erased',
+    ],
+    'a row that is missing': [
+      'delete from events where sequence = 3',
+      3,
+      'the line in its place has the sequence 4: one is missing or out of place',
+    ],
+    'two rows in each other’s place': [
+      'update events set sequence = case sequence when 2 then -3 when 3 then -2 else sequence end;' +
+        ' update events set sequence = -sequence where sequence < 0',
+      2,
+      wrongHash,
+    ],
+  }
+  for (const [what, [sql, sequence, reason]] of Object.entries(changes)) {
+    it(`names ${what}`, async (t) => {
+      const cli = await log(t)
+      cli.sql((database) => database.exec(sql))
+      assert.deepEqual(await cli.run('log verify'), broken(sequence, reason))
+    })
+  }
+
+  it('notices a tail that is gone, by what the database says of its own log', async (t) => {
+    const cli = await log(t)
+    cli.sql((database) => database.exec('delete from events where sequence > 3'))
+    const told = 'the tail is cut: the database (log_head) covers 5 events, and there are 3'
+    assert.deepEqual(await cli.run('log verify'), refusal(told))
+  })
+
+  it('notices by a kept checkpoint alone that database and head were both cut', async (t) => {
+    const cli = await log(t)
+    const [, , third, , last] = cli.lines()
+    assert.ok(third && last)
+    cli.write('kept.txt', await checkpointOf(last))
+    cli.sql((database) => {
+      database.exec('delete from events where sequence > 3')
+      database.prepare('update log_head set size = 3, hash = ?').run(third.hash)
+    })
+    assert.equal((await cli.run('log verify')).status, 0)
+    const told = 'the tail is cut: kept.txt covers 5 events, and there are 3'
+    assert.deepEqual(await cli.run('log verify --checkpoint kept.txt'), refusal(told))
+  })
+})
+
+describe('log verify of an export, offline', { concurrency: 4 }, () => {
+  /** No database is near. */
+  const offline = (cli: Log, options: string) => cli.run(`log verify --export log.jsonl ${options}`, '', {})
+
+  it('agrees with every checkpoint, in every form in which they are kept', async (t) => {
+    const cli = await log(t)
+    const checkpoints = await Promise.all(cli.lines().map(checkpointOf))
+    const [first = '', second = '', third, ...others] = checkpoints
+    cli.write('first.txt', `${first}\n`)
+    cli.write('answer.json', JSON.stringify({ checkpoint: second }))
+    const ofLog = JSON.stringify({ level: 30, event: 'checkpoint', checkpoint: third, msg: 'checkpoint' })
+    cli.write('more.txt', `${ofLog}\n\n${others.join('\n')}\n`)
+    cli.write('jwks.json', JSON.stringify((await keys).jwks))
+    const given = '--checkpoint first.txt --checkpoint answer.json,more.txt'
+    const hash = cli.lines().at(-1)?.hash
+    const stdout = `The log is whole: 5 events, the last with the hash ${hash}.\nIt agrees with all 5 checkpoints.\n`
+    assert.deepEqual(await offline(cli, `${given} --jwks jwks.json`), { status: 0, stdout, stderr: '' })
+    const stderr = 'The signatures of the checkpoints were not checked (--jwks FILE).\n'
+    assert.deepEqual(await offline(cli, given), { status: 0, stdout, stderr })
+    const { stdout: json } = await offline(cli, `${given} --json`)
+    assert.deepEqual(JSON.parse(json), { size: 5, hash, checkpoints: 5, signatures: 'not checked' })
+  })
+
+  it('is told of a history that was written anew by whoever has database and key', async (t) => {
+    const cli = await log(t)
+    const [first, , third] = cli.lines()
+    assert.ok(first && third)
+    cli.write('kept.txt', `${await checkpointOf(first)}\n${await checkpointOf(third)}\n`)
+    const contents = cli.lines().map(contentOf)
+    const anew = makeLog(
+      contents.map((content, index) => (index === 1 ? { ...content, by: 'eve' } : content)),
+    )
+    cli.write('log.jsonl', exportOf(anew))
+    assert.equal((await offline(cli, '')).status, 0)
+    assert.deepEqual(
+      await offline(cli, '--checkpoint kept.txt'),
+      refusal('kept.txt:2 disagrees: the hash of event 3 is another; the log was written anew up to there'),
+    )
+  })
+
+  it('names the line of a byte that was changed, and a line that is cut in two', async (t) => {
+    const cli = await log(t)
+    const whole = cli.read('log.jsonl')
+    cli.write('log.jsonl', whole.replace('"sequence":4', '"sequence":5'))
+    const outOfPlace = 'the line in its place has the sequence 5: one is missing or out of place'
+    assert.deepEqual(await offline(cli, ''), broken(4, outOfPlace))
+    cli.write('log.jsonl', whole.slice(0, -10))
+    assert.deepEqual(await offline(cli, ''), broken(5, 'it is not JSON in UTF-8'))
+  })
+
+  it('takes no checkpoint of another key, no other statement, and no file that is none', async (t) => {
+    const cli = await log(t)
+    const [line] = cli.lines()
+    assert.ok(line)
+    cli.write('kept.txt', await checkpointOf(line))
+    cli.write('none.txt', 'x.y.z')
+    cli.write('other.json', JSON.stringify((await makeSigningKeys()).jwks))
+    const told = async (options: string) => (await offline(cli, options)).stderr
+    assert.match(
+      await told('--checkpoint kept.txt --jwks other.json'),
+      /^countersign: kept.txt is no checkpoint of this/,
+    )
+    assert.match(
+      await told('--checkpoint none.txt'),
+      /^countersign: none.txt is no checkpoint of this service: /,
+    )
+    assert.match(
+      await told('--checkpoint log.jsonl'),
+      /^countersign: log.jsonl:1 is no checkpoint of this service: /,
+    )
+    assert.match(await told('--checkpoint kept.txt --jwks kept.txt'), /^countersign: kept.txt is no JWK Set/)
+    assert.match(
+      await told('--checkpoint missing.txt'),
+      /^countersign: missing.txt: no such file or directory/,
+    )
+    const missing = await cli.run('log verify --export missing.jsonl', '', {})
+    assert.deepEqual(missing, refusal('missing.jsonl: no such file or directory'))
+  })
+})
+
+describe('log export', { concurrency: 4 }, () => {
+  it('writes a new file that only its owner may read, or standard output', async (t) => {
+    const cli = await log(t)
+    assert.equal(statSync(join(cli.folder, 'log.jsonl')).mode & 0o777, 0o600)
+    const whole = cli.read('log.jsonl')
+    for (const command of ['log export', 'log export -', 'log export - --json']) {
+      assert.deepEqual(await cli.run(command), { status: 0, stdout: whole, stderr: '' })
+    }
+    const again = await cli.run('log export log.jsonl')
+    assert.deepEqual(again, refusal('log.jsonl exists already; it is left as it is'))
+    assert.equal(cli.read('log.jsonl'), whole)
+    assert.deepEqual(await cli.json('log export other.jsonl'), { file: 'other.jsonl', size: events })
+  })
+
+  it('has what a command has just done', async (t) => {
+    const cli = await log(t)
+    await cli.run('client add billing --role Viewer')
+    const { stdout } = await cli.run('log export')
+    assert.partialDeepStrictEqual(JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? ''), {
+      sequence: events + 1,
+      kind: 'client-added',
+      data: { name: 'billing', roles: ['Viewer'] },
+    })
+  })
+})
+
+describe('log checkpoint', { concurrency: 4 }, () => {
+  it('is signed by the key of the service, over what commands have done too', async (t) => {
+    const cli = await log(t)
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    cli.write('key.pem', privateKey.export({ format: 'pem', type: 'pkcs8' }))
+    await cli.run('client add billing')
+    const env = {
+      DATABASE_URL: `file:${cli.databaseFile}`,
+      PUBLIC_URL: publicUrl,
+      SIGNING_KEY_FILES: 'key.pem',
+      ANTIFORGERY_KEY: randomBytes(32).toString('base64'),
+    }
+    const { status, stdout, stderr } = await cli.run('log checkpoint', '', env)
+    assert.deepEqual([status, stderr], [0, ''])
+    const { iat, hash, ...claims } = decode(parts(stdout.trim())[1])
+    assert.deepEqual(claims, { iss: publicUrl, size: events + 1 })
+    cli.write('kept.txt', stdout)
+    assert.equal((await cli.run('log verify --checkpoint kept.txt')).status, 0)
+    const { stdout: json } = await cli.run('log checkpoint --json', '', env)
+    assert.partialDeepStrictEqual(JSON.parse(json), { size: events + 1, hash })
+  })
+
+  it('is refused where the service would not start, and where its key would be made for a run', async (t) => {
+    const cli = await log(t)
+    const { status, stderr } = await cli.run('log checkpoint')
+    assert.equal(status, 1)
+    assert.match(stderr, /SIGNING_KEY_FILES: required/)
+    const development = await cli.run('log checkpoint --dev')
+    assert.deepEqual(
+      development,
+      refusal('SIGNING_KEY_FILES: a checkpoint is signed by the key of the service'),
+    )
+  })
+})
+
+describe('log erase-text', { concurrency: 4 }, () => {
+  it('erases the text and its salt for good, with an event, and the log is whole before and after', async (t) => {
+    const cli = await log(t)
+    const erased = await cli.run('log erase-text 3')
+    const id = cli.lines()[2]?.subject.id
+    assert.deepEqual(erased, {
+      status: 0,
+      stdout: `Erased the text of event 3 (noted, order ${id}).\n`,
+      stderr: 'Backups and earlier exports still have it.\n',
+    })
+    assert.equal((await cli.run('log verify')).status, 0)
+    assert.equal((await cli.run('log export after.jsonl')).status, 0)
+    const after = cli
+      .read('after.jsonl')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    const before = cli.lines()
+    assert.deepEqual(
+      after.slice(0, events),
+      before.with(2, { ...before[2], text: null, textSalt: null } as LogLine),
+    )
+    assert.partialDeepStrictEqual(after[events], {
+      kind: 'text-erased',
+      subject: { kind: 'log', id: '3' },
+      data: { of: { kind: 'noted', subject: { kind: 'order', id } } },
+    })
+    assert.match(after[events].by, /^machine:./)
+  })
+
+  it('is refused where there is no text, and takes a number only', async (t) => {
+    const cli = await log(t)
+    await cli.run('log erase-text 3')
+    for (const sequence of [3, events + 1, 99]) {
+      assert.deepEqual(await cli.run(`log erase-text ${sequence}`), refusal(`event ${sequence} has no text`))
+    }
+    for (const argument of ['', '0', 'x', '-1', '1e3']) {
+      assert.equal((await cli.run(`log erase-text ${argument}`)).status, 2)
+    }
+    assert.equal((await cli.json<{ size: number }>('log verify')).size, events + 1)
+  })
+})
