@@ -1,11 +1,12 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Stamp } from '../../server/audit/event.ts'
-import type { Database, IdempotencyKeysTable, OrdersTable } from '../../server/db/tables.ts'
+import type { Database, OrdersTable } from '../../server/db/tables.ts'
 import { instantOfId, newOrderedId } from '../../server/ids.ts'
 import { foldText } from '../../server/orders/fold.ts'
 import { insertRows } from '../../server/orders/store.ts'
 import type { Client } from './client.ts'
 import { withRawDatabase } from './database.ts'
+import { storedEvents } from './kept-log.ts'
 import { exchange, request } from './raw.ts'
 import type { Service } from './service.ts'
 
@@ -92,13 +93,15 @@ export async function setTimeZone(service: Service, email: string, timeZone: str
   )
 }
 
-/** Everything that a request to the orders may write. */
-export async function storedState({
-  db,
-}: Service): Promise<{ orders: OrderRow[]; keys: Selectable<IdempotencyKeysTable>[] }> {
-  const orders = await db.read.selectFrom('orders').selectAll().orderBy('id').execute()
-  const keys = await db.read.selectFrom('idempotency_keys').selectAll().orderBy('key').execute()
-  return { orders, keys }
+/** Everything that a request to the orders may write. Sealing an event changes nothing of it. */
+export async function storedState({ db: { read } }: Service) {
+  const events = await storedEvents(read)
+  return {
+    orders: (await read.selectFrom('orders').selectAll().orderBy('id').execute()) as OrderRow[],
+    keys: await read.selectFrom('idempotency_keys').selectAll().orderBy('key').execute(),
+    approvals: await read.selectFrom('order_approvals').selectAll().orderBy('order_id').execute(),
+    events: events.map(({ sequence: _, hash: __, ...event }) => event),
+  }
 }
 
 /** The id of a new order. */

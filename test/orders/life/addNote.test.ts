@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import { newUser, tokenPair } from '../../support/accounts.ts'
+import type { Client } from '../../support/client.ts'
+import { storedEvents } from '../../support/kept-log.ts'
+import { createdId, insertOrders, orderRow, storedState } from '../../support/orders.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { addRole } from '../../support/roles.ts'
+import { type Service, startService } from '../../support/service.ts'
+import { badWords, goodWords } from '../../support/words.ts'
+
+describe('addNote', () => {
+  let service: Service
+  let admin: Client
+  let operator: Client
+  let id: string
+  before(async () => {
+    service = await startService()
+    admin = await service.bearer('admin')
+    operator = await service.bearer('operator')
+    id = await createdId(operator, { customer: 'Müller', total: '12.5' })
+  })
+  after(() => service.close())
+
+  const text = 'Called the customer.'
+  const note = (order: string, body: unknown = { text }, headers?: Record<string, string>) =>
+    operator.post(`/v1/orders/${order}/notes`, body, headers)
+  const read = async (order: string) => {
+    const { headers, body } = await operator.get(`/v1/orders/${order}`)
+    return { etag: headers.get('etag'), body }
+  }
+  const notesOf = async (order: string) =>
+    (await storedEvents(service.db.read)).filter(
+      ({ subject_id: subject, kind }) => subject === order && kind === 'noted',
+    )
+
+  describe('succeeds', () => {
+    it('answers 201 with the id of the event, and leaves the order as it is', async () => {
+      const asItWas = await read(id)
+      const answer = await note(id, { text: ' Called\r\nthe customer. ' }, { 'time-zone': 'Asia/Tokyo' })
+      assert.equal(answer.status, 201, answer.text)
+      assert.deepEqual(Object.keys(answer.body), ['id'])
+      assert.equal(answer.headers.get('cache-control'), 'private, no-cache')
+      assert.deepEqual(await read(id), asItWas)
+      const [event, ...others] = await notesOf(id)
+      assert.deepEqual(others, [])
+      assert.partialDeepStrictEqual(event, {
+        id: answer.body.id,
+        version: 1,
+        by_name: 'operator',
+        at_time_zone: 'Asia/Tokyo',
+        text: 'Called\r\nthe customer.',
+      })
+      assert.deepEqual(JSON.parse(event?.data ?? ''), { customer: 'Müller', total: '12.5' })
+    })
+
+    for (const status of [0, 1, 2, 3]) {
+      it(`on an order of status ${status}, with its version`, async () => {
+        const [row] = await insertOrders(service, [orderRow({ status, version: 7 })])
+        const asItWas = await read(row?.id ?? '')
+        assert.equal((await note(row?.id ?? '')).status, 201)
+        assert.deepEqual(await read(row?.id ?? ''), asItWas)
+        assert.deepEqual(
+          (await notesOf(row?.id ?? '')).map(({ version }) => version),
+          [7],
+        )
+      })
+    }
+
+    for (const [what, sent, kept] of goodWords) {
+      it(`with ${what}`, async () => {
+        const order = await createdId(operator)
+        const answer = await note(order, { text: sent })
+        assert.equal(answer.status, 201, answer.text)
+        assert.deepEqual(
+          (await notesOf(order)).map((event) => event.text),
+          [kept],
+        )
+      })
+    }
+
+    it('as often as one likes, fifty at once, each with an event of its own', async () => {
+      const order = await createdId(operator)
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, (_, index) => note(order, { text: `Note ${index}` })),
+      )
+      const ids = answers.map(({ body }) => body.id).sort()
+      assert.deepEqual((await notesOf(order)).map((event) => event.id).sort(), ids)
+      assert.equal(new Set(ids).size, 50)
+    })
+
+    it('for a session, and for a service', async () => {
+      const order = await createdId(operator)
+      for (const caller of [await service.session('operator'), await service.bearer('demo-service')]) {
+        assert.equal((await caller.post(`/v1/orders/${order}/notes`, { text })).status, 201)
+      }
+      assert.deepEqual(
+        (await notesOf(order)).map(({ by_name: by }) => by),
+        ['operator', 'demo-service'],
+      )
+    })
+  })
+
+  describe('honours Idempotency-Key', () => {
+    it('replays the same note, once written, and is 422 for another', async () => {
+      const [order, key] = [await createdId(operator), { 'idempotency-key': randomUUID() }]
+      const answers = [await note(order, { text }, key), await note(order, { text: ` ${text}` }, key)]
+      assert.deepEqual(
+        answers.map(({ status, headers }) => [status, headers.get('idempotency-replayed')]),
+        [
+          [201, null],
+          [201, 'true'],
+        ],
+      )
+      assert.equal(answers[0]?.text, answers[1]?.text)
+      assert.equal((await notesOf(order)).length, 1)
+      assertProblem(await note(order, { text: 'Another.' }, key), 422, 'idempotency-key-reused')
+    })
+
+    it('makes one note of fifty under one key', async () => {
+      const [order, key] = [await createdId(operator), { 'idempotency-key': randomUUID() }]
+      const answers = await Promise.all(Array.from({ length: 50 }, () => note(order, { text }, key)))
+      const codes = new Set(answers.map(({ status, body }) => `${status} ${body.code}`))
+      assert.ok(
+        codes.isSubsetOf(new Set(['201 undefined', '409 idempotency-in-progress'])),
+        [...codes].join(),
+      )
+      assert.equal((await notesOf(order)).length, 1)
+    })
+  })
+
+  describe('rejects input', () => {
+    for (const [what, json, code] of badWords) {
+      it(`refuses a note that is or has ${what}`, async () => {
+        const answer = await note(id, `{"text":${json}}`)
+        assertProblem(answer, 400, 'validation-failed')
+        assert.deepEqual(
+          answer.body.errors.map((error: { pointer: string; code: string }) => [error.pointer, error.code]),
+          [['#/text', code]],
+        )
+      })
+    }
+
+    for (const [status, code, body, headers = {}] of [
+      [400, 'validation-failed', '{}', {}],
+      [400, 'validation-failed', '{"reason":"x"}', {}],
+      [400, 'malformed-json', '{"text":"x","__proto__":1}', {}],
+      [413, 'body-too-large', `{"text":"${'x'.repeat(2 * 1024 * 1024)}"}`, {}],
+      [415, 'unsupported-media-type', 'x', { 'content-type': 'text/plain' }],
+    ] as const) {
+      it(`is ${status} ${code} for ${body.slice(0, 40)}`, async () => {
+        assertProblem(await note(id, body, headers), status, code)
+      })
+    }
+
+    it('is 400 for a faulty header before 404', async () => {
+      for (const order of [randomUUID(), 'x']) {
+        assertProblem(await note(order, { text }, { 'time-zone': 'Mars' }), 400, 'invalid-time-zone')
+        assertProblem(await note(order, { text }, { 'idempotency-key': '"' }), 400, 'invalid-idempotency-key')
+        assertProblem(await note(order), 404, 'order-not-found')
+      }
+    })
+  })
+
+  describe('requires access', () => {
+    it('is 403 naming the permission without Orders.Note, before the order is looked up', async () => {
+      for (const order of [id, randomUUID(), 'x']) {
+        const answer = await (await service.bearer('viewer')).post(`/v1/orders/${order}/notes`, '{')
+        assertProblem(answer, 403, 'permission-denied')
+        assert.equal(answer.body.permission, 'Orders.Note')
+      }
+    })
+
+    it('needs Orders.Note and no other permission', async () => {
+      const role = await addRole(service, 'Noter', ['Orders.Note'])
+      const { accessToken } = await tokenPair(service, await newUser(service, { roles: [role] }))
+      const noter = service.client().withBearer(accessToken)
+      assert.equal((await noter.post(`/v1/orders/${id}/notes`, { text })).status, 201)
+    })
+  })
+
+  describe('leaves no trace on failure', () => {
+    it('writes neither an event nor a key', async () => {
+      const stateBefore = await storedState(service)
+      const key = { 'idempotency-key': 'no-trace' }
+      const refused = [
+        await note(id, { text: '' }, key),
+        await note(id, { text }, { ...key, 'time-zone': 'Mars' }),
+        await note(randomUUID(), { text }, key),
+        await note('x', { text }, key),
+        await (await service.bearer('viewer')).post(`/v1/orders/${id}/notes`, { text }, key),
+        await service.client().post(`/v1/orders/${id}/notes`, { text }, key),
+      ]
+      assert.deepEqual(
+        refused.map(({ status }) => status),
+        [400, 400, 404, 404, 403, 401],
+      )
+      assert.deepEqual(await storedState(service), stateBefore)
+    })
+  })
+
+  describe('is found by nothing else', () => {
+    const word = 'Quokkaberry'
+
+    it('neither by a filter, nor in a list, an order, the figures or a line of the log of the service', async () => {
+      const order = await createdId(operator)
+      const rejected = await createdId(operator)
+      await note(order, { text: `${word} note` })
+      await admin.patch(`/v1/orders/${rejected}/reject`, { reason: `${word} reason` })
+      await operator.patch(`/v1/orders/${order}/withdraw`, { reason: `${word} withdrawal` })
+      for (const filter of [word, `customer:${word}`, `createdBy:${word}`, `modifiedBy:${word}`]) {
+        const { body } = await operator.get(`/v1/orders?filter=${filter}`)
+        assert.deepEqual([body.totalCount, body.items], [0, []], filter)
+      }
+      const unknown = await operator.get(`/v1/orders?filter=text:${word}`)
+      assertProblem(unknown, 400, 'invalid-filter')
+      const paths = ['', '/summary', `/${order}`, `/${rejected}`, `/${rejected}/approvals`]
+      for (const path of paths) {
+        const answer = await operator.get(`/v1/orders${path}`)
+        assert.equal(answer.status, 200, path)
+        assert.doesNotMatch(answer.text, new RegExp(word), path)
+      }
+      assert.doesNotMatch(JSON.stringify(await service.log()), new RegExp(word))
+    })
+  })
+})

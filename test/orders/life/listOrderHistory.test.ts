@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import { newUser, tokenPair } from '../../support/accounts.ts'
+import type { Client } from '../../support/client.ts'
+import { withRawDatabase } from '../../support/database.ts'
+import { seal } from '../../support/log.ts'
+import { createdId, insertOrders, orderRow, sendExactly, storedState } from '../../support/orders.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { addRole } from '../../support/roles.ts'
+import { type InsideService, startInside } from '../../support/service.ts'
+
+const members = ['atTimeZone', 'atUtc', 'by', 'byId', 'hash', 'id', 'kind', 'sequence', 'text', 'version']
+
+describe('listOrderHistory', () => {
+  let service: InsideService
+  let admin: Client
+  let operator: Client
+  let viewer: Client
+  before(async () => {
+    // What is sealed when is up to the test: nothing seals by itself in here.
+    service = await startInside()
+    admin = await service.bearer('admin')
+    operator = await service.bearer('operator')
+    viewer = await service.bearer('viewer')
+  })
+  after(() => service.close())
+
+  const history = (id: string, query = '') => viewer.get(`/v1/orders/${id}/history${query}`)
+  const note = (id: string, text: string) => operator.post(`/v1/orders/${id}/notes`, { text })
+  interface Item {
+    kind: string
+    text: string | null
+    sequence: number | null
+    hash: string | null
+  }
+
+  /** An order with as many notes, the first of which is `Note 1`. */
+  async function withNotes(count: number): Promise<string> {
+    const id = await createdId(operator)
+    for (let number = 1; number <= count; number += 1) await note(id, `Note ${number}`)
+    return id
+  }
+
+  describe('succeeds', () => {
+    it('with every event of the order and of no other, oldest first', async () => {
+      const id = await createdId(operator, { customer: 'Müller', total: 2 })
+      await createdId(operator)
+      const { body: noted } = await note(id, 'A note.')
+      service.advance(60_000)
+      await admin.patch(`/v1/orders/${id}/reject`, { reason: 'Twice.' }, { 'time-zone': 'Asia/Tokyo' })
+      const answer = await history(id)
+      assert.equal(answer.status, 200, answer.text)
+      const { items, ...page } = answer.body
+      assert.deepEqual(page, {
+        pageNumber: 1,
+        totalPages: 1,
+        totalCount: 3,
+        hasPreviousPage: false,
+        hasNextPage: false,
+      })
+      for (const item of items) assert.deepEqual(Object.keys(item).sort(), members)
+      const order = (await viewer.get(`/v1/orders/${id}`)).body
+      const [by, rejecter] = [(await operator.get('/v1/auth/me')).body, (await admin.get('/v1/auth/me')).body]
+      assert.partialDeepStrictEqual(items, [
+        { kind: 'created', version: 1, atUtc: order.createdAtUtc, atTimeZone: 'UTC', text: null },
+        { kind: 'noted', version: 1, id: noted.id, by: 'operator', byId: by.id, text: 'A note.' },
+        {
+          kind: 'rejected',
+          version: 2,
+          atUtc: order.updatedAtUtc,
+          atTimeZone: 'Asia/Tokyo',
+          by: 'admin',
+          byId: rejecter.id,
+          text: 'Twice.',
+        },
+      ])
+    })
+
+    it('with sequence and hash once an event is sealed, and the same events in the same order', async () => {
+      const id = await withNotes(2)
+      const before = (await history(id)).body.items
+      for (const item of before) assert.deepEqual([item.sequence, item.hash], [null, null])
+      await seal(service.db)
+      await note(id, 'Later.')
+      const after: Item[] = (await history(id)).body.items
+      const sequences = after.map(({ sequence }) => sequence)
+      assert.equal(sequences.pop(), null)
+      assert.deepEqual(
+        sequences,
+        [0, 1, 2].map((index) => (sequences[0] ?? 0) + index),
+      )
+      assert.deepEqual(
+        after.slice(0, 3).map((item) => ({ ...item, sequence: null, hash: null })),
+        before,
+      )
+      for (const { hash } of after.slice(0, 3)) assert.match(hash ?? '', /^[0-9a-f]{64}$/)
+    })
+
+    it('in pages by the paging contract, either way, sealed or not', async () => {
+      const id = await withNotes(2)
+      await seal(service.db)
+      for (const text of ['Note 3', 'Note 4']) await note(id, text)
+      const textsOf = (items: Item[]) => items.map(({ text }) => text)
+      const all = [null, 'Note 1', 'Note 2', 'Note 3', 'Note 4']
+      for (const [order, expected] of [
+        ['asc', all],
+        ['Desc', all.toReversed()],
+        ['0', all],
+        ['1', all.toReversed()],
+      ] as const) {
+        const found: (string | null)[] = []
+        for (let page = 1; page <= 3; page += 1) {
+          const { body } = await history(id, `?order=${order}&pageSize=2&pageNumber=${page}`)
+          assert.deepEqual([body.totalCount, body.totalPages, body.pageNumber], [5, 3, page])
+          assert.deepEqual([body.hasPreviousPage, body.hasNextPage], [page > 1, page < 3])
+          found.push(...textsOf(body.items))
+        }
+        assert.deepEqual(found, expected, order)
+      }
+      const past = await history(id, '?pageNumber=9')
+      assert.deepEqual([past.status, past.body.items, past.body.totalCount], [200, [], 5])
+      const many = await withNotes(11)
+      assert.equal((await history(many)).body.items.length, 10)
+      assert.equal((await history(many, '?pageSize=1000')).body.items.length, 12)
+    })
+
+    it('with links to the other pages', async () => {
+      const id = await withNotes(2)
+      const { headers } = await history(id.toUpperCase(), '?pageSize=1&pageNumber=2&order=Desc&x=1')
+      const to = (page: number) => `</v1/orders/${id}/history?pageNumber=${page}&pageSize=1&order=Desc>`
+      assert.equal(
+        headers.get('link'),
+        [
+          `${to(1)}; rel="first"`,
+          `${to(1)}; rel="prev"`,
+          `${to(3)}; rel="next"`,
+          `${to(3)}; rel="last"`,
+        ].join(', '),
+      )
+    })
+
+    it('of an order from before there was a log with nothing', async () => {
+      const [row] = await insertOrders(service, [orderRow()])
+      const { status, body } = await history(row?.id ?? '')
+      assert.deepEqual([status, body.items, body.totalCount, body.totalPages], [200, [], 0, 0])
+    })
+
+    it('with a text that was erased as null, and everything else as it was', async () => {
+      const id = await withNotes(1)
+      await seal(service.db)
+      const before = (await history(id)).body.items
+      await withRawDatabase(service.databaseUrl, (db) =>
+        db
+          .updateTable('events')
+          .set({ text: null, text_salt: null })
+          .where('sequence', '=', before[1].sequence)
+          .execute(),
+      )
+      const after = (await history(id)).body.items
+      assert.deepEqual(after, [before[0], { ...before[1], text: null }])
+    })
+  })
+
+  describe('revalidates', () => {
+    it('answers 304 until something happens to the order', async () => {
+      const id = await withNotes(1)
+      const etag = (await history(id)).headers.get('etag') ?? ''
+      const again = () => viewer.get(`/v1/orders/${id}/history`, { 'if-none-match': etag })
+      const same = await again()
+      assert.deepEqual([same.status, same.text, same.headers.get('etag')], [304, '', etag])
+      await note(id, 'More.')
+      assert.equal((await again()).status, 200)
+    })
+  })
+
+  describe('rejects input', () => {
+    for (const [query, parameter] of [
+      ['pageSize=0', 'pageSize'],
+      ['pageSize=x', 'pageSize'],
+      ['pageNumber=0', 'pageNumber'],
+      ['pageNumber=2147483648', 'pageNumber'],
+      ['order=up', 'order'],
+      ['order=2', 'order'],
+      ['order=Asc&order=Desc', 'order'],
+    ]) {
+      it(`refuses ${query}, naming it`, async () => {
+        const answer = await history(await createdId(operator), `?${query}`)
+        assertProblem(answer, 400, 'validation-failed')
+        assert.deepEqual(
+          answer.body.errors.map((error: { parameter: string }) => error.parameter),
+          [parameter],
+        )
+      })
+    }
+
+    it('ignores what it does not know, and takes empty parameters for absent', async () => {
+      const id = await createdId(operator)
+      const plain = (await history(id)).text
+      for (const query of ['?pageSize=&order=', '?filter=(', '?orderBy=x&kind=noted&text=x']) {
+        assert.equal((await history(id, query)).text, plain)
+      }
+    })
+
+    it('is 404 for an unknown order and for a malformed id', async () => {
+      for (const id of [randomUUID(), 'x', '%00', '__proto__']) {
+        assertProblem(await history(id), 404, 'order-not-found')
+      }
+      // Not even with the id of another subject of the log.
+      for (const id of ['approval', 'Admin', '1']) assertProblem(await history(id), 404, 'order-not-found')
+      const undecodable = await sendExactly(viewer, 'GET', '/v1/orders/%zz/history')
+      assert.equal(undecodable.status, 404)
+    })
+  })
+
+  describe('requires access', () => {
+    it('is 403 without Orders.Read, before the order is looked up', async () => {
+      const role = await addRole(service, 'All but read', ['Orders.Create', 'Orders.Note', 'Log.Read'])
+      const { accessToken } = await tokenPair(service, await newUser(service, { roles: [role] }))
+      const caller = service.client().withBearer(accessToken)
+      for (const id of [await createdId(operator), randomUUID(), 'x']) {
+        for (const told of ['history', 'approvals', 'receipt']) {
+          const answer = await caller.get(`/v1/orders/${id}/${told}`)
+          assertProblem(answer, 403, 'permission-denied')
+          assert.equal(answer.body.permission, 'Orders.Read')
+        }
+      }
+    })
+  })
+
+  it('changes nothing', async () => {
+    const id = await withNotes(1)
+    const stateBefore = await storedState(service)
+    await history(id)
+    assert.deepEqual(await storedState(service), stateBefore)
+  })
+})

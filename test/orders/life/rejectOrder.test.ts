@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { createdId } from '../../support/orders.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { type Service, startService } from '../../support/service.ts'
+import { describeTransition } from './transition.ts'
+
+describe('rejectOrder', () => {
+  describeTransition({
+    path: 'reject',
+    status: 2,
+    kind: 'rejected',
+    permission: 'Orders.Approve',
+    actor: 'admin',
+    outsiders: ['operator', 'viewer', 'demo-service'],
+  })
+
+  describe('needs a reason', () => {
+    let service: Service
+    before(async () => {
+      service = await startService()
+    })
+    after(() => service.close())
+
+    it('in a body: without either it is refused, and the order stays', async () => {
+      const admin = await service.bearer('admin')
+      const id = await createdId(admin)
+      const path = `/v1/orders/${id}/reject`
+      assertProblem(await admin.patch(path), 415, 'unsupported-media-type')
+      assertProblem(await admin.patch(path, ''), 400, 'malformed-json')
+      const answer = await admin.patch(path, {})
+      assertProblem(answer, 400, 'validation-failed')
+      assert.deepEqual(answer.body.errors, [
+        { pointer: '#/reason', code: 'required', detail: 'reason is required.' },
+      ])
+      assert.equal((await admin.get(`/v1/orders/${id}`)).body.status, 0)
+    })
+
+    it('also of who created the order, whom nothing keeps from rejecting it', async () => {
+      const admin = await service.bearer('admin')
+      const id = await createdId(admin)
+      assert.equal((await admin.patch(`/v1/orders/${id}/reject`, { reason: 'My mistake.' })).status, 204)
+    })
+  })
+})
