@@ -24,8 +24,9 @@ export function bodiesOf(
   name: string,
 ): { allowed: fc.Arbitrary<Body>; forbidden: fc.Arbitrary<Body> } {
   const at = ['components', 'schemas', name]
-  const properties = resolve(judge, at).properties as Members
-  const names = Object.keys(properties)
+  const schema = resolve(judge, at)
+  const names = Object.keys(schema.properties as Members)
+  const required = (schema.required ?? []) as string[]
   const values = names.map((key) => valuesOf(judge, [...at, 'properties', key]))
   const good = fc.tuple(...values.map(({ allowed }) => allowed)).map((all) => zip(names, all))
   const broken = fc.nat(names.length - 1).chain((index) => {
@@ -33,9 +34,11 @@ export function bodiesOf(
     const wrong = values[index]?.forbidden ?? fc.constant(null)
     const withWrong = fc.tuple(good, wrong).map(([members, value]) => ({ ...members, [key]: value }))
     const without = good.map((members) => omit(members, key))
-    return fc
-      .oneof({ weight: 6, arbitrary: withWrong }, { weight: 1, arbitrary: without })
-      .map((members) => ({ text: JSON.stringify(members), key }))
+    const ways = [
+      { weight: 6, arbitrary: withWrong },
+      { weight: required.includes(key) ? 1 : 0, arbitrary: without },
+    ]
+    return fc.oneof(...ways).map((members) => ({ text: JSON.stringify(members), key }))
   })
   return {
     allowed: fc.tuple(good, extras, writing).map(([members, more, write]) => write({ ...more, ...members })),

@@ -11,11 +11,21 @@ const neededPermission: Record<string, string> = {
   listOrders: 'Orders.Read',
   getOrdersOverview: 'Orders.Read',
   getOrder: 'Orders.Read',
+  listOrderHistory: 'Orders.Read',
+  getOrderApprovals: 'Orders.Read',
+  getOrderReceipt: 'Orders.Read',
+  getApprovalPolicy: 'Orders.Read',
   approveOrder: 'Orders.Approve',
+  rejectOrder: 'Orders.Approve',
+  withdrawOrder: 'Orders.Create',
+  addNote: 'Orders.Note',
+  setApprovalPolicy: 'Policy.Manage',
+  listLog: 'Log.Read',
+  getLogCheckpoint: 'Log.Read',
 }
 const permissionsOf: Record<string, string[]> = {
-  Admin: ['Orders.Create', 'Orders.Read', 'Orders.Approve'],
-  Operator: ['Orders.Create', 'Orders.Read'],
+  Admin: ['Orders.Create', 'Orders.Read', 'Orders.Approve', 'Orders.Note', 'Log.Read', 'Policy.Manage'],
+  Operator: ['Orders.Create', 'Orders.Read', 'Orders.Note'],
   Viewer: ['Orders.Read'],
 }
 

@@ -142,7 +142,7 @@ function assemble(
   { path, method, operation }: Parts,
   { id, query, headers, body }: Pieces,
 ): DescribedRequest {
-  const refusal = refusalOf(operation.operationId, { id, query, headers, body })
+  const refusal = refusalOf({ id, query, headers, body })
   const shown = JSON.stringify({ id, query: query.text, headers: headers.fields, body, refusal })
   return {
     [toStringMethod]: () => `${operation.operationId} ${shown.slice(0, 2_000)}`,
@@ -157,7 +157,7 @@ function assemble(
   }
 }
 
-function refusalOf(operationId: string, { id, query, headers, body }: Pieces): Refusal | undefined {
+function refusalOf({ id, query, headers, body }: Pieces): Refusal | undefined {
   if (body?.refusal !== undefined) {
     const { status, code, pointers } = body.refusal
     return { status, code, ...(pointers === undefined ? {} : { places: pointers }) }
@@ -169,11 +169,7 @@ function refusalOf(operationId: string, { id, query, headers, body }: Pieces): R
   }
   if (headers.refusal !== undefined) {
     const { status, code, header } = headers.refusal
-    return { status, code, places: [header] }
+    return { status, code, ...(header === undefined ? {} : { places: [header] }) }
   }
-  if (id.isFaulty !== true) return undefined
-  return {
-    status: 404,
-    code: operationId === 'approveOrder' || operationId === 'getOrder' ? 'order-not-found' : '',
-  }
+  return id.isFaulty === true ? { status: 404, code: 'order-not-found' } : undefined
 }

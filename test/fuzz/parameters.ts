@@ -161,27 +161,32 @@ const bad: Record<string, { code: string; texts: fc.Arbitrary<string> }> = {
 
 export interface RequestHeaders {
   fields: Record<string, string>
-  refusal?: { status: number; code: string; header: string }
+  refusal?: { status: number; code: string; header?: string }
 }
 
 export function headersOf({ parameters = [] }: Operation): {
   allowed: fc.Arbitrary<RequestHeaders>
   forbidden: fc.Arbitrary<RequestHeaders> | undefined
 } {
-  const names = parameters.filter((each) => each.in === 'header').map(({ name }) => name)
+  const headers = parameters.filter((each) => each.in === 'header')
+  const names = headers.map(({ name }) => name)
   for (const name of names)
     if (!(name in good)) throw new Error(`no values of the header ${name} are known here`)
-  const some = fc.record(
+  const given = fc.record(
     Object.fromEntries(names.map((name) => [name, good[name] as fc.Arbitrary<string>])),
     { requiredKeys: [] },
   ) as fc.Arbitrary<Record<string, string>>
-  const refusable = names.filter((name) => name in bad)
-  const forbidden = refusable.map((header) => {
-    const { code, texts } = bad[header] ?? { code: '', texts: fc.constant('') }
-    return texts.map((text) => ({ fields: { [header]: text }, refusal: { status: 400, code, header } }))
+  const needed = Object.fromEntries(headers.flatMap(({ name, required }) => (required ? [[name, '*']] : [])))
+  const allowed = fc.oneof(fc.constant({}), given).map((fields) => ({ fields: { ...needed, ...fields } }))
+  const forbidden: fc.Arbitrary<RequestHeaders>[] = names.flatMap((header) => {
+    const known = bad[header]
+    if (known === undefined) return []
+    const { code, texts } = known
+    const refusal = { status: 400, code, header }
+    return [texts.map((text) => ({ fields: { ...needed, [header]: text }, refusal }))]
   })
-  return {
-    allowed: fc.oneof(fc.constant({}), some).map((fields) => ({ fields })),
-    forbidden: forbidden.length === 0 ? undefined : fc.oneof(...forbidden),
+  if (Object.keys(needed).length > 0) {
+    forbidden.push(fc.constant({ fields: {}, refusal: { status: 428, code: 'precondition-required' } }))
   }
+  return { allowed, forbidden: forbidden.length === 0 ? undefined : fc.oneof(...forbidden) }
 }

@@ -16,6 +16,7 @@ export interface Values {
 export function valuesOf(judge: Judge, parts: string[]): Values {
   const validate = judge.validator(toPointer(parts))
   const schema = resolve(judge, parts)
+  if (schema.type === 'array') return listsOf(judge, parts, { schema, validate })
   const isAllowed = (value: unknown) => isText(value) && validate(value)
   return {
     schema,
@@ -25,6 +26,47 @@ export function valuesOf(judge: Judge, parts: string[]): Values {
       .oneof(fc.oneof(...allowedCandidates(judge, schema)), ...breaking(schema))
       .filter((value) => !validate(value)),
   }
+}
+
+/** Lists of objects. What no schema says: their totals ascend, the first is 0. */
+function listsOf(
+  judge: Judge,
+  parts: string[],
+  { schema, validate }: Pick<Values, 'schema' | 'validate'>,
+): Values {
+  const at = [...parts, 'items', 'properties']
+  const names = Object.keys(resolve(judge, at))
+  const members = new Map(names.map((name) => [name, valuesOf(judge, [...at, name])]))
+  const entry = fc.record(
+    Object.fromEntries([...members].map(([name, { allowed }]) => [name, allowed])),
+  ) as fc.Arbitrary<Schema>
+  const limit = Number(schema.maxItems)
+  const allowed = fc.array(entry, { minLength: 1, maxLength: limit }).map(ascending)
+  const isWrongInside = fc
+    .constantFrom(...names)
+    .chain((name) =>
+      fc
+        .tuple(allowed, fc.nat(), members.get(name)?.forbidden ?? fc.constant(null))
+        .map(([entries, number, wrong]) =>
+          entries.map((each, index) =>
+            index === number % entries.length ? { ...each, [name]: wrong } : each,
+          ),
+        ),
+    )
+  const isTooLong = fc.array(entry, { minLength: limit + 1, maxLength: limit + 2 })
+  const descends = entry.map((each) => [
+    { ...each, from: 0 },
+    { ...each, from: 5 },
+    { ...each, from: '5.0' },
+  ])
+  const others = fc.oneof(...breaking(schema)).filter((value) => !validate(value))
+  return { schema, validate, allowed, forbidden: fc.oneof(isWrongInside, isTooLong, descends, others) }
+}
+
+function ascending(entries: readonly Schema[]): Schema[] {
+  const byTotal = new Map(entries.map((each) => [Number(each.from), each]))
+  const sorted = [...byTotal].sort(([one], [other]) => one - other)
+  return sorted.map(([, each], index) => (index === 0 ? { ...each, from: 0 } : each))
 }
 
 /** The schema at these steps into the description, itself and not a reference. */

@@ -10,7 +10,7 @@ export interface Operation {
   summary?: string
   description?: string
   security?: Record<string, string[]>[]
-  parameters?: { name: string; in: string; schema: Json; example?: unknown }[]
+  parameters?: { name: string; in: string; required?: boolean; schema: Json; example?: unknown }[]
   requestBody?: { content: Record<string, Content> }
   responses: Record<string, Response>
 }

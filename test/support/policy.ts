@@ -29,7 +29,9 @@ export async function putPolicy(caller: Client, rows: Row[]): Promise<void> {
 export async function policyEvents({ db }: Service) {
   const page = { direction: 'asc', offset: 0, limit: 1_000 } as const
   const { events } = await listEvents(db.read, { kind: 'policy', id: 'approval' }, page)
-  return events.map(({ sequence: _, hash: __, ...written }) => written)
+  return events.map(({ id, kind, version, at, at_time_zone, by_name, by_id, data }) => {
+    return { id, kind, version, at, at_time_zone, by_name, by_id, data }
+  })
 }
 
 /** Everything that a change of the policy may write. */

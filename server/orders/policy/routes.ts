@@ -84,9 +84,9 @@ function registerReplace(app: App, { config, db, clock }: OrderParts): void {
       const now = clock()
       const input = {
         rows: request.body.rows,
-        acceptedVersions: requiredVersions(request.headers['if-match']),
         stamp: readStamp(request, config, now),
         idempotency: readIdempotency(request, now),
+        acceptedVersions: requiredVersions(request.headers['if-match']),
       }
       const replaced = await db.write('setApprovalPolicy', input)
       announceReplay(reply, replaced)

@@ -209,8 +209,11 @@ describe('setApprovalPolicy', () => {
       assertProblem(answer, 415, 'unsupported-media-type')
     })
 
-    it('is 400 for faulty rows before it asks for If-Match', async () => {
+    it('is 400 for faulty rows and headers before it asks for If-Match', async () => {
       assertProblem(await put([], {}), 400, 'validation-failed')
+      assertProblem(await put(twoFromThousand, { 'time-zone': 'Mars/Base' }), 400, 'invalid-time-zone')
+      const key = { 'idempotency-key': '"' }
+      assertProblem(await put(twoFromThousand, key), 400, 'invalid-idempotency-key')
     })
 
     it('refuses the time zone and the key that every write refuses', async () => {
