@@ -101,7 +101,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   registerTokenRoutes(app, authParts)
   const exports = new Exports((request) => isStillAdmitted(request, authenticator))
   const statements = statementsOf(keys, publicUrl)
-  registerOrders(app, { config, db, clock, ...statements })
+  registerOrders(app, { config, db, clock, exports, ...statements })
   registerLog(app, { db, clock, exports, ...statements })
   if (config.development) registerApiBrowser(app, routes, publicUrl)
   return app

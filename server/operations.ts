@@ -36,6 +36,7 @@ import type { DatabasePort, GroupedOperations } from './db/port.ts'
 import { seedDemo } from './demo/demo.ts'
 import { removeExpiredKeys } from './http/idempotency.ts'
 import { problemCodec } from './http/problems.ts'
+import { findExportPortion } from './orders/export/export.ts'
 import { addNote, approveOrder, rejectOrder, withdrawOrder } from './orders/life/life.ts'
 import { findOrders } from './orders/list/find.ts'
 import { findOrdersAtOnce } from './orders/list/postgres.ts'
@@ -89,7 +90,7 @@ export const operations = {
 export const groupedOperations: GroupedOperations = { createOrder: createOrders }
 
 /** Every read that may take long by name: `db.query` takes its types from here. */
-export const reads = { findOrders, findLogLines }
+export const reads = { findOrders, findExportPortion, findLogLines }
 
 /** Those that one statement may answer (PostgreSQL). */
 const singleReads = { findOrders: findOrdersAtOnce }

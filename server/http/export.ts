@@ -35,31 +35,48 @@ export class Exports {
     this.#monotonic = monotonic
   }
 
-  /** Throws `export-running`. */
-  send(request: FastifyRequest, reply: FastifyReply, { type, fileName, portions }: Export): FastifyReply {
+  /** Throws `export-running`, and what the first portion fails with: it is read before anything is sent. */
+  async send(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { type, fileName, portions }: Export,
+  ): Promise<FastifyReply> {
     const caller = callerOf(request).id
     if (this.#running.has(caller)) throw new Problem('export-running', { headers: retryAfter(5_000) })
-    reply
+    this.#running.add(caller)
+    const rest = portions[Symbol.asyncIterator]()
+    // Fastify reads what answers a HEAD to its end.
+    const isWanted = request.method !== 'HEAD'
+    const first = await (isWanted ? rest.next() : rest.return?.())?.catch((error: unknown) => {
+      this.#running.delete(caller)
+      throw error
+    })
+    const stream = Readable.from(this.#whileAdmitted(request, first, rest), { objectMode: false })
+    stream.once('close', () => this.#running.delete(caller))
+    return reply
       .header('content-type', `${type}; charset=utf-8`)
       .header('content-disposition', `attachment; filename="${fileName}.${endings[type]}"`)
-    // Fastify reads what answers a HEAD to its end.
-    if (request.method === 'HEAD') return reply.send(Readable.from([]))
-    this.#running.add(caller)
-    const stream = Readable.from(this.#whileAdmitted(request, portions), { objectMode: false })
-    stream.once('close', () => this.#running.delete(caller))
-    return reply.send(stream)
+      .send(stream)
   }
 
-  async *#whileAdmitted(request: FastifyRequest, portions: AsyncIterable<string>): AsyncGenerator<string> {
+  async *#whileAdmitted(
+    request: FastifyRequest,
+    first: IteratorResult<string> | undefined,
+    rest: AsyncIterator<string>,
+  ): AsyncGenerator<string> {
     let checkedAt = this.#monotonic()
-    for await (const portion of portions) {
-      if (this.#monotonic() - checkedAt >= betweenChecksMilliseconds) {
-        if (!(await this.#isStillAdmitted(request))) throw new Error('the caller may not read on')
-        checkedAt = this.#monotonic()
+    try {
+      for (let portion = first; portion?.done === false; portion = await rest.next()) {
+        if (this.#monotonic() - checkedAt >= betweenChecksMilliseconds) {
+          if (!(await this.#isStillAdmitted(request))) throw new Error('the caller may not read on')
+          checkedAt = this.#monotonic()
+        }
+        // Whoever asks for more has read what came before.
+        keepAnswering(request.raw.socket)
+        yield portion.value
       }
-      // Whoever asks for more has read what came before.
-      keepAnswering(request.raw.socket)
-      yield portion
+    } finally {
+      await rest.return?.()
     }
   }
 }

@@ -4,6 +4,7 @@ import type { Statements } from '../audit/statements.ts'
 import { callerOf } from '../auth/principal.ts'
 import { type Clock, parseTimeZone } from '../clock.ts'
 import type { Config } from '../config.ts'
+import type { Exports } from '../http/export.ts'
 import { matchesNone } from '../http/preconditions.ts'
 import { Problem } from '../http/problems.ts'
 import type { HeaderDescription } from '../http/route.ts'
@@ -15,6 +16,7 @@ export interface OrderParts {
   config: Config
   db: AppDatabase
   clock: Clock
+  exports: Exports
   signReceipt: Statements['signReceipt']
 }
 

@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { callerOf } from '../auth/principal.ts'
+import { acceptedExport } from '../http/export.ts'
 import { noContent } from '../http/fields.ts'
 import {
   announceReplay,
@@ -14,8 +15,9 @@ import { matchesNone, versionTag } from '../http/preconditions.ts'
 import { Problem } from '../http/problems.ts'
 import type { App } from '../http/route.ts'
 import { newOrderedId } from '../ids.ts'
+import { exportOrders } from './export/export.ts'
 import { registerOrderLife } from './life/routes.ts'
-import { listOrders } from './list/list.ts'
+import { listOrders, readList } from './list/list.ts'
 import { fieldNames, summaryNames } from './order.ts'
 import type { CreatedOrder } from './orders.ts'
 import { getOrdersOverview } from './overview.ts'
@@ -99,13 +101,22 @@ function sendCreated(reply: FastifyReply, created: Once<CreatedOrder>) {
   return { id }
 }
 
-function registerList(app: App, { db }: OrderParts): void {
+const exportTypes = ['text/csv', 'application/jsonl'] as const
+
+function registerList(app: App, { db, exports }: OrderParts): void {
   app.route({
     method: 'GET',
     url: '/v1/orders',
     config: {
       access: 'Orders.Read',
-      problems: ['invalid-filter', 'filter-too-expensive', 'result-too-large', 'overloaded'],
+      problems: [
+        'invalid-filter',
+        'filter-too-expensive',
+        'result-too-large',
+        'overloaded',
+        'export-running',
+      ],
+      exports: exportTypes,
       requestHeaders: [ifNoneMatchHeader],
       responseHeaders: {
         200: [linkHeader, hashTagHeader],
@@ -114,7 +125,8 @@ function registerList(app: App, { db }: OrderParts): void {
     schema: {
       operationId: 'listOrders',
       summary: 'List orders',
-      description: 'Paged, sorted and filtered. Totals are exact.',
+      description:
+        'Paged, sorted and filtered. Totals are exact. To `Accept: text/csv` or `application/jsonl` it is an export: every match, as a stream.',
       tags,
       querystring: ListOrdersQuery,
       response: { 200: PaginatedListOfOrderSummary, 304: noContent },
@@ -124,6 +136,15 @@ function registerList(app: App, { db }: OrderParts): void {
       const { query } = request
       const caller = String(callerOf(request).id)
       reply.header('cache-control', cacheControl)
+      const type = acceptedExport(request, exportTypes)
+      if (type !== undefined) {
+        const wanted = { ...readList(query), type, bom: query.bom ?? false }
+        return exports.send(request, reply, {
+          type,
+          fileName: 'orders',
+          portions: exportOrders(db, wanted, caller),
+        })
+      }
       const { json, description } = await listOrders(db, query, caller)
       if (query.paginated !== false) {
         reply.headers(pageLinks('/v1/orders', request.raw.url, ListOrdersQuery, description))

@@ -159,6 +159,16 @@ const filterField: Field<string> = {
   read: (value) => String(value),
 }
 
+const bomField: Field<boolean> = {
+  ...paginatedField,
+  schema: {
+    ...paginatedField.schema,
+    default: false,
+    description:
+      'Of an export as CSV: whether it begins with a byte-order mark, by which spreadsheets know UTF-8.',
+  },
+}
+
 export const ListOrdersQuery = queryOf({
   pageNumber: pageNumberField,
   pageSize: pageSizeField,
@@ -166,6 +176,7 @@ export const ListOrdersQuery = queryOf({
   order: directionField('Without it: Desc, or Asc when orderBy is given.'),
   filter: filterField,
   paginated: paginatedField,
+  bom: bomField,
 })
 
 const daysLimit = 366

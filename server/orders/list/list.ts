@@ -4,6 +4,7 @@ import type { AppDatabase } from '../../operations.ts'
 import { FilterError } from '../filter/fault.ts'
 import { type Filter, parseFilter } from '../filter/parser.ts'
 import type { SortKey } from '../order.ts'
+import type { ListRequest } from './plan.ts'
 
 /** What one list may take; then it is stopped with `filter-too-expensive`. */
 const listLimitMilliseconds = 2_000
@@ -23,17 +24,25 @@ export interface List {
   description: PageDescription
 }
 
+/** Filter and sort of the list, however much of it is wanted. Throws `invalid-filter`. */
+export function readList({
+  filter,
+  orderBy,
+  order,
+}: ListQuery): Pick<ListRequest, 'filter' | 'sortKey' | 'direction'> {
+  return {
+    filter: readFilter(filter ?? ''),
+    sortKey: orderBy ?? 'createdAtUtc',
+    direction: order ?? (orderBy === undefined ? 'desc' : 'asc'),
+  }
+}
+
 /** Items and totals of one snapshot. Throws `invalid-filter`, `result-too-large`, `QueryTooSlow`, `TooManyWaiting`. */
 export async function listOrders(db: AppDatabase, query: ListQuery, caller: string): Promise<List> {
   const page = query.paginated === false ? null : pageRequest(query.pageNumber, query.pageSize)
   const { items, totalCount } = await db.query(
     'findOrders',
-    {
-      filter: readFilter(query.filter ?? ''),
-      sortKey: query.orderBy ?? 'createdAtUtc',
-      direction: query.order ?? (query.orderBy === undefined ? 'desc' : 'asc'),
-      page: page && { offset: page.offset, limit: page.pageSize },
-    },
+    { ...readList(query), page: page && { offset: page.offset, limit: page.pageSize } },
     { limitMilliseconds: listLimitMilliseconds, caller },
   )
   const description = describePage(totalCount, page)

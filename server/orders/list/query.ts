@@ -109,7 +109,11 @@ function idsOf(db: Db, request: ListRequest, page: FoundPage): RawBuilder<unknow
 }
 
 /** `finding`: customers that contain a text are found by the index of trigrams; else each order is looked at. */
-function conditionOf(db: Db, filter: Filter | null, texts: 'finding' | 'looking'): RawBuilder<unknown> {
+export function conditionOf(
+  db: Db,
+  filter: Filter | null,
+  texts: 'finding' | 'looking',
+): RawBuilder<unknown> {
   const { withinTime, ...engine } = ofEngine(db, { sqlite, postgres })
   if (filter === null) return withinTime
   const eb = expressionBuilder<Database, 'orders'>()

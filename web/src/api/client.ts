@@ -92,7 +92,7 @@ function isPublic(request: Request): boolean {
 }
 
 /** The typed client of the service that served this page. Use it through `answerOf`. */
-export const client = createClient<paths>({
+export const client = createClient<paths, 'application/json' | 'application/problem+json'>({
   // Given at each call, so that a test or a tool may replace the browser's fetch.
   fetch: (request) => send(request),
   credentials: 'same-origin',

@@ -253,7 +253,7 @@ export interface paths {
         };
         /**
          * List orders
-         * @description Paged, sorted and filtered. Totals are exact.
+         * @description Paged, sorted and filtered. Totals are exact. To `Accept: text/csv` or `application/jsonl` it is an export: every match, as a stream.
          */
         get: operations["listOrders"];
         put?: never;
@@ -4841,6 +4841,11 @@ export interface operations {
                  * @example true
                  */
                 paginated?: boolean | string;
+                /**
+                 * @description Of an export as CSV: whether it begins with a byte-order mark, by which spreadsheets know UTF-8.
+                 * @example true
+                 */
+                bom?: boolean | string;
             };
             header?: {
                 /** @description Entity tags that the caller has; a match is answered 304. */
@@ -4892,6 +4897,10 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["PaginatedListOfOrderSummary"];
+                    /** @example {"id":"019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57","customer":"Müller & Söhne GmbH","total":1250.5,"status":0,"createdAtUtc":"2026-11-20T09:30:00.000Z"} */
+                    "text/csv": string;
+                    /** @example {"id":"019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57","customer":"Müller & Söhne GmbH","total":1250.5,"status":0,"createdAtUtc":"2026-11-20T09:30:00.000Z"} */
+                    "application/jsonl": string;
                 };
             };
             /** @description Not Modified */
@@ -5011,6 +5020,34 @@ export interface operations {
                      *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
                      *       "instance": "/v1/orders",
                      *       "code": "request-timeout",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `export-running`: Another export of yours is running. */
+            409: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/export-running",
+                     *       "title": "Another export of yours is running",
+                     *       "status": 409,
+                     *       "detail": "Read it to its end, or end it, and ask again. A caller has one at a time.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "export-running",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
                      *     }
                      */
