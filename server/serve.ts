@@ -3,6 +3,8 @@ import { statSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import { buildApp } from './app.ts'
+import { headOfLog } from './audit/seal.ts'
+import { statementsOf } from './audit/statements.ts'
 import { hasAccounts } from './auth/accounts/store.ts'
 import { Passwords } from './auth/passwords.ts'
 import { loadSigningKeys, type SigningKeys } from './auth/tokens/keys.ts'
@@ -57,7 +59,11 @@ export async function serve(options: ServeOptions): Promise<void> {
     throw error
   }
   const address = await listenOrClose(config, log, keys, db)
-  if (config.development) announceDemo(config, address)
+  if (config.development) announceDemo(config, publicUrlAt(config, address))
+}
+
+function publicUrlAt(config: Config, address: string): string {
+  return config.publicUrl ?? `http://localhost:${new URL(address).port}`
 }
 
 /** A development service builds the web app from its sources; in production that is `npm run build`. */
@@ -100,13 +106,18 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
       antiforgeryKey: keys.antiforgery,
       readiness,
     })
-    metrics = await listenForMetrics({ app, config, db, log })
+    metrics = await listenForMetrics({ app, config, db, log, clock: systemClock })
     address = await listenForRequests(app, config)
   } catch (error) {
     await closeAll()
     throw error
   }
-  stopUpkeep = startUpkeep(db, systemClock, config, log)
+  const { signCheckpoint } = statementsOf(keys.signing, () => publicUrlAt(config, address))
+  const makeCheckpoint = async () => {
+    const head = await headOfLog(db.read)
+    return { ...head, checkpoint: await signCheckpoint(head, systemClock()) }
+  }
+  stopUpkeep = startUpkeep({ db, clock: systemClock, config, log, makeCheckpoint })
   const logger = { error: (err: unknown) => log.error({ err }) }
   // Callers are sent elsewhere before the listener closes, so that no request meets a closed one.
   const drainMilliseconds = config.drainSeconds * 1000

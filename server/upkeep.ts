@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
+import type { Head } from './audit/chain.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import type { AppDatabase } from './operations.ts'
@@ -22,6 +23,7 @@ export const sealedAtOnce = 100
 
 interface Job {
   everyMilliseconds: number
+  isDoneAtStart?: boolean
   /** Small, so that no write waits long for a portion. */
   portion: number
   /** Between portions. */
@@ -32,16 +34,20 @@ interface Job {
   failure: string
 }
 
+export interface UpkeepParts {
+  db: AppDatabase
+  clock: Clock
+  config: Config
+  log: FastifyBaseLogger
+  makeCheckpoint(): Promise<Head & { checkpoint: string }>
+}
+
 /**
  * What is done by the clock while the service runs: expired rows are removed once a minute, events are sealed every half
- * second and, on PostgreSQL, changes are merged into the tally of orders every two seconds. Returns the way to stop.
+ * second and, on PostgreSQL, changes are merged into the tally of orders every two seconds. At the start and once an
+ * hour the service's log gets a checkpoint. Returns the way to stop.
  */
-export function startUpkeep(
-  db: AppDatabase,
-  clock: Clock,
-  config: Config,
-  log: FastifyBaseLogger,
-): () => void {
+export function startUpkeep({ db, clock, config, log, makeCheckpoint }: UpkeepParts): () => void {
   const sessionIdleTtlMilliseconds = config.sessionIdleTtlSeconds * 1000
   const cleaning = Object.entries(removals).map(
     ([name, portion]): Job => ({
@@ -73,7 +79,18 @@ export function startUpkeep(
     run: (limit) => db.write('sealEvents', { limit }),
     failure: 'the log of events could not be sealed; trying again every half second',
   }
-  const jobs = [...cleaning, sealing, ...(db.defersTally ? [merging] : [])]
+  const stating: Job = {
+    everyMilliseconds: 3_600_000,
+    isDoneAtStart: true,
+    portion: 1,
+    pauseMilliseconds: 0,
+    async run() {
+      log.info({ event: 'checkpoint', ...(await makeCheckpoint()) }, 'how far the log of events goes')
+      return 0
+    },
+    failure: 'no checkpoint of the log of events could be made; trying again in an hour',
+  }
+  const jobs = [...cleaning, sealing, stating, ...(db.defersTally ? [merging] : [])]
   const stops = jobs.map((job) => startJob(job, log))
   return () => {
     for (const stop of stops) stop()
@@ -85,7 +102,7 @@ function startJob(job: Job, log: FastifyBaseLogger): () => void {
   let isRunning = false
   let hasFailed = false
   let isStopped = false
-  const timer = setInterval(async () => {
+  const work = async () => {
     if (isRunning) return
     isRunning = true
     try {
@@ -99,7 +116,9 @@ function startJob(job: Job, log: FastifyBaseLogger): () => void {
     } finally {
       isRunning = false
     }
-  }, job.everyMilliseconds)
+  }
+  if (job.isDoneAtStart) void work()
+  const timer = setInterval(work, job.everyMilliseconds)
   timer.unref()
   return () => {
     isStopped = true

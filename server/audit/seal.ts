@@ -2,7 +2,7 @@ import type { Kysely, Transaction } from 'kysely'
 import { formatInstant } from '../clock.ts'
 import type { Database, EventColumns } from '../db/tables.ts'
 import { type HashedLine, type Head, hashOf } from './chain.ts'
-import { lockHead, readHead, type Seal, storeSeals, unsealedEvents } from './store.ts'
+import { lockHead, readHead, readOldestUnsealed, type Seal, storeSeals, unsealedEvents } from './store.ts'
 
 /**
  * Moves at most `limit` committed events into the log, each with its place and the hash that binds it to all before it;
@@ -44,4 +44,9 @@ export function lineOf(event: EventColumns, sequence: number): HashedLine {
 /** How far the log is sealed. */
 export function headOfLog(db: Kysely<Database>): Promise<Head> {
   return readHead(db)
+}
+
+/** Since when the event waits that was written first, in milliseconds. */
+export async function oldestUnsealed(db: Kysely<Database>): Promise<number | undefined> {
+  return readOldestUnsealed(db)
 }

@@ -54,6 +54,12 @@ export async function unsealedEvents(trx: Transaction<Database>, limit: number):
   return (await selectUnsealed(trx, { limit })).rows
 }
 
+/** When the first of them was written. */
+export async function readOldestUnsealed(db: Kysely<Database>): Promise<number | undefined> {
+  const oldest = db.selectFrom('unsealed_events').select('at').orderBy('number').limit(1)
+  return (await oldest.executeTakeFirst())?.at
+}
+
 const selectUnsealed = prepared((db, { limit }: { limit: number }) =>
   db.selectFrom('unsealed_events').selectAll().orderBy('number').limit(limit),
 )

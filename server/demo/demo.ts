@@ -99,8 +99,7 @@ function byAccounts({ orders, events }: MadeOrders, ids: ReadonlyMap<string, num
 }
 
 /** Where to look and how to sign in, for a person who started a development server. */
-export function announceDemo(config: Config, address: string): void {
-  const base = config.publicUrl ?? `http://localhost:${new URL(address).port}`
+export function announceDemo(config: Config, base: string): void {
   const row = (who: string, secret: string, role: string) =>
     `    ${who.padEnd(22)} ${secret.padEnd(32)} ${role}`
   const lines = [

@@ -1,5 +1,7 @@
 import { createServer } from 'node:http'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { headOfLog, oldestUnsealed } from '../audit/seal.ts'
+import type { Clock } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { parseDatabaseUrl } from '../db/address.ts'
 import type { Log } from '../log.ts'
@@ -16,6 +18,7 @@ export interface MetricsParts {
   config: Config
   db: AppDatabase
   log: Log
+  clock: Clock
 }
 
 /** Prometheus metrics on a listener of their own, so that they never reach the public port. */
@@ -29,6 +32,7 @@ export async function startMetrics(parts: MetricsParts, port: number): Promise<M
   describeBuild(registry, parts.config)
   watchRequests(registry, parts.app)
   watchDatabase(registry, parts.db)
+  watchEvents(registry, parts)
   watchLog(registry, parts.log)
   const server = createServer(async (request, response) => {
     if (request.url !== '/metrics') {
@@ -95,6 +99,35 @@ function watchDatabase(registry: Registry, db: AppDatabase): void {
       for (const [of, states] of Object.entries(db.load())) {
         for (const [state, count] of Object.entries(states)) this.set({ of, state }, count)
       }
+    },
+  })
+}
+
+/** They are read at each scrape; without the database they are left out. */
+function watchEvents(registry: Registry, { db, clock }: MetricsParts): void {
+  const show = (gauge: Gauge, look: Promise<number>) =>
+    look.then(
+      (value) => gauge.set(value),
+      () => gauge.remove(),
+    )
+  new Gauge({
+    name: 'countersign_events_sealed',
+    help: 'Events in the log: the sequence of the newest.',
+    registers: [registry],
+    collect() {
+      return show(
+        this,
+        headOfLog(db.read).then(({ size }) => size),
+      )
+    },
+  })
+  new Gauge({
+    name: 'countersign_events_seal_lag_seconds',
+    help: 'Age of the oldest event that waits to be sealed; 0 when none does. More than 2 means that nobody seals.',
+    registers: [registry],
+    collect() {
+      const ageOf = (at: number | undefined) => (at === undefined ? 0 : Math.max(0, clock() - at) / 1000)
+      return show(this, oldestUnsealed(db.read).then(ageOf))
     },
   })
 }

@@ -16,11 +16,14 @@ function start(t: TestContext, defersTally: boolean, answer: (name: string) => P
     return answer(name)
   }
   const db = { defersTally, write } as unknown as AppDatabase
+  const checkpoints: unknown[] = []
   const log = {
     warn: (_: unknown, message: string) => warnings.push(message),
+    info: (members: unknown) => checkpoints.push(members),
   } as unknown as FastifyBaseLogger
+  const makeCheckpoint = async () => ({ size: 3, hash: 'hash', checkpoint: 'signed' })
   const config = readConfig({ DATABASE_URL: 'file:none' }, { development: true })
-  const stop = startUpkeep(db, () => 0, config, log)
+  const stop = startUpkeep({ db, clock: () => 0, config, log, makeCheckpoint })
   t.after(stop)
   const pass = async (seconds: number) => {
     for (let half = 0; half < 2 * seconds; half += 1) {
@@ -29,7 +32,7 @@ function start(t: TestContext, defersTally: boolean, answer: (name: string) => P
     }
   }
   const count = (name: string) => written.filter((one) => one === name).length
-  return { warnings, stop, pass, count }
+  return { warnings, checkpoints, stop, pass, count }
 }
 
 describe('the upkeep of a running service', () => {
@@ -38,6 +41,16 @@ describe('the upkeep of a running service', () => {
     await pass(61)
     const counts = ['sealEvents', 'mergeTallyChanges', 'removeExpiredKeys'].map(count)
     assert.deepEqual(counts, [122, 30, 1])
+  })
+
+  it('writes a checkpoint into the log of the service at the start and once an hour', async (t) => {
+    const { pass, checkpoints } = start(t, false, async () => 0)
+    await setImmediate()
+    assert.deepEqual(checkpoints, [{ event: 'checkpoint', size: 3, hash: 'hash', checkpoint: 'signed' }])
+    await pass(3_599)
+    assert.equal(checkpoints.length, 1)
+    await pass(1)
+    assert.equal(checkpoints.length, 2)
   })
 
   it('folds nothing where writes leave nothing to fold', async (t) => {

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { machineStamp } from '../../server/audit/stamp.ts'
+import { openAppDatabase } from '../../server/operations.ts'
 import { Client } from '../support/client.ts'
 import { createTestDatabase, type TestDatabase, testEngine } from '../support/database.ts'
 import { freePort, type RunningServer, startServer } from '../support/process.ts'
@@ -48,6 +51,31 @@ describe('the metrics', () => {
       labels,
       new RegExp(`^version="\\d+.*",node="${process.versions.node}",engine="${testEngine}"$`),
     )
+  })
+
+  it('say how far the log goes, and how long an event has waited for its place', async () => {
+    const value = async (name: string) =>
+      Number(new RegExp(`^countersign_events_${name} (\\S+)$`, 'm').exec(await scrape())?.[1])
+    const until = async (holds: () => Promise<boolean>) => {
+      for (let tries = 0; !(await holds()); tries += 1) {
+        assert.ok(tries < 200)
+        await wait(50)
+      }
+    }
+    await until(async () => (await value('seal_lag_seconds')) === 0)
+    const sealed = await value('sealed')
+    assert.ok(sealed > 0)
+    const db = await openAppDatabase({ databaseUrl: database.databaseUrl })
+    const stamp = machineStamp(Date.now() - 60_000)
+    await db.write('addRole', { role: 'Auditor', permissions: [], stamp })
+    await db.close()
+    const lags: number[] = []
+    await until(async () => {
+      lags.push(await value('seal_lag_seconds'))
+      return (await value('sealed')) === sealed + 1
+    })
+    assert.ok(lags.every((lag) => lag === 0 || (lag >= 60 && lag < 120)))
+    assert.equal(await value('seal_lag_seconds'), 0)
   })
 
   it('count sign-ins by flow and outcome, and probes', async () => {

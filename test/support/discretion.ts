@@ -117,8 +117,17 @@ export function watchServer(server: Server): void {
   })
 }
 
+/** A checkpoint is for everybody to keep. It begins as an access token does: the same key has signed it. */
+function withoutCheckpoints(log: string): string {
+  return log.replaceAll(/"checkpoint":"(eyJ[\w-]+)\.[\w-]+\.[\w-]+"/g, (whole, header: string) => {
+    const { typ } = JSON.parse(Buffer.from(header, 'base64url').toString())
+    return typ === 'countersign-checkpoint+jwt' ? '' : whole
+  })
+}
+
 /** Throws when a line of the log holds a secret, or an answer so far told what it must not. */
-export function assertDiscreet(log: string): void {
+export function assertDiscreet(logged: string): void {
+  const log = withoutCheckpoints(logged)
   const leaks = secretsIn(log).map((secret) => {
     const line = log.split('\n').find((one) => secretsIn(one).includes(secret))
     return `the log holds a secret that begins with ${secret}: ${line?.slice(0, 400)}`
