@@ -10,13 +10,14 @@ import type { WriteOperation } from '../../server/db/port.ts'
 import { sqliteDialect } from '../../server/db/sqlite/driver.ts'
 import type { Database } from '../../server/db/tables.ts'
 import { operations } from '../../server/operations.ts'
+import { orderIdAt, stamp } from '../support/orders.ts'
 
 const now = Date.UTC(2026, 10, 1)
 const later = now + 3_600_000
 const passwordHash = 'not a hash of anything'
 
 /** Tables that grow with use. The others hold a handful of rows, or one for each account. */
-const growing = /^(?:SCAN|SEARCH) (orders|session|refresh|login|known|idempotency)/
+const growing = /^(?:SCAN|SEARCH) (orders|order_approvals|events|session|refresh|login|known|idempotency)/
 const byEquality = /\((\w+=\?|<expr>=\?)/
 
 describe('what a running service writes', () => {
@@ -36,8 +37,10 @@ describe('what a running service writes', () => {
       passwordHash,
       roles: ['Operator'],
       timeZone: null,
-      nowMilliseconds: now,
+      stamp: stamp({ nowMilliseconds: now }),
     })
+    const order = { id: orderId, customer: 'Acme', totalE4: 10_000 }
+    await write('createOrder', { order, stamp: actor, idempotency: null })
   })
   after(() => {
     connection.close()
@@ -118,14 +121,10 @@ describe('what a running service writes', () => {
     lastSeenAt: now,
     retireAt: later,
   }
-  const approval = {
-    id: 'unknown',
-    acceptedVersions: [1],
-    nowMilliseconds: now,
-    timeZone: 'UTC',
-    modifiedBy: 'planned',
-    idempotency,
-  }
+  const orderId = orderIdAt(now, 1)
+  const actor = { ...stamp({ nowMilliseconds: now, by: 'planned', byId: 1 }), isService: true }
+  const words = { text: 'Twice.', salt: '00' }
+  const change = { id: 'unknown', acceptedVersions: [1], actor, words, idempotency }
 
   const cases: [keyof typeof operations, object][] = [
     ['createSession', session],
@@ -138,7 +137,12 @@ describe('what a running service writes', () => {
     ['reserveLoginTry', login],
     ['returnLoginTry', { ...login, succeeded: true }],
     ['returnLoginTry', { ...login, succeeded: false }],
-    ['approveOrder', approval],
+    ['approveOrder', change],
+    ['approveOrder', { ...change, id: orderId }],
+    ['rejectOrder', change],
+    ['withdrawOrder', change],
+    ['addNote', { ...change, id: orderId, stamp: actor }],
+    ['sealEvents', { limit: 250 }],
   ]
   for (const [name, input] of cases) {
     it(`by ${name} is found by keys, however many rows there are`, async () => {

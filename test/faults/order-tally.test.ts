@@ -19,8 +19,9 @@ const day = 86_400_000
 const secret = 'h0rse-battery-staple'
 
 /** Writes past the service: an order with what the tally looks at, and an id that is returned. */
-const insertOne = `insert into orders (id, customer, customer_folded, total_e4, status, created_at, version)
-  values (gen_random_uuid(), 'a', 'a', $1, 0, $2, 1) returning id`
+const insertOne = `insert into orders (id, customer, customer_folded, total_e4, status, created_at, version,
+    approvals_needed, self_approval, service_approval, approvals_given)
+  values (gen_random_uuid(), 'a', 'a', $1, 0, $2, 1, 1, 1, 1, 0) returning id`
 
 async function assertExact(databaseUrl: string): Promise<void> {
   await withRawDatabase(databaseUrl, async (db) => {
@@ -84,7 +85,7 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
     return client
   }
 
-  it('is exact in every snapshot while orders are created, approved and deleted, and changes merged', async () => {
+  it('is exact in every snapshot while orders are created, rejected and deleted, and changes merged', async () => {
     let isOver = false
     const looksAgain = async <T>(look: (round: number) => Promise<T>): Promise<T[]> => {
       const seen: T[] = []
@@ -97,12 +98,12 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
     const reading = looksAgain(() =>
       runSql(
         databaseUrl,
-        `select (select count(*) from orders) as orders, (select sum(total_e4) from orders where status = 1) as approved,
+        `select (select count(*) from orders) as orders, (select sum(total_e4) from orders where status = 2) as rejected,
           (select coalesce(sum(orders), 0) from order_tally where day = -1)
             + (select coalesce(sum(orders), 0) from order_tally_changes) as kept_orders,
           (select sum(total_units * 10000 + total_parts_e4) from (
             select status, total_units, total_parts_e4 from order_tally where day = -1 union all
-            select status, total_units, total_parts_e4 from order_tally_changes) as tally where status = 1) as kept`,
+            select status, total_units, total_parts_e4 from order_tally_changes) as tally where status = 2) as kept`,
       ),
     )
     const work = async (index: number) => {
@@ -114,7 +115,7 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
     isOver = true
     for (const [snapshot] of await reading) {
       assert.equal(snapshot?.kept_orders, snapshot?.orders)
-      assert.equal(Number(snapshot?.kept), Number(snapshot?.approved))
+      assert.equal(Number(snapshot?.kept), Number(snapshot?.rejected))
     }
     const moved = (await Promise.all(merging)).flat()
     assert.ok((await reading).length > 5 && moved.some((rows) => rows > 0))
@@ -131,7 +132,8 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
     assert.ok((await foldAll()) > 0)
     assert.deepEqual(await overview(), before)
     const [row] = await runSql(databaseUrl, 'select count(*)::integer as count from orders')
-    assert.equal(before.pending.count + before.approved.count, row?.count)
+    assert.equal(before.pending.count + before.rejected.count, row?.count)
+    assert.ok(before.rejected.count > 0)
   })
 
   it('lets no create wait for another of the same day, nor for a merge, nor a merge for a create', async (t) => {
@@ -182,7 +184,7 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
   it('counts what COPY brings, as one change for each day and status', async () => {
     await foldAll()
     const line = (index: number) =>
-      `${randomUUID()}\tCopied\tcopied\t${index}\t${index % 2}\t${300 * day}\t\\N\t\\N\t\\N\t\\N\t\\N\t1\n`
+      `${randomUUID()}\tCopied\tcopied\t${index}\t${index % 2}\t${300 * day}\t\\N\t\\N\t\\N\t\\N\t\\N\t1\t\\N\t1\t1\t1\t${index % 2}\n`
     const lines = Array.from({ length: 1_000 }, (_, index) => line(index + 1))
     await copyIn(databaseUrl, 'copy orders from stdin', lines.join(''))
     await assertExact(databaseUrl)
