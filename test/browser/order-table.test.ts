@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import type { Transaction } from 'kysely'
 import type { Page } from 'playwright-core'
+import { recordEvent } from '../../server/audit/events.ts'
+import type { Database } from '../../server/db/tables.ts'
 import { newOrderedId } from '../../server/ids.ts'
+import { orderEvent } from '../../server/orders/life/event.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import {
   customersOf,
@@ -17,7 +21,8 @@ import {
   visit,
 } from '../support/browser/orders.ts'
 import { openBrowser, sideBySide } from '../support/browser/person.ts'
-import { insertOrders, orderRow, variedOrders } from '../support/orders.ts'
+import { withRawDatabase } from '../support/database.ts'
+import { insertOrders, orderRow, stamp, variedOrders } from '../support/orders.ts'
 import { type Service, startService } from '../support/service.ts'
 
 const browser = openBrowser()
@@ -44,6 +49,7 @@ before(async () => {
     orderRow({ id: tokyo.zoned, customer: 'Ibis', total_e4: 12_345_678_900, ...tokyo.row }),
     orderRow({ customer: 'Ibis fine', total_e4: 10_001, ...tokyo.row }),
   ])
+  await withRawDatabase(service.databaseUrl, (db) => db.transaction().execute(recordCreation))
 })
 after(() => service.close())
 
@@ -52,6 +58,13 @@ const tokyo = {
   zoned: newOrderedId(createdAt),
   row: { created_at: createdAt, created_at_time_zone: 'America/New_York' },
 } as const
+
+/** What a creation by a request leaves in the log. */
+function recordCreation(trx: Transaction<Database>): Promise<void> {
+  const order = { id: tokyo.zoned, version: 1, customer: 'Ibis', total: 12_345_678_900 }
+  const by = stamp({ nowMilliseconds: createdAt, timeZone: tokyo.row.created_at_time_zone, by: 'operator' })
+  return recordEvent(trx, by, orderEvent('created', order))
+}
 
 const sparrows = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => `Sparrow ${from + index}`)

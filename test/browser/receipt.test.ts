@@ -96,6 +96,7 @@ describe('the receipt of an approved order', sideBySide, () => {
     }
     assert.equal(await page.getByRole('navigation', { name: 'Main' }).isVisible(), false)
     assert.equal(await page.locator('.receipt-jws').isVisible(), true)
+    assert.equal(await page.evaluate('getComputedStyle(document.documentElement).colorScheme'), 'light')
     const pages = (await page.pdf({ format: 'A4' })).toString('latin1').match(/\/Type \/Page\b/g)
     assert.equal(pages?.length, 1)
     await screenshot(page, 'print-receipt')

@@ -27,7 +27,7 @@ export function Approvals({ approvals, isPending }: ApprovalsProps) {
             ))}
           </span>
         </p>
-        {isPending && missingOf(approvals) > 0 && <p>{needWords(approvals)}</p>}
+        {isPending && missingOf(approvals) > 0 && <p className="approvals-need">{needWords(approvals)}</p>}
         {given.length > 0 && (
           <ul>
             {given.map(({ by, atUtc }) => (

@@ -70,7 +70,7 @@ function Event({ event }: { event: OrderEvent }) {
         <Moment instant={atUtc} timeZone={atTimeZone} />
       </div>
       {text !== null && (
-        <blockquote className="order-words" dir="auto">
+        <blockquote className="order-words">
           <bdi>{text}</bdi>
         </blockquote>
       )}
