@@ -8,14 +8,22 @@ import { focuses, storedOrder, visit } from '../support/browser/orders.ts'
 import { openBrowser, type Person, sideBySide } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import type { Client } from '../support/client.ts'
-import { withRawDatabase } from '../support/database.ts'
 import { createdId } from '../support/orders.ts'
+import { policyRow, putPolicy } from '../support/policy.ts'
 import { type Service, startService } from '../support/service.ts'
 
 const browser = openBrowser()
+/** The totals from which on the policy asks for two, and for somebody else. */
+const forTwo = 50_000
+const forOthers = 90_000
 let service: Service
 before(async () => {
   service = await startService({ clockRuns: true })
+  await putPolicy(await service.bearer('admin'), [
+    policyRow(),
+    policyRow({ from: forTwo, approvals: 2 }),
+    policyRow({ from: forOthers, selfApproval: false }),
+  ])
 })
 after(() => service.close())
 
@@ -26,33 +34,19 @@ interface Given {
   creator?: DemoUser
   /** Who looks at it. */
   viewer?: DemoUser
-  approvals?: number
-  /** Whether its creator may be one of those who approve it. */
-  selfApproval?: boolean
+  total?: number
 }
 
 /** Somebody at the view of a pending order that only this test knows. */
 async function atOrder(
   t: TestContext,
-  { creator = 'operator', viewer = 'admin', approvals = 1, selfApproval = true }: Given = {},
+  { creator = 'operator', viewer = 'admin', total = 1234.5 }: Given = {},
 ): Promise<{ person: Person; page: Page; id: string }> {
-  const id = await createdId(await service.bearer(creator), { customer: 'Acme & Sons', total: 1234.5 })
-  await stampPolicy(id, approvals, selfApproval)
+  const id = await createdId(await service.bearer(creator), { customer: 'Acme & Sons', total })
   const person = await browser.person(t, { service })
   const page = await visit(person, viewer, `/orders/${id}`)
   await event(page, 'Created by').waitFor()
   return { person, page, id }
-}
-
-/** As a policy would have at its creation. */
-async function stampPolicy(id: string, approvals: number, selfApproval: boolean): Promise<void> {
-  await withRawDatabase(service.databaseUrl, (db) =>
-    db
-      .updateTable('orders')
-      .set({ approvals_needed: approvals, self_approval: selfApproval ? 1 : 0 })
-      .where('id', '=', id)
-      .execute(),
-  )
 }
 
 /** Another approver, signed in somewhere else. */
@@ -220,7 +214,7 @@ describe('a note', sideBySide, () => {
 
 describe('an order that needs two', sideBySide, () => {
   it('is approved by two persons, each of whom sees how many are missing', async (t) => {
-    const { page, id } = await atOrder(t, { approvals: 2 })
+    const { page, id } = await atOrder(t, { total: forTwo })
     await page.getByText('0 of 2').waitFor()
     await page.getByText('Needs 2 more, which may be yours.').waitFor()
     await approve(page).click()
@@ -252,7 +246,7 @@ describe('an order that needs two', sideBySide, () => {
   })
 
   it('that somebody else approves meanwhile is asked about anew, and then approved', async (t) => {
-    const { person, page, id } = await atOrder(t, { approvals: 2 })
+    const { person, page, id } = await atOrder(t, { total: forTwo })
     const other = await colleague()
     await approve(page).click()
     await titled(page, 'Approve this order?')
@@ -268,7 +262,7 @@ describe('an order that needs two', sideBySide, () => {
   })
 
   it('is not offered to who created it where the policy says so, in words', async (t) => {
-    const { page } = await atOrder(t, { creator: 'admin', approvals: 1, selfApproval: false })
+    const { page } = await atOrder(t, { creator: 'admin', total: forOthers })
     await page.getByText('Needs one, not you: you created it.').waitFor()
     assert.equal(await approve(page).count(), 0)
     await button(page, 'Reject …').waitFor()

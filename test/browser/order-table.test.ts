@@ -49,7 +49,7 @@ before(async () => {
     orderRow({ id: tokyo.zoned, customer: 'Ibis', total_e4: 12_345_678_900, ...tokyo.row }),
     orderRow({ customer: 'Ibis fine', total_e4: 10_001, ...tokyo.row }),
   ])
-  await withRawDatabase(service.databaseUrl, (db) => db.transaction().execute(recordCreation))
+  await withRawDatabase(service.databaseUrl, recordCreation)
 })
 after(() => service.close())
 

@@ -8,14 +8,15 @@ import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { heading, waitForAddress } from '../support/browser/journeys.ts'
 import { visit } from '../support/browser/orders.ts'
 import { openBrowser, type Person, screenshot, sideBySide } from '../support/browser/person.ts'
-import { withRawDatabase } from '../support/database.ts'
 import { createdId } from '../support/orders.ts'
+import { policyRow, putPolicy } from '../support/policy.ts'
 import { publicUrl, type Service, startService } from '../support/service.ts'
 
 const browser = openBrowser()
 let service: Service
 before(async () => {
   service = await startService({ clockRuns: true })
+  await putPolicy(await service.bearer('admin'), [policyRow({ approvals: 2 })])
 })
 after(() => service.close())
 
@@ -25,9 +26,6 @@ async function approvedByTwo(): Promise<{ id: string; second: string }> {
     customer: 'Müller & Söhne',
     total: 48_250.25,
   })
-  await withRawDatabase(service.databaseUrl, (db) =>
-    db.updateTable('orders').set({ approvals_needed: 2 }).where('id', '=', id).execute(),
-  )
   const user = await newUser(service, { roles: ['Admin'] })
   for (const caller of [await service.session('admin'), await signInElsewhere(service, user)]) {
     assert.equal((await caller.patch(`/v1/orders/${id}/approve`)).status, 204)

@@ -5,11 +5,13 @@ import type { Page } from 'playwright-core'
 import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
 import { checkAccessibility, checkColours } from '../support/browser/accessibility.ts'
 import { openBrowser, type Person, screenshot, signIn } from '../support/browser/person.ts'
-import { withRawDatabase } from '../support/database.ts'
+import { policyRow, putPolicy } from '../support/policy.ts'
 import { type Service, startService } from '../support/service.ts'
 
 const browser = openBrowser()
 const minute = 60_000
+/** From this total on an order needs two approvals. */
+const forTwo = 100_000
 
 /** Something that a person can see. `reach` leads there, and expects what the console says on the way. */
 interface View {
@@ -27,6 +29,8 @@ let service: Service
 let emptyService: Service
 before(async () => {
   service = await startService({ orders: true, clockRuns: true })
+  const policy = [policyRow(), policyRow({ from: forTwo, approvals: 2, selfApproval: false })]
+  await putPolicy(await service.bearer('admin'), policy)
   emptyService = await startService({ clockRuns: true })
 })
 after(async () => {
@@ -43,13 +47,6 @@ async function createOrder(customer: string, total: number): Promise<{ id: strin
   return { id: body.id, customer: name }
 }
 
-/** The policy of an order as it would be if another one had been there at its creation. */
-async function needsTwo(id: string): Promise<void> {
-  await withRawDatabase(service.databaseUrl, (db) =>
-    db.updateTable('orders').set({ approvals_needed: 2, self_approval: 0 }).where('id', '=', id).execute(),
-  )
-}
-
 async function approve(id: string): Promise<void> {
   const admin = await service.bearer('admin')
   assert.equal((await admin.patch(`/v1/orders/${id}/approve`)).status, 204)
@@ -59,8 +56,8 @@ const heading = (page: Page, name: string | RegExp) => page.getByRole('heading',
 const rows = (page: Page) => page.getByRole('row').filter({ has: page.getByRole('link') })
 
 /** That of an order that has just been made. */
-async function openPendingOrder({ page }: Person, customer: string): Promise<string> {
-  const order = await createOrder(customer, 1284.5)
+async function openPendingOrder({ page }: Person, customer: string, total = 1284.5): Promise<string> {
+  const order = await createOrder(customer, total)
   await page.goto(`/orders/${order.id}`)
   await page.getByRole('button', { name: 'Approve' }).waitFor()
   await page.getByText('Created by').first().waitFor()
@@ -233,7 +230,6 @@ const adminViews: View[] = [
     name: 'order-one-of-two',
     async reach({ page }) {
       const order = await createOrder('Alder & Finch', 125_000)
-      await needsTwo(order.id)
       await approve(order.id)
       await page.goto(`/orders/${order.id}`)
       await page.getByText('Needs one more, not you: you have approved it already.').waitFor()
@@ -245,8 +241,7 @@ const adminViews: View[] = [
     async reach(person) {
       const { page, expectFault } = person
       expectFault(/ 412 .*\/approve\b/)
-      const id = await openPendingOrder(person, 'Quayside Tea')
-      await needsTwo(id)
+      const id = await openPendingOrder(person, 'Quayside Tea', forTwo)
       await page.getByRole('button', { name: 'Approve' }).click()
       const user = await newUser(service, { roles: ['Admin'] })
       await (await signInElsewhere(service, user)).patch(`/v1/orders/${id}/approve`)
@@ -257,8 +252,7 @@ const adminViews: View[] = [
   {
     name: 'order-with-a-long-life',
     async reach({ page }) {
-      const order = await createOrder('Winterfeld & Söhne', 48_250)
-      await needsTwo(order.id)
+      const order = await createOrder('Winterfeld & Söhne', 148_250)
       const operator = await service.bearer('operator')
       const notes = ['Called the customer.\n\nThey confirm the total.', 'اتصلت بالعميل', 'x'.repeat(400)]
       for (const text of notes) await operator.post(`/v1/orders/${order.id}/notes`, { text })

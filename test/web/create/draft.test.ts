@@ -4,10 +4,11 @@ import { type Problem, ProblemError } from '../../../web/src/api/problem.ts'
 import { answerWith, asPage } from '../../support/page.ts'
 
 asPage(() => answerWith(204))
-const { dropDraft, isStillDraft, keepDraft, prepareSending } = await import(
+const { draftLike, dropDraft, isStillDraft, keepDraft, prepareSending, readDraft } = await import(
   '../../../web/src/orders/create/draft.ts'
 )
-const { fieldFaultsOf } = await import('../../../web/src/orders/create/form.ts')
+const { fieldFaultsOf, notation } = await import('../../../web/src/orders/create/form.ts')
+const { readTotal } = await import('../../../web/src/orders/create/total-input.ts')
 
 const draft = { customer: 'Acme', total: '7' }
 
@@ -77,4 +78,18 @@ describe('what the service found in the fields', () => {
     assert.equal(faultsOf(['#/total', '#/other']), undefined)
     assert.equal(faultsOf([]), undefined)
   })
+})
+
+it('an order like another begins with its values, in the place of what was typed', () => {
+  keepDraft(1, draft)
+  draftLike(1, { customer: 'Müller', total: 99_999_999_999.9999 })
+  const { customer, total } = readDraft(1)
+  assert.equal(customer, 'Müller')
+  assert.deepEqual(readTotal(total, notation), {
+    ok: true,
+    wire: '99999999999.9999',
+    meaning: notation.write('99999999999.9999'),
+  })
+  draftLike(1, { customer: 'Müller', total: 5 })
+  assert.equal(readTotal(readDraft(1).total, notation).ok, true)
 })

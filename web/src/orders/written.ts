@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { useUser } from '../auth/session.ts'
+import { formatCount } from '../ui/format.ts'
 import { holdPage } from '../ui/reload.ts'
 
 /** Of the contract: Unicode code points after trimming. */
@@ -15,7 +16,7 @@ export function readWritten(written: string, missing: string | undefined): Readi
   if (text === '' && missing !== undefined) return { ok: false, fault: missing }
   const left = wordsLimit - [...text].length
   return left < 0
-    ? { ok: false, fault: `This can have at most ${wordsLimit} characters.` }
+    ? { ok: false, fault: `This can have at most ${formatCount(wordsLimit)} characters.` }
     : { ok: true, text }
 }
 

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { givenWords, missingOf, needWords } from '../../../web/src/orders/approvals.ts'
+import type { OrderApprovals } from '../../../web/src/orders/order.ts'
+
+/** Of so many that are needed, so many are given. */
+function approvals(required: number, count: number, reason: string | null = null): OrderApprovals {
+  const one = { by: 'mara', byId: 1, atUtc: '2026-11-20T10:00:00.000Z' }
+  const given = Array.from({ length: count }, () => one)
+  return { required, given, selfApproval: true, mayApprove: reason === null, reason }
+}
+
+describe('the approvals of an order', () => {
+  it('are counted', () => {
+    assert.equal(givenWords(approvals(2, 1)), '1 of 2')
+    assert.equal(missingOf(approvals(5, 2)), 3)
+    assert.equal(missingOf(approvals(1, 1)), 0)
+  })
+
+  const sentences: [OrderApprovals, string][] = [
+    [approvals(1, 0), 'Needs one, which may be yours.'],
+    [approvals(2, 1), 'Needs one more, which may be yours.'],
+    [approvals(5, 1), 'Needs 4 more, which may be yours.'],
+    [approvals(1, 0, 'self-approval'), 'Needs one, not you: you created it.'],
+    [approvals(2, 1, 'already-approved-by-you'), 'Needs one more, not you: you have approved it already.'],
+    [
+      approvals(2, 0, 'permission-denied'),
+      'Needs 2 more, not you: your role does not include approving orders.',
+    ],
+    [approvals(2, 0, 'a-reason-to-come'), 'Needs 2 more, not you.'],
+  ]
+  for (const [given, words] of sentences) it(words, () => assert.equal(needWords(given), words))
+})
