@@ -247,7 +247,7 @@ describe('the live description allows exactly what is accepted', () => {
     const { operation } = judge.operations().find((each) => each.operation.operationId === 'listOrders') ?? {}
     const parameters = (operation?.parameters ?? []).filter((each) => each.in === 'query')
     const names = parameters.map(({ name }) => name)
-    assert.deepEqual(names, ['pageNumber', 'pageSize', 'orderBy', 'order', 'filter', 'paginated'])
+    assert.deepEqual(names, ['pageNumber', 'pageSize', 'orderBy', 'order', 'filter', 'paginated', 'bom'])
     const numbers = [
       '0',
       '1',

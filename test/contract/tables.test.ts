@@ -16,11 +16,18 @@ interface Column {
 
 const source = readFileSync(new URL('../../server/db/tables.ts', import.meta.url), 'utf8')
 
-/** `field: type` of each line of an interface. */
+/** `field: type` of each line of an interface, and of the one that it extends. */
 function membersOf(interfaceName: string): [string, string][] {
-  const body = new RegExp(`export interface ${interfaceName} \\{\\n([\\s\\S]*?)\\n\\}`).exec(source)?.[1]
-  assert.ok(body !== undefined, interfaceName)
-  return [...body.matchAll(/^ {2}(\w+): (.+)$/gm)].map(([, name = '', type = '']) => [name, type])
+  const found = new RegExp(
+    `export interface ${interfaceName} (?:extends (\\w+) )?\\{\\n([\\s\\S]*?)\\n\\}`,
+  ).exec(source)
+  assert.ok(found !== null, interfaceName)
+  const [, base, body = ''] = found
+  const own = [...body.matchAll(/^ {2}(\w+): (.+)$/gm)].map(([, name = '', type = '']): [string, string] => [
+    name,
+    type,
+  ])
+  return base === undefined ? own : [...own, ...membersOf(base)]
 }
 
 function columnType(type: string): Column['type'] {
