@@ -22,23 +22,19 @@ describe('README', () => {
     assert.ok(walk)
     const env = { ...process.env, BASE: server.baseUrl }
     const { stdout, stderr } = await promisify(execFile)('bash', ['--norc', '-eu', '-c', walk], { env })
-    const [pair = '', user = '', approved = '', refused = '', order = '', list = ''] = stdout.split('\n')
+    const [pair = '', user = '', approved = '', refused = '', history = '', receipt = '', list = ''] =
+      stdout.split('\n')
     assert.deepEqual(Object.keys(JSON.parse(pair)), ['accessToken', 'accessTokenExpiresAt', 'refreshToken'])
     assert.equal(JSON.parse(user).userName, 'admin')
     assert.equal(approved, '204')
     assert.equal(JSON.parse(refused).code, 'order-not-pending')
-    const { customer, total, createdBy, modifiedBy, createdAtTimeZone } = JSON.parse(order)
-    assert.deepEqual(
-      { customer, total, createdBy, modifiedBy, createdAtTimeZone },
-      {
-        customer: 'Acme',
-        total: 1250.5,
-        createdBy: 'operator',
-        modifiedBy: 'admin',
-        createdAtTimeZone: 'Europe/Berlin',
-      },
-    )
-    assert.equal(JSON.parse(list).items[0].id, JSON.parse(order).id)
+    const [created, decided] = JSON.parse(history).items
+    assert.partialDeepStrictEqual(created, { kind: 'created', by: 'operator', atTimeZone: 'Europe/Berlin' })
+    assert.partialDeepStrictEqual(decided, { kind: 'approved', by: 'admin', version: 2 })
+    const { order, approvals } = JSON.parse(receipt)
+    assert.partialDeepStrictEqual(order, { customer: 'Acme', total: '1250.5', createdBy: 'operator' })
+    assert.partialDeepStrictEqual(approvals, [{ by: 'admin' }])
+    assert.equal(JSON.parse(list).items[0].id, order.id)
     assert.equal(stderr, '')
   })
 })
