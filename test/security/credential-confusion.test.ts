@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { signCheckpoint, signReceipt } from '../../server/audit/statements.ts'
 import { sha256 } from '../../server/ids.ts'
 import { newClient, newUser, serviceToken, type TestUser, tokenPair } from '../support/accounts.ts'
 import { decode } from '../support/forge.ts'
-import { type Service, startService } from '../support/service.ts'
+import { publicUrl, type Service, startService } from '../support/service.ts'
 
 /** Where a credential can be put, and what is at home there. */
 const places = {
@@ -15,6 +16,17 @@ const places = {
   'a password': ['a password'],
 }
 type Place = keyof typeof places
+
+const head = { size: 1, hash: '0'.repeat(64) }
+const nobody = { createdBy: null, createdById: null, createdAtUtc: '2026-11-22T12:00:00.000Z' }
+const order = {
+  id: '019a0000-0000-7000-8000-000000000000',
+  version: 2,
+  customer: 'Acme',
+  total: '1',
+  ...nobody,
+}
+const receipt = { order, approvals: [], event: { sequence: 1, hash: head.hash }, checkpoint: head }
 
 describe('a credential in the place of another', () => {
   let service: Service
@@ -51,6 +63,8 @@ describe('a credential in the place of another', () => {
       'an antiforgery token': await browser.fetchAntiforgeryToken(),
       'an antiforgery token of nobody': beforeLogin,
       'an antiforgery cookie': binding,
+      'a checkpoint of the log': await signCheckpoint(service.keys, publicUrl, head, service.now()),
+      'the receipt of an order': await signReceipt(service.keys, publicUrl, receipt, service.now()),
       'a client secret': client.clientSecret,
       'a password': user.password,
       'the row id of a session': own?.id ?? '',
