@@ -184,6 +184,7 @@ describe('a note', sideBySide, () => {
     await button(page, 'Add note').dblclick()
     await event(page, 'Note by operator').waitFor()
     await announced(page, /^Note added$/)
+    await focuses(page, 'Add a note')
     assert.deepEqual(await event(page, 'Note by operator').locator('blockquote').allInnerTexts(), [
       'Called them.\nThey agree.',
     ])
@@ -267,6 +268,38 @@ describe('an order that needs two', sideBySide, () => {
     assert.equal(await approve(page).count(), 0)
     await button(page, 'Reject …').waitFor()
     await button(page, 'Withdraw …').waitFor()
+  })
+
+  it('is refused in words where the list could not know it', async (t) => {
+    const customer = 'Own Kingfisher'
+    await createdId(await service.bearer('admin'), { customer, total: forOthers })
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'admin', '/orders?filter=kingfisher')
+    await page.getByRole('link', { name: customer }).focus()
+    await page.keyboard.press('a')
+    await titled(page, 'Approve this order?')
+    person.expectFault(/ 403 .*\/approve\)/)
+    await inDialog(page, 'Approve').click()
+    await titled(page, 'You cannot approve your own order')
+    await dialog(page).getByText('You created it: it needs somebody else.').waitFor()
+    assert.equal(await inDialog(page, 'Approve').count(), 0)
+    await checkAccessibility(page)
+  })
+
+  it('is not rejected unseen when somebody approves it meanwhile, and the reason is still there', async (t) => {
+    const { person, page, id } = await atOrder(t, { total: forTwo })
+    const other = await colleague()
+    await button(page, 'Reject …').click()
+    await dialog(page).getByLabel('Reason').fill('Too dear.')
+    await other.caller.patch(`/v1/orders/${id}/approve`)
+    person.expectFault(/ 412 .*\/reject\)/)
+    await inDialog(page, 'Reject').click()
+    await titled(page, 'This order has another approval')
+    assert.equal(await dialog(page).getByLabel('Reason').inputValue(), 'Too dear.')
+    await inDialog(page, 'Reject').click()
+    await closed(page)
+    await event(page, 'Too dear.').waitFor()
+    assert.deepEqual(await storedOrder(service, id), { status: 2, version: 3, modifiedBy: 'admin' })
   })
 
   it('says that a role is missing', async (t) => {

@@ -65,7 +65,7 @@ describe('the overview', sideBySide, () => {
     assert.deepEqual(await valuesOf(page, 'Share approved'), [orders.length])
     await figure(page, 'Share approved').getByText('47%').waitFor()
     await page
-      .getByText(/^7 orders are waiting for your approval\. The oldest has been waiting for 400 days\.$/)
+      .getByText(/^7 orders are waiting for approval\. The oldest has been waiting for 400 days\.$/)
       .waitFor()
     await checkAccessibility(page)
     await screenshot(page, 'overview')

@@ -89,7 +89,7 @@ function Body({ figures, span, isOld }: BodyProps) {
 function Skeleton() {
   return (
     <>
-      <span className="card skeleton" style={{ height: 112 }} />
+      <span className="card skeleton" style={{ height: 244 }} />
       <div className="overview-columns">
         <span className="card skeleton" style={{ height: 460 }} />
         <span className="card skeleton" style={{ height: 460 }} />
@@ -110,10 +110,9 @@ function SpanChoice({ span }: { span: Span }) {
 }
 
 function WhatWaits({ figures }: { figures: Figures }) {
-  const isApprover = useMay('Orders.Approve')
   const { count } = figures.all.pending
   const since = figures.oldestPending[0]?.createdAtUtc
-  return <p className="soft">{waitingWords({ count, since, isApprover, now: Date.now() })}</p>
+  return <p className="soft">{waitingWords({ count, since, now: Date.now() })}</p>
 }
 
 function Actions({ count }: { count: number | undefined }) {

@@ -39,17 +39,14 @@ interface Waiting {
   count: number
   /** When the one that waits longest was created. */
   since: string | undefined
-  /** Whether it is for this person to approve them. */
-  isApprover: boolean
   /** Milliseconds since 1970. */
   now: number
 }
 
 /** What there is to do, in a sentence or two. */
-export function waitingWords({ count, since, isApprover, now }: Waiting): string {
+export function waitingWords({ count, since, now }: Waiting): string {
   if (count === 0) return 'Nothing is waiting for approval.'
-  const approval = isApprover ? 'your approval' : 'approval'
-  const sentence = `${formatOrders(count)} ${count === 1 ? 'is' : 'are'} waiting for ${approval}.`
+  const sentence = `${formatOrders(count)} ${count === 1 ? 'is' : 'are'} waiting for approval.`
   if (since === undefined) return sentence
   const waited = durationWords(now - new Date(since).getTime())
   return `${sentence} ${count === 1 ? 'It has' : 'The oldest has'} been waiting for ${waited}.`

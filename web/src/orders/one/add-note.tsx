@@ -13,9 +13,15 @@ import { readWritten, useWritten } from '../written.ts'
 export function AddNote({ id }: { id: string }) {
   const [written, write] = useWritten(`note ${id}`)
   const [isOpen, setOpen] = useState(written !== '')
+  const [wasOpen, setWasOpen] = useState(false)
   if (!isOpen) {
     return (
-      <Button className="button button-small order-note" onPress={() => setOpen(true)}>
+      <Button
+        className="button button-small order-note"
+        // In the place of the form that had the focus.
+        autoFocus={wasOpen}
+        onPress={() => setOpen(true)}
+      >
         Add a note
       </Button>
     )
@@ -27,6 +33,7 @@ export function AddNote({ id }: { id: string }) {
       onWrite={write}
       onClose={() => {
         write('')
+        setWasOpen(true)
         setOpen(false)
       }}
     />

@@ -102,7 +102,7 @@ function OrderSheet({ id, order, approvals, events, onMore, deciding }: SheetPro
             <span className="skeleton" style={{ width: 84, height: 22 }} />
           )}
         </div>
-        {order && <OrderActions order={order} deciding={deciding} />}
+        {order && approvals && events && <OrderActions order={order} deciding={deciding} />}
       </header>
       <div className="card order-sheet">
         <OrderFacts order={known} approvals={approvals} id={id} />
