@@ -217,7 +217,7 @@ describe('an order that needs two', sideBySide, () => {
   it('is approved by two persons, each of whom sees how many are missing', async (t) => {
     const { page, id } = await atOrder(t, { total: forTwo })
     await page.getByText('0 of 2').waitFor()
-    await page.getByText('Needs 2 more, which may be yours.').waitFor()
+    await page.getByText('Needs 2, one of which may be yours.').waitFor()
     await approve(page).click()
     await dialog(page).getByText('It then needs one more approval by somebody else.').waitFor()
     await inDialog(page, 'Approve').click()

@@ -20,14 +20,11 @@ describe('the approvals of an order', () => {
   const sentences: [OrderApprovals, string][] = [
     [approvals(1, 0), 'Needs one, which may be yours.'],
     [approvals(2, 1), 'Needs one more, which may be yours.'],
-    [approvals(5, 1), 'Needs 4 more, which may be yours.'],
+    [approvals(5, 1), 'Needs 4 more, one of which may be yours.'],
     [approvals(1, 0, 'self-approval'), 'Needs one, not you: you created it.'],
     [approvals(2, 1, 'already-approved-by-you'), 'Needs one more, not you: you have approved it already.'],
-    [
-      approvals(2, 0, 'permission-denied'),
-      'Needs 2 more, not you: your role does not include approving orders.',
-    ],
-    [approvals(2, 0, 'a-reason-to-come'), 'Needs 2 more, not you.'],
+    [approvals(2, 0, 'permission-denied'), 'Needs 2, not you: your role does not include approving orders.'],
+    [approvals(2, 0, 'a-reason-to-come'), 'Needs 2, not you.'],
   ]
   for (const [given, words] of sentences) it(words, () => assert.equal(needWords(given), words))
 })

@@ -22,11 +22,10 @@ const reasons: Partial<Record<ProblemCode, string>> = {
 
 /** What a pending order still needs, and whether it is for this person to give. */
 export function needWords(approvals: OrderApprovals): string {
+  const { given, mayApprove, reason } = approvals
   const missing = missingOf(approvals)
-  const need = missing === 1 ? 'Needs one more' : `Needs ${formatCount(missing)} more`
-  const first = approvals.given.length === 0 && missing === 1 ? 'Needs one' : need
-  const { mayApprove, reason } = approvals
-  if (mayApprove) return `${first}, which may be yours.`
-  const known = reasons[reason as ProblemCode]
-  return `${first}, ${known ?? 'not you'}.`
+  const count = missing === 1 ? 'one' : formatCount(missing)
+  const need = `Needs ${count}${given.length === 0 ? '' : ' more'}`
+  if (mayApprove) return `${need}, ${missing === 1 ? 'which' : 'one of which'} may be yours.`
+  return `${need}, ${reasons[reason as ProblemCode] ?? 'not you'}.`
 }
