@@ -196,6 +196,19 @@ describe('listLog', () => {
       assert.equal(await running.rest(), 'ECONNRESET')
     })
 
+    it('ends when its access token counts no more, within the five minutes of every other request', async () => {
+      const user = await newUser(service, { roles: ['Admin'] })
+      const running = await beginExport(
+        service.client().withBearer((await tokenPair(service, user)).accessToken).headers,
+      )
+      const { account } = user
+      const stamp = machineStamp(service.now())
+      await service.db.write('setAccountEnabled', { account, enabled: false, stamp })
+      service.advance(301_000)
+      await wait(3_100)
+      assert.equal(await running.rest(), 'ECONNRESET')
+    })
+
     it('goes on when its session has another id by then', async () => {
       const browser = await signIn(service, await newUser(service, { roles: ['Admin'] }))
       const running = await beginExport(cookieOf(browser))

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { Readable } from 'node:stream'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fastify } from 'fastify'
-import { registerConnections, unreadLimitBytes } from '../../server/http/connections.ts'
+import { keepAnswering, registerConnections, unreadLimitBytes } from '../../server/http/connections.ts'
 import type { App } from '../../server/http/route.ts'
 import type { Client } from '../support/client.ts'
 import { insertOrders, orderRow } from '../support/orders.ts'
@@ -175,6 +176,17 @@ describe('an answer that is read a little now and then', () => {
     app.decorateRequest('clientAddress', '')
     registerConnections(app, { exchangeLimitMilliseconds: limit })
     app.get('/', { config: { access: 'public' } }, async () => Buffer.alloc(30_000_000) as never)
+    // As an export does: each portion is made when the one before it has been taken.
+    app.get('/portions', { config: { access: 'public' } }, async ({ raw }, reply) => {
+      const portions = async function* () {
+        for (let made = 0; made < 16; made += 1) {
+          await wait(limit / 4)
+          keepAnswering(raw.socket)
+          yield 'x'
+        }
+      }
+      return reply.send(Readable.from(portions(), { objectMode: false }))
+    })
     baseUrl = await app.listen({ host: '127.0.0.1', port: 0 })
   })
   after(() => app.close())
@@ -192,6 +204,12 @@ describe('an answer that is read a little now and then', () => {
     socket.destroy()
     const took = performance.now() - begun
     assert.ok(took >= limit && took < limit + 5_000, `${took} ms`)
+  })
+
+  it('goes on for as long as it takes, in portions of which each is taken in time', async () => {
+    const begun = performance.now()
+    assert.equal(await (await fetch(`${baseUrl}/portions`)).text(), 'x'.repeat(16))
+    assert.ok(performance.now() - begun > limit + 2_500)
   })
 
   it('is whole for whoever reads it, also on a connection that is older than that', async () => {
