@@ -111,7 +111,7 @@ function dropSecrets(model: Model, client: Account, kept: number, { now }: World
 
 const anyPermission = fc.record({
   role: fc.constantFrom('Operator', 'Viewer'),
-  permission: fc.constantFrom<Permission>('Orders.Create', 'Orders.Read', 'Orders.Approve'),
+  permission: fc.constantFrom<Permission>('Orders.Create', 'Orders.Read', 'Orders.Approve', 'Orders.Note'),
   isAllowed: fc.boolean(),
 })
 

@@ -133,7 +133,7 @@ export async function admitted(
   }
   if (access === 'session' || access === 'authenticated') return caller
   const possible = model.possiblePermissions(caller.roles, world.now).map((held) => held.includes(access))
-  const isRefused = answer.status === 403
+  const isRefused = answer.body?.code === 'permission-denied'
   assert.ok(possible.includes(!isRefused), `${access} of ${caller.roles}: ${answer.status} ${answer.text}`)
   if (!isRefused) return caller
   assertProblem(answer, 403, 'permission-denied')

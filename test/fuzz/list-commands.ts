@@ -107,7 +107,7 @@ function tallies(model: Model, isCounted: (row: OrderRow) => boolean) {
     const digits = String(sum).padStart(5, '0')
     return { count: those.length, total: Number(`${digits.slice(0, -4)}.${digits.slice(-4)}`) }
   }
-  return { pending: of(0), approved: of(1) }
+  return { pending: of(0), approved: of(1), rejected: of(2), withdrawn: of(3) }
 }
 
 export const listCommands = weighted([4, listOrders], [2, getOverview])

@@ -2,6 +2,7 @@ import { after, describe, it } from 'node:test'
 import fc from 'fast-check'
 import { adminCommands } from './admin-commands.ts'
 import { command, weighted } from './command.ts'
+import { lifeCommands } from './life-commands.ts'
 import { listCommands } from './list-commands.ts'
 import type { Model } from './model.ts'
 import { createOrder, orderCommands } from './order-commands.ts'
@@ -46,6 +47,7 @@ describe('any sequence of requests, of changes by an operator and of waits', () 
       ...sessionCommands,
       ...tokenCommands,
       ...orderCommands,
+      ...lifeCommands,
       ...listCommands,
       ...adminCommands,
       ...weighted([2, nextDay]),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Permission } from '../../server/auth/permissions.ts'
 import type { OrderRow } from '../support/orders.ts'
+import { firstPolicy, type ModelEvent } from './life.ts'
 
 /** How long an instance may go by what it remembers of accounts and roles. */
 export const memoryMilliseconds = 300_000
@@ -80,9 +81,16 @@ export class Model {
   }))
   /** By id, the newest last. */
   readonly orders = new Map<string, OrderRow>()
+  /** By order, oldest first. */
+  readonly events = new Map<string, ModelEvent[]>()
+  policy = firstPolicy
   readonly keys = new Map<string, { fingerprint: string; expires: number; order: string }>()
   /** What the roles held, and until when they did. */
   readonly roleTables: { until: number; table: RoleTable }[] = []
+
+  eventsOf(order: string): ModelEvent[] {
+    return this.events.get(order) ?? []
+  }
 
   get roleTable(): RoleTable {
     return this.roleTables.at(-1)?.table ?? {}
@@ -95,10 +103,11 @@ export class Model {
   }
 
   /** Every set of permissions that an instance may still go by. */
-  possiblePermissions(roles: readonly string[], now: number): string[][] {
+  possiblePermissions(roles: readonly string[], now: number, kind: Account['kind'] = 'user'): string[][] {
     return this.roleTables
       .filter(({ until }) => until > now - memoryMilliseconds)
       .map(({ table }) => [...new Set(roles.flatMap((role) => table[role] ?? []))].sort())
+      .map((held) => held.filter((permission) => kind === 'user' || permission !== 'Policy.Manage'))
   }
 
   sessionOf(id: string | undefined): Session | undefined {

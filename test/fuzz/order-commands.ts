@@ -4,22 +4,22 @@ import type { Answer } from '../support/client.ts'
 import { type OrderRow, orderRow } from '../support/orders.ts'
 import { assertProblem } from '../support/problem.ts'
 import { admitted, anyCaller, type Caller, command, credentialsOf, weighted } from './command.ts'
+import { change, refusalOf, stampOfPolicy, tell } from './life.ts'
 import { fromEnd, type Model, required } from './model.ts'
 import type { Fields } from './sender.ts'
-import type { World } from './world.ts'
 
 const keyMilliseconds = 86_400_000
-const zones = [undefined, undefined, 'Europe/Berlin', 'Asia/Kolkata']
-const anyKey = fc.constantFrom(undefined, undefined, undefined, 'a', 'b')
+export const anyZone = fc.constantFrom(undefined, undefined, 'Europe/Berlin', 'Asia/Kolkata')
+export const anyKey = fc.constantFrom(undefined, undefined, undefined, 'a', 'b')
 const customers = ['Acme', 'acme ltd', 'Zebra', 'Ärger', 'Straße', '100%', '_']
 
 /** An order, mostly a young one, or one that is not there. */
-const anyOrder = fc.oneof(
+export const anyOrder = fc.oneof(
   { weight: 8, arbitrary: fc.constantFrom(0, 0, 0, 1, 2, 3, 7) },
   { weight: 1, arbitrary: fc.constant(-1) },
 )
 
-function orderIdOf(model: Model, index: number): string {
+export function orderIdOf(model: Model, index: number): string {
   const known = index < 0 ? undefined : fromEnd([...model.orders.keys()], index)
   return known ?? '019a0000-0000-7000-8000-000000000000'
 }
@@ -31,7 +31,12 @@ interface KeyUse {
 }
 
 /** Undefined when the key decided nothing; else the answer had to be the first one again, or a refusal. */
-function replayed(model: Model, now: number, use: KeyUse | undefined, answer: Answer): string | undefined {
+export function replayed(
+  model: Model,
+  now: number,
+  use: KeyUse | undefined,
+  answer: Answer,
+): string | undefined {
   const kept = use && model.keys.get(use.name)
   if (use === undefined || kept === undefined || kept.expires <= now) return undefined
   if (kept.fingerprint === use.fingerprint) {
@@ -42,14 +47,14 @@ function replayed(model: Model, now: number, use: KeyUse | undefined, answer: An
   return kept.order
 }
 
-function keep(model: Model, now: number, use: KeyUse | undefined, answer: Answer): void {
+export function keep(model: Model, now: number, use: KeyUse | undefined, answer: Answer): void {
   assert.equal(answer.headers.get('idempotency-replayed'), null)
   if (use === undefined) return
   const { name, fingerprint, order } = use
   model.keys.set(name, { fingerprint, order, expires: now + keyMilliseconds })
 }
 
-function fieldsOf(credentials: Fields, more: Record<string, string | undefined>): Fields {
+export function fieldsOf(credentials: Fields, more: Record<string, string | undefined>): Fields {
   const given = Object.entries(more).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
   return { ...credentials, ...Object.fromEntries(given) }
 }
@@ -59,7 +64,7 @@ const anyOrderInput = fc.record({
   customer: fc.constantFrom(...customers),
   totalE4: fc.oneof(fc.integer({ min: 1, max: 60_000 }), fc.constantFrom(10_000, 999_999_999_999_999)),
   key: anyKey,
-  zone: fc.constantFrom(...zones),
+  zone: anyZone,
 })
 
 export const createOrder = command('createOrder', anyOrderInput, async (model, world, input) => {
@@ -94,11 +99,17 @@ export const createOrder = command('createOrder', anyOrderInput, async (model, w
   }
   assert.ok(!model.orders.has(id))
   keep(model, world.now, use, answer)
-  const given = { id, customer, total_e4: totalE4, created_at: world.now, created_by: caller.account.name }
-  model.orders.set(id, orderRow({ ...given, created_at_time_zone: zone ?? 'UTC' }))
+  const { account } = caller
+  const order = orderRow({
+    ...{ id, customer, total_e4: totalE4, created_at: world.now, created_at_time_zone: zone ?? 'UTC' },
+    ...{ created_by: account.name, created_by_id: account.id },
+    ...stampOfPolicy(model, totalE4),
+  })
+  model.orders.set(id, order)
+  tell(model, 'created', order, null, { account, now: world.now, zone })
 })
 
-function keyUse(
+export function keyUse(
   caller: Caller,
   operation: string,
   key: string | undefined,
@@ -109,12 +120,16 @@ function keyUse(
   return { name: `${caller.account.id} ${operation} ${key}`, fingerprint: JSON.stringify(values), order }
 }
 
+export const anyIfMatch = fc.constantFrom(
+  ...[undefined, undefined, undefined, '*', 'current', '"1"', 'W/"1"', '"7", "9"'],
+)
+
 const anyApproval = fc.record({
   choice: anyCaller,
   order: anyOrder,
-  ifMatch: fc.constantFrom(undefined, undefined, undefined, '*', 'current', '"1"', 'W/"1"', '"7", "9"'),
+  ifMatch: anyIfMatch,
   key: anyKey,
-  zone: fc.constantFrom(...zones),
+  zone: anyZone,
 })
 
 const approveOrder = command('approveOrder', anyApproval, async (model, world, input) => {
@@ -139,31 +154,28 @@ const approveOrder = command('approveOrder', anyApproval, async (model, world, i
     isUnsafe: true,
   })
   if (caller === undefined) return
-  const use = keyUse(caller, `approve ${id}`, key, [zone, ifMatch], id)
-  const isReplayed = replayed(model, world.now, use, answer) !== undefined
+  const next = `"${(order?.version ?? 0) + 1}"`
+  const use = keyUse(caller, `approve ${id}`, key, [zone, ifMatch], next)
+  const before = replayed(model, world.now, use, answer)
+  const refusal = order && refusalOf(model, 'approve', order, caller.account)
   if (answer.status === 422) return
-  if (isReplayed) assert.deepEqual([answer.status, answer.headers.get('etag')], [204, '"2"'])
+  if (before !== undefined) assert.deepEqual([answer.status, answer.headers.get('etag')], [204, before])
   else if (order === undefined) assertProblem(answer, 404, 'order-not-found')
   else if (!accepts(ifMatch, order)) {
     assertProblem(answer, 412, 'precondition-failed')
     assert.equal(answer.headers.get('etag'), `"${order.version}"`)
-  } else if (order.status === 1) {
-    assertProblem(answer, 409, 'order-not-pending')
-    assert.equal(answer.body.currentStatus, 1)
+  } else if (refusal !== undefined) {
+    assertProblem(answer, ...refusal)
+    assert.equal(answer.body.currentStatus ?? order.status, order.status)
   } else {
-    assert.deepEqual([answer.status, answer.headers.get('etag')], [204, '"2"'])
+    assert.deepEqual([answer.status, answer.headers.get('etag')], [204, next])
     keep(model, world.now, use, answer)
-    approve(order, caller, zone, world)
+    change(model, 'approve', order, null, { account: caller.account, now: world.now, zone })
   }
 })
 
-function accepts(ifMatch: string | undefined, { version }: OrderRow): boolean {
+export function accepts(ifMatch: string | undefined, { version }: OrderRow): boolean {
   return ifMatch === undefined || ifMatch === '*' || ifMatch.replace('W/', '') === `"${version}"`
-}
-
-function approve(order: OrderRow, caller: Caller, zone: string | undefined, { now }: World): void {
-  const stamps = { updated_at: now, updated_at_time_zone: zone ?? 'UTC', modified_by: caller.account.name }
-  Object.assign(order, { status: 1, version: order.version + 1, ...stamps })
 }
 
 const raceApprove = command(
@@ -186,13 +198,15 @@ const raceApprove = command(
     }
     const answers = await Promise.all([0, 1, 2, 3].map((instance) => world.send(instance, outgoing)))
     const order = model.orders.get(id)
+    const refusal = order && refusalOf(model, 'approve', order, token.account)
     const winners = answers.filter(({ status }) => status === 204)
-    assert.equal(winners.length, order?.status === 0 ? 1 : 0)
-    const code = order === undefined ? 'order-not-found' : 'order-not-pending'
+    const isGiven = order !== undefined && refusal === undefined
+    assert.equal(winners.length, isGiven ? 1 : 0)
+    if (isGiven)
+      change(model, 'approve', order, null, { account: token.account, now: world.now, zone: undefined })
+    const later = order && refusalOf(model, 'approve', order, token.account)
     for (const answer of answers)
-      if (!winners.includes(answer)) assertProblem(answer, order === undefined ? 404 : 409, code)
-    if (order?.status === 0)
-      approve(order, { account: token.account, roles: [], session: undefined }, undefined, world)
+      if (!winners.includes(answer)) assertProblem(answer, ...(refusal ?? later ?? [404, 'order-not-found']))
   },
 )
 
@@ -228,7 +242,7 @@ const getOrder = command(
   },
 )
 
-const instant = (milliseconds: number) => new Date(milliseconds).toISOString()
+export const instant = (milliseconds: number) => new Date(milliseconds).toISOString()
 
 export function toSummary({ id, customer, total_e4, status, created_at }: OrderRow) {
   return { id, customer, total: total_e4 / 10_000, status, createdAtUtc: instant(created_at) }

@@ -227,7 +227,10 @@ const permissions = command('getPermissions', anyCaller, async (model, world, { 
   })
   if (caller === undefined) return
   const told = JSON.stringify(answer.body.permissions)
-  const possible = model.possiblePermissions(caller.roles, world.now).map((held) => JSON.stringify(held))
+  const { account, roles } = caller
+  const possible = model
+    .possiblePermissions(roles, world.now, account.kind)
+    .map((held) => JSON.stringify(held))
   assert.ok(possible.includes(told), `${told} and not ${possible}`)
 })
 

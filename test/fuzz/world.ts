@@ -7,15 +7,17 @@ import { newSecret, sha256 } from '../../server/ids.ts'
 import { ofCurrentEpoch } from '../support/accounts.ts'
 import type { Answer } from '../support/client.ts'
 import { type Instance, startInstance } from '../support/instance.ts'
+import { assertApprovalsKept, assertLogKept, storedEvents } from '../support/kept-log.ts'
 import { compareOrders, type OrderRow, orderRow } from '../support/orders.ts'
 import { type Service, startService } from '../support/service.ts'
 import { countedTally, keptTally } from '../support/tally.ts'
+import type { ModelEvent } from './life.ts'
 import { type Account, isGood, Model, memoryMilliseconds, type Session } from './model.ts'
 import type { Outgoing, Sender } from './sender.ts'
 
 const initialRoles = {
-  Admin: ['Orders.Approve', 'Orders.Create', 'Orders.Read'],
-  Operator: ['Orders.Create', 'Orders.Read'],
+  Admin: ['Log.Read', 'Orders.Approve', 'Orders.Create', 'Orders.Note', 'Orders.Read', 'Policy.Manage'],
+  Operator: ['Orders.Create', 'Orders.Note', 'Orders.Read'],
   Viewer: ['Orders.Read'],
 } as const
 
@@ -65,12 +67,12 @@ export class World {
   async newModel(): Promise<Model> {
     const { db } = this.service
     for (const [role, permissions] of Object.entries(initialRoles)) {
-      const stamp = machineStamp(this.now)
-      await db.write('allowPermissions', { role, permissions: [...permissions], stamp })
+      const stamp = () => machineStamp(this.now)
+      await db.write('allowPermissions', { role, permissions: [...permissions], stamp: stamp() })
       const others = Object.values(initialRoles.Admin).filter(
         (permission) => !(permissions as readonly string[]).includes(permission),
       )
-      if (others.length > 0) await db.write('denyPermissions', { role, permissions: others, stamp })
+      if (others.length > 0) await db.write('denyPermissions', { role, permissions: others, stamp: stamp() })
     }
     this.service.advance(memoryMilliseconds)
     const model = new Model()
@@ -78,7 +80,14 @@ export class World {
       Object.fromEntries(Object.entries(initialRoles).map(([role, all]) => [role, [...all]])),
       this.now,
     )
+    await db.write('setApprovalPolicy', {
+      rows: model.policy,
+      acceptedVersions: null,
+      stamp: machineStamp(this.now),
+      idempotency: null,
+    })
     for (const row of await this.#orders()) model.orders.set(row.id, row)
+    for (const [id, events] of await this.#events()) model.events.set(id, events)
     for (const roles of [['Admin'], ['Operator'], ['Admin', 'Viewer']])
       model.accounts.push(await this.#addUser(roles))
     model.accounts.push(await this.#addClient(['Operator']))
@@ -89,6 +98,21 @@ export class World {
     const columns = Object.keys(orderRow()) as (keyof OrderRow)[]
     const { read } = this.service.db
     return read.selectFrom('orders').select(columns).orderBy('created_at').orderBy('id').execute()
+  }
+
+  async #events(): Promise<Map<string, ModelEvent[]>> {
+    const events = (await storedEvents(this.service.db.read)).filter(
+      ({ subject_kind: kind }) => kind === 'order',
+    )
+    const byOrder = Map.groupBy(events, ({ subject_id: id }) => id)
+    return new Map(
+      [...byOrder].map(([id, own]) => [
+        id,
+        own.map(({ kind, version, at, at_time_zone: zone, by_name: by, by_id: byId, text }) => {
+          return { kind, version: version ?? 0, at, zone: zone ?? '', by, byId: byId ?? 0, text }
+        }),
+      ]),
+    )
   }
 
   /** A database of its own again, once there are many orders. */
@@ -140,12 +164,15 @@ export class World {
     assert.fail('the last use of a session was not written')
   }
 
-  /** What is stored is what the model holds: orders, their tally, sessions, families. */
+  /** What is stored is what the model holds: orders, their tally and log, sessions, families. */
   async assertStored(model: Model): Promise<void> {
     const { read } = this.service.db
     const expected = [...model.orders.values()].sort(compareOrders('createdAtUtc', 'Asc'))
     assert.deepEqual(await this.#orders(), expected)
     assert.deepEqual(await keptTally(read), countedTally(expected))
+    assert.deepEqual(await this.#events(), model.events)
+    await assertLogKept(read)
+    await assertApprovalsKept(read)
     const principals = model.accounts.map(({ id }) => id)
     const sessions = await ofCurrentEpoch(this.service.db, 'sessions', principals)
     assert.equal(sessions.length, model.sessions.size)

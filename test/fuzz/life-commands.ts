@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import { machineStamp } from '../../server/audit/stamp.ts'
+import { assertProblem } from '../support/problem.ts'
+import { admitted, anyCaller, command, credentialsOf, weighted } from './command.ts'
+import { approvalsOf, change, refusalOf, tell } from './life.ts'
+import { required } from './model.ts'
+import {
+  accepts,
+  anyIfMatch,
+  anyKey,
+  anyOrder,
+  anyZone,
+  fieldsOf,
+  instant,
+  keep,
+  keyUse,
+  orderIdOf,
+  replayed,
+} from './order-commands.ts'
+
+const json = { 'content-type': 'application/json' }
+const words = ['Twice.', 'a\r\nb', '\u{1f600}']
+
+const anyMove = fc.record({
+  choice: anyCaller,
+  order: anyOrder,
+  name: fc.constantFrom('reject', 'withdraw', 'withdraw'),
+  text: fc.constantFrom(...words),
+  ifMatch: anyIfMatch,
+  key: anyKey,
+  zone: anyZone,
+})
+
+const move = command('rejectOrder or withdrawOrder', anyMove, async (model, world, input) => {
+  const { choice, name, text, key, zone, instance } = input
+  const id = orderIdOf(model, input.order)
+  const order = model.orders.get(id)
+  const ifMatch = input.ifMatch === 'current' ? `"${order?.version ?? 1}"` : input.ifMatch
+  const more = { ...json, 'if-match': ifMatch, 'idempotency-key': key, 'time-zone': zone }
+  const answer = await world.send(instance, {
+    method: 'PATCH',
+    path: `/v1/orders/${id}/${name}`,
+    headers: fieldsOf(credentialsOf(model, choice), more),
+    body: JSON.stringify({ reason: text }),
+  })
+  const access = name === 'reject' ? 'Orders.Approve' : 'Orders.Create'
+  const caller = await admitted(model, world, { choice, instance, answer, access, isUnsafe: true })
+  if (caller === undefined) return
+  const next = `"${(order?.version ?? 0) + 1}"`
+  const use = keyUse(caller, `${name} ${id}`, key, [zone, ifMatch, text], next)
+  const before = replayed(model, world.now, use, answer)
+  if (answer.status === 422) return
+  if (before !== undefined) {
+    assert.deepEqual([answer.status, answer.headers.get('etag')], [204, before])
+    return
+  }
+  if (order === undefined) return assertProblem(answer, 404, 'order-not-found')
+  if (!accepts(ifMatch, order)) return assertProblem(answer, 412, 'precondition-failed')
+  const refusal = refusalOf(model, name, order, caller.account)
+  if (refusal !== undefined) return assertProblem(answer, ...refusal)
+  assert.deepEqual([answer.status, answer.headers.get('etag')], [204, next], answer.text)
+  keep(model, world.now, use, answer)
+  change(model, name, order, text, { account: caller.account, now: world.now, zone })
+})
+
+const anyNote = fc.record({
+  choice: anyCaller,
+  order: anyOrder,
+  text: fc.constantFrom(...words),
+  key: anyKey,
+  zone: anyZone,
+})
+
+const note = command('addNote', anyNote, async (model, world, input) => {
+  const { choice, text, key, zone, instance } = input
+  const id = orderIdOf(model, input.order)
+  const order = model.orders.get(id)
+  const answer = await world.send(instance, {
+    method: 'POST',
+    path: `/v1/orders/${id}/notes`,
+    headers: fieldsOf(credentialsOf(model, choice), {
+      ...json,
+      'idempotency-key': key,
+      'time-zone': zone,
+    }),
+    body: JSON.stringify({ text }),
+  })
+  const access = 'Orders.Note'
+  const caller = await admitted(model, world, { choice, instance, answer, access, isUnsafe: true })
+  if (caller === undefined) return
+  const use = keyUse(caller, `note ${id}`, key, [zone, text], answer.body.id)
+  const before = replayed(model, world.now, use, answer)
+  if (answer.status === 422) return
+  if (before !== undefined) return assert.equal(answer.body.id, before)
+  if (order === undefined) return assertProblem(answer, 404, 'order-not-found')
+  assert.equal(answer.status, 201, answer.text)
+  keep(model, world.now, use, answer)
+  tell(model, 'noted', order, text, { account: caller.account, now: world.now, zone })
+})
+
+const anyReading = fc.record({
+  choice: anyCaller,
+  order: anyOrder,
+  size: fc.constantFrom(1, 3, 100),
+  page: fc.constantFrom(1, 1, 2),
+  direction: fc.constantFrom('Asc', 'Desc'),
+})
+
+const history = command('listOrderHistory', anyReading, async (model, world, input) => {
+  const { choice, size, page, direction, instance } = input
+  const id = orderIdOf(model, input.order)
+  const query = `pageSize=${size}&pageNumber=${page}&order=${direction}`
+  const answer = await world.send(instance, {
+    method: 'GET',
+    path: `/v1/orders/${id}/history?${query}`,
+    headers: credentialsOf(model, choice),
+  })
+  const access = 'Orders.Read'
+  const caller = await admitted(model, world, { choice, instance, answer, access, isUnsafe: false })
+  if (caller === undefined) return
+  if (!model.orders.has(id)) return assertProblem(answer, 404, 'order-not-found')
+  const events = model.eventsOf(id)
+  const inOrder = direction === 'Asc' ? events : events.toReversed()
+  assert.equal(answer.body.totalCount, events.length)
+  assert.deepEqual(
+    answer.body.items.map(({ id: _, sequence: __, hash: ___, ...told }: Record<string, unknown>) => told),
+    inOrder.slice((page - 1) * size, page * size).map(({ at, zone, ...event }) => ({
+      ...event,
+      atUtc: instant(at),
+      atTimeZone: zone,
+    })),
+  )
+})
+
+const approvals = command('getOrderApprovals', anyReading, async (model, world, input) => {
+  const { choice, instance } = input
+  const id = orderIdOf(model, input.order)
+  const answer = await world.send(instance, {
+    method: 'GET',
+    path: `/v1/orders/${id}/approvals`,
+    headers: credentialsOf(model, choice),
+  })
+  const access = 'Orders.Read'
+  const caller = await admitted(model, world, { choice, instance, answer, access, isUnsafe: false })
+  if (caller === undefined) return
+  const order = model.orders.get(id)
+  if (order === undefined) return assertProblem(answer, 404, 'order-not-found')
+  const { reason, mayApprove, ...told } = answer.body
+  assert.deepEqual(told, {
+    required: order.approvals_needed,
+    selfApproval: order.self_approval === 1,
+    given: approvalsOf(model, id).map(({ by, byId, at }) => ({ by, byId, atUtc: instant(at) })),
+  })
+  const refusal = refusalOf(model, 'approve', order, caller.account)?.[1] ?? null
+  const possible = model
+    .possiblePermissions(caller.roles, world.now)
+    .map((held) => (held.includes('Orders.Approve') ? refusal : 'permission-denied'))
+  assert.ok(possible.includes(reason), `${reason} and not ${possible}`)
+  assert.equal(mayApprove, reason === null)
+})
+
+const receipt = command('getOrderReceipt', anyReading, async (model, world, input) => {
+  const { choice, instance } = input
+  const id = orderIdOf(model, input.order)
+  const answer = await world.send(instance, {
+    method: 'GET',
+    path: `/v1/orders/${id}/receipt`,
+    headers: credentialsOf(model, choice),
+  })
+  const access = 'Orders.Read'
+  const caller = await admitted(model, world, { choice, instance, answer, access, isUnsafe: false })
+  if (caller === undefined) return
+  const order = model.orders.get(id)
+  if (order === undefined) return assertProblem(answer, 404, 'order-not-found')
+  if (order.status !== 1) return assertProblem(answer, 409, 'order-not-approved')
+  // The service seals by itself too, and who comes meanwhile is told to ask again.
+  if (answer.status === 503) return assertProblem(answer, 503, 'receipt-not-ready')
+  const [, payload = ''] = required<string>(answer.body.receipt).split('.')
+  const claims = JSON.parse(Buffer.from(payload, 'base64url').toString())
+  assert.equal(claims.order.version, order.version)
+  assert.deepEqual(
+    claims.approvals.map(({ byId }: { byId: number }) => byId),
+    approvalsOf(model, id).map(({ byId }) => byId),
+  )
+})
+
+const anyRow = fc.record({
+  approvals: fc.integer({ min: 1, max: 3 }),
+  selfApproval: fc.boolean(),
+  services: fc.boolean(),
+})
+
+const setPolicy = command(
+  'setApprovalPolicy',
+  fc.record({ first: anyRow, second: fc.option(anyRow) }),
+  async (model, world, { first, second }) => {
+    const rows = [{ from: 0, ...first }, ...(second === null ? [] : [{ from: 20_000, ...second }])]
+    const stamp = machineStamp(world.now)
+    const input = { rows, acceptedVersions: null, stamp, idempotency: null }
+    await world.service.db.write('setApprovalPolicy', input)
+    model.policy = rows
+  },
+)
+
+/** What each instance does by itself, both at once: it must make no difference. */
+const seal = command(
+  'sealEvents',
+  fc.record({ limit: fc.integer({ min: 1, max: 9 }) }),
+  async (_, world, input) => {
+    await Promise.all([0, 1].map(() => world.service.db.write('sealEvents', input)))
+  },
+)
+
+export const lifeCommands = weighted(
+  [6, move],
+  [4, note],
+  [3, history],
+  [3, approvals],
+  [1, receipt],
+  [3, setPolicy],
+  [2, seal],
+)

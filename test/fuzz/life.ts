@@ -1,0 +1,96 @@
+import type { OrderRow } from '../support/orders.ts'
+import type { Account, Model } from './model.ts'
+
+/** What happened to an order, as its history has to tell it. */
+export interface ModelEvent {
+  kind: string
+  version: number
+  at: number
+  zone: string
+  by: string
+  byId: number
+  text: string | null
+}
+
+export interface ModelPolicyRow {
+  from: number
+  approvals: number
+  selfApproval: boolean
+  services: boolean
+}
+
+export const firstPolicy: ModelPolicyRow[] = [{ from: 0, approvals: 1, selfApproval: true, services: true }]
+
+interface Change {
+  account: Account
+  now: number
+  zone: string | undefined
+}
+
+/** Status and code with which the account has to be refused; undefined where it may go on. */
+export function refusalOf(
+  model: Model,
+  name: 'approve' | 'reject' | 'withdraw',
+  order: OrderRow,
+  account: Account,
+): [status: number, code: string] | undefined {
+  const isCreator = order.created_by_id === account.id
+  if (name === 'withdraw' && !isCreator) return [403, 'not-the-creator']
+  if (order.status !== 0) return [409, 'order-not-pending']
+  if (name !== 'approve') return undefined
+  if (account.kind === 'client' && order.service_approval === 0) return [403, 'service-approval']
+  if (isCreator && order.self_approval === 0) return [403, 'self-approval']
+  const approvers = approvalsOf(model, order.id).map(({ byId }) => byId)
+  return approvers.includes(account.id) ? [409, 'already-approved-by-you'] : undefined
+}
+
+export function approvalsOf(model: Model, order: string): ModelEvent[] {
+  return model.eventsOf(order).filter(({ kind }) => kind === 'approved' || kind === 'approval-given')
+}
+
+/** The columns that the policy of this moment gives an order of the total. */
+export function stampOfPolicy(model: Model, totalE4: number) {
+  const row = model.policy.findLast(({ from }) => from <= totalE4)
+  return {
+    approvals_needed: row?.approvals ?? 0,
+    self_approval: Number(row?.selfApproval),
+    service_approval: Number(row?.services),
+  }
+}
+
+/** The order is approved as far as this approval brings it, rejected or withdrawn. */
+export function change(
+  model: Model,
+  name: 'approve' | 'reject' | 'withdraw',
+  order: OrderRow,
+  text: string | null,
+  by: Change,
+): void {
+  const given = order.approvals_given + (name === 'approve' ? 1 : 0)
+  const isLast = given === order.approvals_needed
+  const [status, kind] = {
+    approve: isLast ? ([1, 'approved'] as const) : ([0, 'approval-given'] as const),
+    reject: [2, 'rejected'] as const,
+    withdraw: [3, 'withdrawn'] as const,
+  }[name]
+  Object.assign(order, {
+    status,
+    approvals_given: given,
+    version: order.version + 1,
+    updated_at: by.now,
+    updated_at_time_zone: by.zone ?? 'UTC',
+    modified_by: by.account.name,
+  })
+  tell(model, kind, order, text, by)
+}
+
+export function tell(
+  model: Model,
+  kind: string,
+  { id, version }: OrderRow,
+  text: string | null,
+  { account, now, zone }: Change,
+): void {
+  const event = { kind, version, at: now, zone: zone ?? 'UTC', by: account.name, byId: account.id, text }
+  model.events.set(id, [...model.eventsOf(id), event])
+}
