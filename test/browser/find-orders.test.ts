@@ -24,6 +24,10 @@ before(async () => {
     ...latestFirst(['Finch & Sons', 'Hotel Finch', 'FINCHLEY Works']),
     ...latestFirst(['Heron Ltd', 'Heron Bros', 'Heron Mills'], { status: 1, version: 2 }),
     ...latestFirst(['Heron Yard'], { created_by: 'admin', total_e4: 9_990_000 }),
+    ...latestFirst(['Plover Pending']),
+    ...latestFirst(['Plover Approved'], { status: 1, version: 2 }),
+    ...latestFirst(['Plover Rejected'], { status: 2, version: 2 }),
+    ...latestFirst(['Plover Withdrawn'], { status: 3, version: 2 }),
     ...latestFirst(Array.from({ length: 60 }, (_, index) => `Sparrow ${index + 1}`)),
     // Half an hour before and after midnight in Auckland, on one day of UTC.
     orderRow({ customer: 'Kiwi before', created_at: Date.UTC(2026, 1, 22, 10, 30) }),
@@ -236,6 +240,23 @@ describe('the statuses beside the box', sideBySide, () => {
     await isAt(page, '/orders?filter=heron')
     assert.ok(await status('All').isChecked())
     assert.equal(await focusedName(page), 'All')
+  })
+
+  it('are one press each, and only what is pending can be selected', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'admin', '/orders?filter=plover')
+    for (const name of ['Pending', 'Approved', 'Rejected', 'Withdrawn']) {
+      await page.locator('label').filter({ hasText: name }).click()
+      await showsCustomers(page, [`Plover ${name}`])
+      await isAt(page, `/orders?filter=plover+status%3D${name}`)
+      await page.getByRole('cell', { name, exact: true }).waitFor()
+      const boxes = page.getByRole('checkbox', { name: /^Select Plover/ })
+      assert.equal(await boxes.count(), name === 'Pending' ? 1 : 0)
+    }
+    await searchBox(page).fill('plover status!=Approved -status=Pending')
+    await eventually(async () =>
+      assert.deepEqual((await customersOf(page)).toSorted(), ['Plover Rejected', 'Plover Withdrawn']),
+    )
   })
 
   it('change nothing of a search that says something else about the status', async (t) => {

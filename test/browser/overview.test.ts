@@ -195,6 +195,22 @@ describe('the overview', sideBySide, () => {
     await chart.getByText(`${shortDayName(today - 6 * day)} – ${shortDayName(today)}`).waitFor()
   })
 
+  it('tells each state by a form of its own, by its sign and by its bar, where there are no colours', async (t) => {
+    const page = await atTheOverview(await browser.person(t, { service }))
+    await page.emulateMedia({ forcedColors: 'active' })
+    for (const shown of [`'.key-figure .sign', '::before'`, `'.plot .bar', null`]) {
+      const forms = await page.evaluate<string[]>(
+        `(${looksOf})(${shown}, ['backgroundImage', 'backgroundColor', 'borderStyle'])`,
+      )
+      assert.equal(new Set(forms).size, 4, `${shown}:\n${[...new Set(forms)].join('\n')}`)
+    }
+    await page.emulateMedia({ forcedColors: 'none', media: 'print' })
+    for (const shown of [`'.key-figure .sign', '::before'`, `'.plot .bar', null`]) {
+      const adjusted = await page.evaluate<string[]>(`(${looksOf})(${shown}, ['printColorAdjust'])`)
+      assert.deepEqual([...new Set(adjusted)], ['exact'], 'else they would be left out to save ink')
+    }
+  })
+
   for (const timezone of ['Pacific/Pago_Pago', 'Pacific/Kiritimati']) {
     it(`counts and names days of UTC, also for somebody in ${timezone}`, async (t) => {
       const person = await browser.person(t, { service, timezone })
@@ -241,6 +257,10 @@ function ordersOf(
 function sumOf(orders: readonly OrderRow[] = []): number {
   return orders.reduce((sum, { total_e4 }) => sum + Number(total_e4), 0) / 10_000
 }
+
+/** In the page: what these look like, as far as these properties go. */
+const looksOf = `(selector, part, properties) => [...document.querySelectorAll(selector)].map((one) =>
+  properties.map((property) => getComputedStyle(one, part)[property]).join(' '))`
 
 /** One of the figures at the top. */
 function figure(page: Page, label: string) {
