@@ -2,15 +2,17 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { machineStamp } from '../../server/audit/stamp.ts'
 import { assertProblem } from '../support/problem.ts'
-import { admitted, anyCaller, command, credentialsOf, weighted } from './command.ts'
+import { admitted, anyCaller, type CallerChoice, command, credentialsOf, weighted } from './command.ts'
 import { approvalsOf, change, refusalOf, tell } from './life.ts'
-import { required } from './model.ts'
+import { type Model, required } from './model.ts'
 import {
   accepts,
   anyIfMatch,
   anyKey,
   anyOrder,
   anyZone,
+  approveOrder,
+  createOrder,
   fieldsOf,
   instant,
   keep,
@@ -18,6 +20,7 @@ import {
   orderIdOf,
   replayed,
 } from './order-commands.ts'
+import type { World } from './world.ts'
 
 const json = { 'content-type': 'application/json' }
 const words = ['Twice.', 'a\r\nb', '\u{1f600}']
@@ -203,6 +206,38 @@ const setPolicy = command(
   },
 )
 
+/** By the newest of the tokens of each account that certainly may create and approve. */
+function approvers(model: Model, { now }: World): CallerChoice[] {
+  const newest = new Map(
+    model.accessTokens
+      .map((token, index) => ({ token, bearer: model.accessTokens.length - 1 - index }))
+      .filter(({ token }) => {
+        const held = model.possiblePermissions(token.roles, now)
+        const isValid = model.standing(token, 0, now) === 'valid'
+        return isValid && held.every((all) => all.includes('Orders.Create') && all.includes('Orders.Approve'))
+      })
+      .map(({ token, bearer }) => [token.account, bearer]),
+  )
+  return [...newest.values()].map((bearer) => ({ kind: 'bearer', browser: 0, bearer, antiforgery: 'right' }))
+}
+
+/** Who created it among them, whom the policy may keep from it. */
+const approveInTurn = command(
+  'an order under a new policy, approved by everybody in turn',
+  fc.record({ policy: anyRow }),
+  async (model, world, { policy }) => {
+    const none = { key: undefined, zone: undefined }
+    await setPolicy.of({ first: policy, second: null }).run(model, world)
+    const [creator, ...others] = approvers(model, world)
+    if (creator === undefined) return
+    const order = { choice: creator, customer: 'Acme', totalE4: 10_000, ...none }
+    await createOrder.of(order).run(model, world)
+    for (const choice of [creator, ...others, creator]) {
+      await approveOrder.of({ choice, order: 0, ifMatch: undefined, ...none }).run(model, world)
+    }
+  },
+)
+
 /** What each instance does by itself, both at once: it must make no difference. */
 const seal = command(
   'sealEvents',
@@ -219,5 +254,6 @@ export const lifeCommands = weighted(
   [3, approvals],
   [1, receipt],
   [3, setPolicy],
+  [3, approveInTurn],
   [2, seal],
 )

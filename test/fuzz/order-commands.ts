@@ -132,7 +132,7 @@ const anyApproval = fc.record({
   zone: anyZone,
 })
 
-const approveOrder = command('approveOrder', anyApproval, async (model, world, input) => {
+export const approveOrder = command('approveOrder', anyApproval, async (model, world, input) => {
   const { choice, order: index, key, zone, instance } = input
   const id = orderIdOf(model, index)
   const order = model.orders.get(id)
