@@ -97,6 +97,7 @@ const views = {
   overview: lazyView(() => import('./overview/overview.tsx'), 'OverviewView'),
   create: lazyView(() => import('./orders/create/create.tsx'), 'CreateOrderView'),
   order: lazyView(() => import('./orders/one/order.tsx'), 'OrderView'),
+  policy: lazyView(() => import('./policy/policy.tsx'), 'PolicyView'),
   receipt: lazyView(() => import('./orders/receipt/receipt.tsx'), 'ReceiptView'),
 }
 
@@ -128,6 +129,11 @@ const receipt = createRoute({
   path: '/orders/$id/receipt',
   component: views.receipt,
 })
+const policy = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/approval-policy',
+  component: views.policy,
+})
 const problems = createRoute({
   getParentRoute: () => root,
   path: '/problems',
@@ -144,7 +150,7 @@ export const router = createRouter({
     signIn,
     problems,
     problem,
-    signedIn.addChildren([overview, orderList, newOrder, oneOrder, receipt]),
+    signedIn.addChildren([overview, orderList, newOrder, oneOrder, receipt, policy]),
   ]),
   // Addresses hold plain text, as the API's own do; each route reads its own parameters.
   parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),

@@ -12,6 +12,9 @@ const circle = 'M3.5 10a6.5 6.5 0 1 0 13 0 6.5 6.5 0 1 0-13 0'
 
 export const OverviewIcon = () => <Icon path="M3 16.5h14M5.5 13v-3M10 13V5M14.5 13V8" />
 export const OrdersIcon = () => <Icon path="M4 5.5h12M4 10h12M4 14.5h7" />
+export const PolicyIcon = () => (
+  <Icon path="M10 3 4 5.2v4.3c0 3.6 2.4 6 6 7.5 3.6-1.5 6-3.9 6-7.5V5.2zM7.4 9.8l1.9 1.9 3.4-3.6" />
+)
 export const PlusIcon = () => <Icon path="M10 4.5v11M4.5 10h11" />
 export const SearchIcon = () => <Icon path="M4 9a5 5 0 1 0 10 0 5 5 0 1 0-10 0M13 13l3.5 3.5" />
 export const CheckIcon = () => <Icon path="m4.5 10.5 3.5 3.5 7.5-8" />

@@ -3,10 +3,10 @@ import { useMutation } from '@tanstack/react-query'
 import { Link, Outlet } from '@tanstack/react-router'
 import { Button } from 'react-aria-components/Button'
 import { SessionKeeper } from '../auth/keeper.tsx'
-import { signOut, useUser } from '../auth/session.ts'
+import { signOut, useMay, useUser } from '../auth/session.ts'
 import { announce } from './announce.ts'
 import { describeFailure } from './describe.ts'
-import { OrdersIcon, OverviewIcon, SignOutIcon, ThemeIcon } from './icons.tsx'
+import { OrdersIcon, OverviewIcon, PolicyIcon, SignOutIcon, ThemeIcon } from './icons.tsx'
 import mark from './mark.svg'
 import { Name } from './name.tsx'
 import { Shortcuts } from './shortcuts.tsx'
@@ -40,6 +40,7 @@ function skip(): void {
 function Side() {
   const user = useUser()
   const theme = useTheme()
+  const mayChangePolicy = useMay('Policy.Manage')
   const leaving = useMutation({
     mutationFn: signOut,
     onError: (failure) => announce(`You may still be signed in. ${describeFailure(failure).title}.`),
@@ -59,6 +60,12 @@ function Side() {
           <OrdersIcon />
           <span>Orders</span>
         </Link>
+        {mayChangePolicy && (
+          <Link to="/approval-policy" className="side-link">
+            <PolicyIcon />
+            <span>Policy</span>
+          </Link>
+        )}
       </nav>
       <div className="side-foot">
         <Shortcuts />

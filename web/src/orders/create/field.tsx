@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react'
 import { Spoken } from '../spoken.tsx'
 import { type CustomerReading, charactersLeft } from './customer-input.ts'
-import { type FieldName, notation } from './form.ts'
+import type { FieldName } from './form.ts'
+import { notation } from './notation.ts'
 import type { TotalReading } from './total-input.ts'
 
 interface FieldProps {

@@ -1,17 +1,12 @@
 import { useState } from 'react'
 import { type FieldError, problemOf } from '../../api/problem.ts'
-import { formatTotal, ownLocale } from '../../ui/format.ts'
 import type { Attempt } from './attempt.ts'
 import { readCustomer } from './customer-input.ts'
 import { blankDraft, type Draft, dropDraft, keepDraft, readDraft, type UserId } from './draft.ts'
-import { type Notation, notationOf, readTotal } from './total-input.ts'
+import { notation } from './notation.ts'
+import { readTotal } from './total-input.ts'
 
 export type FieldName = keyof Draft
-/** People type decimals as in their own language; what was understood is shown as the app shows totals. */
-export const notation: Notation = {
-  ...notationOf(ownLocale),
-  write: (decimal) => formatTotal(decimal as `${number}`),
-}
 const nothingChecked: Record<FieldName, boolean> = { customer: false, total: false }
 
 /** What is in the fields, what it means, and which fields the person is done with. */

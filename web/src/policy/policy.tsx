@@ -1,0 +1,183 @@
+import './policy.css'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { type FormEvent, useRef, useState } from 'react'
+import { Button } from 'react-aria-components/Button'
+import { flushSync } from 'react-dom'
+import { isPassing, problemOf, retryDelayMilliseconds } from '../api/problem.ts'
+import { useMay, useUser } from '../auth/session.ts'
+import { announce } from '../ui/announce.ts'
+import { FailureNote } from '../ui/failure.tsx'
+import { PlusIcon } from '../ui/icons.tsx'
+import { PageTitle } from '../ui/page-title.tsx'
+import { PolicyConflict } from './conflict.tsx'
+import { keyFor, usePolicyDraft } from './draft.ts'
+import { PolicyPreview } from './preview.tsx'
+import { type Policy, policyChanged, policyQuery, replacePolicy, type WireRow } from './queries.ts'
+import { PolicyRowFields } from './row.tsx'
+import { areSame, type DraftRow, fromId, readFroms, rowAfter, rowLimit, wireRowsOf } from './rows.ts'
+import { PolicyTable } from './table.tsx'
+
+/** How many approvals an order needs: to be read by all who read orders, and changed by those who may. */
+export function PolicyView() {
+  const policy = useQuery(policyQuery)
+  const mayChange = useMay('Policy.Manage')
+  return (
+    <>
+      <div className="page-head">
+        <PageTitle title="Approval policy" />
+        <p className="soft policy-lead">
+          How many approvals an order needs is settled when it is created. A change holds for new orders;
+          those that are pending keep what held for them.
+        </p>
+      </div>
+      {policy.data === undefined && policy.failureReason !== null && (
+        <FailureNote failure={policy.failureReason} onRetry={() => void policy.refetch()} />
+      )}
+      {policy.data && mayChange && <PolicyForm policy={policy.data} />}
+      {policy.data && !mayChange && (
+        <div className="card policy-card">
+          <PolicyTable rows={policy.data.rows} caption="Approval policy" />
+        </div>
+      )}
+    </>
+  )
+}
+
+function PolicyForm({ policy }: { policy: Policy }) {
+  const user = useUser()
+  const draft = usePolicyDraft(Number(user.id), policy)
+  const [checked, setChecked] = useState<ReadonlySet<string>>(new Set())
+  const add = useRef<HTMLButtonElement>(null)
+  const { rows } = draft
+  const froms = readFroms(rows)
+  const wire = wireRowsOf(rows)
+  const saving = useSaving(draft.drop)
+  const isSame = !draft.isChanged || (wire !== undefined && areSame(wire, policy.rows))
+
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    if (saving.isPending || isSame) return
+    setChecked(new Set(rows.map(({ key }) => key)))
+    const faulty = rows.find((_, index) => froms[index]?.ok === false)
+    if (faulty) document.getElementById(fromId(faulty))?.focus()
+    if (wire) saving.mutate({ rows: wire, etag: draft.etag })
+  }
+  function drop() {
+    draft.drop()
+    saving.reset()
+  }
+  function addRow() {
+    const row = rowAfter(rows)
+    flushSync(() => draft.change([...rows, row]))
+    document.getElementById(fromId(row))?.focus()
+  }
+  const changeRow = (next: DraftRow) =>
+    draft.change(rows.map((each) => (each.key === next.key ? next : each)))
+  function removeRow({ key }: DraftRow) {
+    draft.change(rows.filter((each) => each.key !== key))
+    add.current?.focus()
+  }
+
+  return (
+    <div className="policy">
+      <form className="card policy-card" aria-label="Approval policy" noValidate onSubmit={submit}>
+        {draft.isRestored && (
+          <p className="row row-between soft" role="status">
+            Your changes are still here, and not saved.
+            <Button className="button button-quiet button-small" onPress={drop}>
+              Start over
+            </Button>
+          </p>
+        )}
+        {rows.map((row, index) => (
+          <PolicyRowFields
+            key={row.key}
+            row={row}
+            number={index + 1}
+            reading={froms[index] ?? { ok: true, wire: '0' }}
+            isChecked={checked.has(row.key)}
+            isReadOnly={saving.isPending}
+            onChange={changeRow}
+            onLeave={() => row.text.trim() !== '' && setChecked(new Set([...checked, row.key]))}
+            onRemove={() => removeRow(row)}
+          />
+        ))}
+        <div>
+          <Button
+            ref={add}
+            className="button button-small"
+            isDisabled={rows.length >= rowLimit || saving.isPending}
+            onPress={addRow}
+          >
+            <PlusIcon /> Add a row
+          </Button>
+        </div>
+        <Outcome
+          saving={saving}
+          onReplace={({ etag }) => {
+            draft.change(rows, etag)
+            if (wire) saving.mutate({ rows: wire, etag })
+          }}
+          onTake={drop}
+        />
+        <div className="row">
+          <button className="button button-primary" type="submit" aria-disabled={saving.isPending || isSame}>
+            {saving.isPending ? 'Saving …' : 'Save policy'}
+          </button>
+          {draft.isChanged && !saving.isPending && (
+            <Button className="button button-quiet" onPress={drop}>
+              Discard changes
+            </Button>
+          )}
+        </div>
+      </form>
+      <PolicyPreview rows={wire} />
+    </div>
+  )
+}
+
+type Saving = ReturnType<typeof useSaving>
+
+/** Tries again by itself while the failure is passing. Somebody else's change is fetched before it is told of. */
+function useSaving(onSaved: () => void) {
+  return useMutation({
+    mutationFn: async ({ rows, etag }: { rows: WireRow[]; etag: string }) => {
+      try {
+        await replacePolicy({ rows, etag, idempotencyKey: keyFor(rows, etag) })
+      } catch (failure) {
+        if (isConflict(failure)) await policyChanged()
+        throw failure
+      }
+    },
+    retry: (_tries, failure) => isPassing(failure),
+    retryDelay: retryDelayMilliseconds,
+    onSuccess: () => {
+      onSaved()
+      announce('Approval policy saved')
+    },
+  })
+}
+
+const isConflict = (failure: unknown) =>
+  problemOf(failure, 'precondition-failed', 'concurrency-conflict') !== undefined
+
+interface OutcomeProps {
+  saving: Saving
+  onReplace(current: Policy): void
+  onTake(): void
+}
+
+/** How the saving stands, where that is worth a word. The place is always there: screen readers watch it. */
+function Outcome({ saving, onReplace, onTake }: OutcomeProps) {
+  const { failureReason: failure } = saving
+  return (
+    <div role="status" className="policy-attempt">
+      {failure !== null &&
+        (isConflict(failure) ? (
+          <PolicyConflict onReplace={onReplace} onTake={onTake} />
+        ) : (
+          <FailureNote failure={failure} />
+        ))}
+    </div>
+  )
+}

@@ -1,0 +1,65 @@
+import { useQueries } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { Spoken } from '../orders/spoken.tsx'
+import { formatOrders } from '../ui/format.ts'
+import { countQuery, type WireRow } from './queries.ts'
+import { fromInWords, outcomeInWords, ruleInWords } from './words.ts'
+
+const days = 30
+const calmMilliseconds = 400
+
+/** What the rows mean, and what they would have meant for the orders of the last days. */
+export function PolicyPreview({ rows }: { rows: readonly WireRow[] | undefined }) {
+  const shown = useCalm(rows)
+  return (
+    <section className="card policy-preview" aria-labelledby="policy-preview">
+      <h2 id="policy-preview">What this means</h2>
+      {shown === undefined ? (
+        <p className="soft">The preview is here once every total can be read.</p>
+      ) : (
+        <Outcome rows={shown} />
+      )}
+    </section>
+  )
+}
+
+function Outcome({ rows }: { rows: readonly WireRow[] }) {
+  const [since] = useState(() => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10))
+  const results = useQueries({
+    queries: rows.map(({ from }, index) => countQuery({ from, below: rows[index + 1]?.from }, since)),
+  })
+  const counts = results.map(({ data }) => data)
+  const known = counts.filter((count) => count !== undefined)
+  const outcome = known.length === counts.length ? outcomeInWords(rows, known, days) : undefined
+  return (
+    <>
+      <ol className="policy-rules">
+        {rows.toReversed().map((row, index) => {
+          const count = counts[rows.length - 1 - index]
+          return (
+            <li key={row.from} className="row row-between">
+              <span>
+                <strong>{fromInWords(row)}</strong>: {ruleInWords(row)}
+              </span>
+              <span className="soft small">{count === undefined ? '…' : formatOrders(count)}</span>
+            </li>
+          )
+        })}
+      </ol>
+      <p className="policy-outcome">{outcome ?? 'Counting the orders of the last 30 days …'}</p>
+      <Spoken text={outcome} />
+    </>
+  )
+}
+
+/** What is typed is counted once it rests. */
+function useCalm<Value>(value: Value): Value {
+  const [calm, setCalm] = useState(value)
+  const content = JSON.stringify(value)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the same content is the same value
+  useEffect(() => {
+    const timer = setTimeout(() => setCalm(value), calmMilliseconds)
+    return () => clearTimeout(timer)
+  }, [content])
+  return calm
+}

@@ -1,0 +1,79 @@
+import { queryOptions } from '@tanstack/react-query'
+import { answerOf, client, exchangeOf } from '../api/client.ts'
+import { queries } from '../api/queries.ts'
+import { tellOtherTabs } from '../auth/other-tabs.ts'
+import { viewerTimeZone } from '../ui/format.ts'
+
+export interface PolicyRow {
+  /** The row applies from this total on. */
+  from: number
+  approvals: number
+  selfApproval: boolean
+  services: boolean
+}
+
+/** As it was read, with what a change has to name. */
+export interface Policy {
+  rows: PolicyRow[]
+  etag: string
+}
+
+const policyKey = ['policy']
+
+export const policyQuery = queryOptions({
+  queryKey: policyKey,
+  queryFn: async ({ signal }): Promise<Policy> => {
+    const { data, response } = await exchangeOf(client.GET('/v1/approval-policy', { signal }))
+    return { rows: data.rows, etag: response.headers.get('etag') ?? '' }
+  },
+})
+
+/** Totals are decimals in the wire's notation, and sent as they are. */
+export type WireRow = Omit<PolicyRow, 'from'> & { from: string }
+
+export interface Replacement {
+  rows: WireRow[]
+  /** Of the policy that the person saw. */
+  etag: string
+  /** The same for every try of one change. */
+  idempotencyKey: string
+}
+
+/**
+ * Replaces the policy that the person saw. Throws `ProblemError` (`precondition-failed` when somebody else was first) or
+ * `NoAnswerError`; may be called again with the same input.
+ */
+export async function replacePolicy({ rows, etag, idempotencyKey }: Replacement): Promise<void> {
+  const header = { 'If-Match': etag, 'Idempotency-Key': idempotencyKey, 'Time-Zone': viewerTimeZone }
+  const { response } = await exchangeOf(
+    client.PUT('/v1/approval-policy', { params: { header }, body: { rows } }),
+  )
+  const saved = rows.map((row) => ({ ...row, from: Number(row.from) }))
+  queries.setQueryData<Policy>(policyKey, { rows: saved, etag: response.headers.get('etag') ?? '' })
+  tellOtherTabs({ kind: 'changed' })
+}
+
+/** Resolves when the policy that is on the screen is the one that is there now. */
+export async function policyChanged(): Promise<void> {
+  await queries.invalidateQueries({ queryKey: policyKey })
+}
+
+/** Totals of one row of the policy: from the first on, below the other. */
+export interface Range {
+  from: string
+  below: string | undefined
+}
+
+/** How many orders that were created since the day have a total in the range. */
+export function countQuery({ from, below }: Range, since: string) {
+  const end = below === undefined ? '' : ` AND total<${below}`
+  const filter = `createdAtUtc>=${since} AND total>=${from}${end}`
+  return queryOptions({
+    queryKey: ['orders', 'in-range', filter],
+    queryFn: async ({ signal }) => {
+      const query = { filter, pageSize: 1 }
+      const { totalCount } = await answerOf(client.GET('/v1/orders', { params: { query }, signal }))
+      return totalCount ?? 0
+    },
+  })
+}

@@ -1,0 +1,100 @@
+import { Button } from 'react-aria-components/Button'
+import { CloseIcon } from '../ui/icons.tsx'
+import { approvalNumbers, type DraftRow, type FromReading, fromId } from './rows.ts'
+
+interface RowProps {
+  row: DraftRow
+  number: number
+  reading: FromReading
+  /** What is wrong is told once the person is done with the field. */
+  isChecked: boolean
+  isReadOnly: boolean
+  onChange(row: DraftRow): void
+  onLeave(): void
+  onRemove(): void
+}
+
+/** One row of the policy, as it is edited. The first holds from 0 on and stays. */
+export function PolicyRowFields(props: RowProps) {
+  const { row, number, isReadOnly, onChange } = props
+  return (
+    <fieldset className="policy-row" disabled={isReadOnly}>
+      <legend className="visually-hidden">Row {number}</legend>
+      <From {...props} />
+      <div className="field">
+        <label htmlFor={`approvals-${row.key}`}>Approvals</label>
+        <select
+          id={`approvals-${row.key}`}
+          className="input"
+          value={row.approvals}
+          onChange={(event) => onChange({ ...row, approvals: Number(event.target.value) })}
+        >
+          {approvalNumbers.map((count) => (
+            <option key={count}>{count}</option>
+          ))}
+        </select>
+      </div>
+      <div className="policy-checks">
+        <label className="check">
+          <input
+            type="checkbox"
+            checked={row.selfApproval}
+            onChange={(event) => onChange({ ...row, selfApproval: event.target.checked })}
+          />
+          Creator may approve
+        </label>
+        <label className="check">
+          <input
+            type="checkbox"
+            checked={row.services}
+            onChange={(event) => onChange({ ...row, services: event.target.checked })}
+          />
+          Services may approve
+        </label>
+      </div>
+      {number > 1 && (
+        <Button
+          className="button button-quiet button-icon"
+          aria-label={`Remove row ${number}`}
+          onPress={props.onRemove}
+        >
+          <CloseIcon />
+        </Button>
+      )}
+    </fieldset>
+  )
+}
+
+function From({ row, number, reading, isChecked, onChange, onLeave }: RowProps) {
+  const id = fromId(row)
+  if (number === 1) {
+    return (
+      <div className="field policy-from">
+        <span className="policy-label">From a total of</span>
+        <span className="policy-zero">0</span>
+        <p className="field-hint">For every order that no other row covers.</p>
+      </div>
+    )
+  }
+  const fault = isChecked && !reading.ok ? reading.fault : undefined
+  return (
+    <div className="field policy-from">
+      <label htmlFor={id}>From a total of</label>
+      <input
+        id={id}
+        value={row.text}
+        inputMode="decimal"
+        autoComplete="off"
+        spellCheck={false}
+        required
+        aria-invalid={fault !== undefined}
+        aria-describedby={`${id}-fault`}
+        onChange={(event) => onChange({ ...row, text: event.target.value })}
+        onBlur={onLeave}
+      />
+      <p id={`${id}-fault`} className="field-error policy-fault" role="status">
+        {fault}
+      </p>
+    </div>
+  )
+}

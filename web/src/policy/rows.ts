@@ -1,0 +1,70 @@
+import { notation } from '../orders/create/notation.ts'
+import { readTotal } from '../orders/create/total-input.ts'
+import { ownLocale } from '../ui/format.ts'
+import type { PolicyRow, WireRow } from './queries.ts'
+
+/** Of the contract. */
+export const rowLimit = 20
+export const approvalNumbers = [1, 2, 3, 4, 5] as const
+
+/** A row as a person edits it: its total as it was typed. The first begins at 0 and has no text. */
+export interface DraftRow extends Omit<PolicyRow, 'from'> {
+  key: string
+  text: string
+}
+
+/** As people type a total in their language; it has at most 15 digits, which a number holds exactly. */
+const typed = new Intl.NumberFormat(ownLocale, { minimumFractionDigits: 2, maximumFractionDigits: 4 })
+
+export function draftOf(rows: readonly PolicyRow[]): DraftRow[] {
+  return rows.map(({ from, ...row }, index) => ({
+    ...row,
+    key: crypto.randomUUID(),
+    text: index === 0 ? '' : typed.format(from),
+  }))
+}
+
+/** Stricter than what is above it: whoever adds a row wants more eyes, and says so if services are to be some. */
+export function rowAfter(rows: readonly DraftRow[]): DraftRow {
+  const approvals = Math.min(5, (rows.at(-1)?.approvals ?? 0) + 1)
+  return { key: crypto.randomUUID(), text: '', approvals, selfApproval: false, services: false }
+}
+
+export type FromReading = { ok: true; wire: string } | { ok: false; fault: string }
+
+/** What each row's total means, in the order of the rows. */
+export function readFroms(rows: readonly DraftRow[]): FromReading[] {
+  const known = new Set<string>()
+  return rows.map(({ text }, index) => {
+    const reading = index === 0 ? ({ ok: true, wire: '0' } as const) : readTotal(text, notation)
+    if (!reading.ok) return reading
+    if (known.has(reading.wire)) return { ok: false, fault: 'Another row begins at this total.' }
+    known.add(reading.wire)
+    return { ok: true, wire: reading.wire }
+  })
+}
+
+/** As the service takes them, ascending, however they were written; undefined while a total is not one. */
+export function wireRowsOf(rows: readonly DraftRow[]): WireRow[] | undefined {
+  const froms = readFroms(rows)
+  const wire = rows.flatMap(({ approvals, selfApproval, services }, index) => {
+    const from = froms[index]
+    return from?.ok ? [{ from: from.wire, approvals, selfApproval, services }] : []
+  })
+  if (wire.length < rows.length) return undefined
+  return wire.toSorted((one, other) => Number(one.from) - Number(other.from))
+}
+
+export function areSame(rows: readonly WireRow[], others: readonly PolicyRow[]): boolean {
+  const texts = (all: readonly (WireRow | PolicyRow)[]) =>
+    all.map(({ from, approvals, selfApproval, services }) => [
+      Number(from),
+      approvals,
+      selfApproval,
+      services,
+    ])
+  return JSON.stringify(texts(rows)) === JSON.stringify(texts(others))
+}
+
+/** Of the field of a row's total. */
+export const fromId = ({ key }: Pick<DraftRow, 'key'>) => `from-${key}`

@@ -1,0 +1,29 @@
+import type { PolicyRow } from './queries.ts'
+import { fromInWords } from './words.ts'
+
+/** The policy for those who read it. */
+export function PolicyTable({ rows, caption }: { rows: readonly PolicyRow[]; caption: string }) {
+  return (
+    <table className="policy-table">
+      <caption className="visually-hidden">{caption}</caption>
+      <thead>
+        <tr>
+          <th scope="col">Total</th>
+          <th scope="col">Approvals</th>
+          <th scope="col">By its creator</th>
+          <th scope="col">By services</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.toReversed().map((row) => (
+          <tr key={row.from}>
+            <th scope="row">{fromInWords(row)}</th>
+            <td>{row.approvals}</td>
+            <td>{row.selfApproval ? 'Yes' : 'No'}</td>
+            <td>{row.services ? 'Yes' : 'No'}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
