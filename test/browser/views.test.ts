@@ -1,36 +1,19 @@
-import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
-import { checkAccessibility, checkColours } from '../support/browser/accessibility.ts'
-import { openBrowser, type Person, screenshot, signIn } from '../support/browser/person.ts'
-import { policyRow, putPolicy } from '../support/policy.ts'
+import { heading } from '../support/browser/journeys.ts'
+import { lookAt, looks, type View } from '../support/browser/looks.ts'
+import { openBrowser, signIn } from '../support/browser/person.ts'
+import { createdId } from '../support/orders.ts'
 import { type Service, startService } from '../support/service.ts'
 
 const browser = openBrowser()
 const minute = 60_000
-/** From this total on an order needs two approvals. */
-const forTwo = 100_000
-
-/** Something that a person can see. `reach` leads there, and expects what the console says on the way. */
-interface View {
-  name: string
-  reach(person: Person): Promise<void>
-}
-
-const looks = [
-  { width: 'wide', viewport: { width: 1280, height: 800 } },
-  { width: 'narrow', viewport: { width: 390, height: 844 } },
-]
-type Look = (typeof looks)[number]
 
 let service: Service
 let emptyService: Service
 before(async () => {
   service = await startService({ orders: true, clockRuns: true })
-  const policy = [policyRow(), policyRow({ from: forTwo, approvals: 2, selfApproval: false })]
-  await putPolicy(await service.bearer('admin'), policy)
   emptyService = await startService({ clockRuns: true })
 })
 after(async () => {
@@ -38,31 +21,7 @@ after(async () => {
   await emptyService.close()
 })
 
-/** A pending order of a customer of this moment. */
-async function createOrder(customer: string, total: number): Promise<{ id: string; customer: string }> {
-  const operator = await service.bearer('operator')
-  const name = `${customer} ${randomUUID().slice(0, 8)}`
-  const { status, body } = await operator.post('/v1/orders', { customer: name, total })
-  assert.equal(status, 201)
-  return { id: body.id, customer: name }
-}
-
-async function approve(id: string): Promise<void> {
-  const admin = await service.bearer('admin')
-  assert.equal((await admin.patch(`/v1/orders/${id}/approve`)).status, 204)
-}
-
-const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name })
 const rows = (page: Page) => page.getByRole('row').filter({ has: page.getByRole('link') })
-
-/** That of an order that has just been made. */
-async function openPendingOrder({ page }: Person, customer: string, total = 1284.5): Promise<string> {
-  const order = await createOrder(customer, total)
-  await page.goto(`/orders/${order.id}`)
-  await page.getByRole('button', { name: 'Approve' }).waitFor()
-  await page.getByText('Created by').first().waitFor()
-  return order.id
-}
 
 const anonymousViews: View[] = [
   {
@@ -173,131 +132,12 @@ const adminViews: View[] = [
     name: 'orders-long-names',
     async reach({ page }) {
       const mark = randomUUID()
-      await createOrder(`Lebensmittelgroßhandelsgesellschaft${'mitbeschränkterhaftung'.repeat(5)} ${mark}`, 1)
-      await createOrder(`شركة التوريدات العامة ${mark}`, 99_999_999_999.9999)
+      const operator = await service.bearer('operator')
+      const long = `Lebensmittelgroßhandelsgesellschaft${'mitbeschränkterhaftung'.repeat(5)} ${mark}`
+      await createdId(operator, { customer: long })
+      await createdId(operator, { customer: `شركة التوريدات العامة ${mark}`, total: 99_999_999_999.9999 })
       await page.goto(`/orders?filter=${mark}`)
       await rows(page).nth(1).waitFor()
-    },
-  },
-  {
-    name: 'order-pending',
-    async reach(person) {
-      await openPendingOrder(person, 'Northwind Trading')
-    },
-  },
-  {
-    name: 'approve-one',
-    async reach({ page }) {
-      await page.getByRole('button', { name: 'Approve' }).click()
-      await page.getByRole('alertdialog', { name: 'Approve this order?' }).waitFor()
-    },
-  },
-  {
-    name: 'approve-conflict',
-    async reach(person) {
-      const { page, expectFault } = person
-      expectFault(/ 412 .*\/approve\b/)
-      const id = await openPendingOrder(person, 'Harbour Light')
-      await page.getByRole('button', { name: 'Approve' }).click()
-      await approve(id)
-      await page.getByRole('alertdialog').getByRole('button', { name: 'Approve', exact: true }).click()
-      await page.getByRole('alertdialog', { name: 'This order is already approved' }).waitFor()
-    },
-  },
-  {
-    name: 'reject-one',
-    async reach(person) {
-      const { page } = person
-      await openPendingOrder(person, 'Kestrel Freight')
-      await page.getByRole('button', { name: 'Reject …' }).click()
-      await page.getByRole('alertdialog', { name: 'Reject this order?' }).waitFor()
-      await page.getByRole('button', { name: 'Reject', exact: true }).click()
-      await page.getByText('Write why.').first().waitFor()
-    },
-  },
-  {
-    name: 'order-rejected',
-    async reach({ page }) {
-      await page
-        .getByLabel('Reason')
-        .fill('The total differs from the offer:\n1,284.50 is what they were told.')
-      await page.getByRole('button', { name: 'Reject', exact: true }).click()
-      await page.getByText(/^Rejected by/).waitFor()
-      await page.getByText('they were told').waitFor()
-    },
-  },
-  {
-    name: 'order-one-of-two',
-    async reach({ page }) {
-      const order = await createOrder('Alder & Finch', 125_000)
-      await approve(order.id)
-      await page.goto(`/orders/${order.id}`)
-      await page.getByText('Needs one more, not you: you have approved it already.').waitFor()
-      await page.getByText(/^Approval given by/).waitFor()
-    },
-  },
-  {
-    name: 'approve-other-approval',
-    async reach(person) {
-      const { page, expectFault } = person
-      expectFault(/ 412 .*\/approve\b/)
-      const id = await openPendingOrder(person, 'Quayside Tea', forTwo)
-      await page.getByRole('button', { name: 'Approve' }).click()
-      const user = await newUser(service, { roles: ['Admin'] })
-      await (await signInElsewhere(service, user)).patch(`/v1/orders/${id}/approve`)
-      await page.getByRole('alertdialog').getByRole('button', { name: 'Approve', exact: true }).click()
-      await page.getByRole('alertdialog', { name: 'This order has another approval' }).waitFor()
-    },
-  },
-  {
-    name: 'order-with-a-long-life',
-    async reach({ page }) {
-      const order = await createOrder('Winterfeld & Söhne', 148_250)
-      const operator = await service.bearer('operator')
-      const notes = ['Called the customer.\n\nThey confirm the total.', 'اتصلت بالعميل', 'x'.repeat(400)]
-      for (const text of notes) await operator.post(`/v1/orders/${order.id}/notes`, { text })
-      const user = await newUser(service, { roles: ['Admin'] })
-      await (await signInElsewhere(service, user)).patch(`/v1/orders/${order.id}/approve`)
-      await approve(order.id)
-      await service.db.write('sealEvents', { limit: 1_000 })
-      await page.goto(`/orders/${order.id}`)
-      await page.getByText('2 of 2').waitFor()
-      await page.getByText(/^Approved by admin/).waitFor()
-      await page.getByRole('button', { name: 'Add a note' }).click()
-      await page.getByRole('textbox', { name: 'Note' }).fill('One more thing')
-    },
-  },
-  {
-    name: 'receipt',
-    async reach({ page }) {
-      await page.getByRole('link', { name: 'Receipt' }).click()
-      await page.getByRole('article', { name: 'Receipt' }).waitFor()
-    },
-  },
-  {
-    name: 'receipt-not-approved',
-    async reach({ page, expectFault }) {
-      expectFault(/ 409 .*\/receipt\b/)
-      const { id } = await createOrder('Harbour Light', 12)
-      await page.goto(`/orders/${id}/receipt`)
-      await heading(page, 'There is no receipt').waitFor()
-    },
-  },
-  {
-    name: 'order-approved',
-    async reach({ page }) {
-      const order = await createOrder('Winterfeld & Söhne', 48_250)
-      await approve(order.id)
-      await page.goto(`/orders/${order.id}`)
-      await page.getByText(/^Approved by/).waitFor()
-    },
-  },
-  {
-    name: 'order-not-found',
-    async reach({ page, expectFault }) {
-      expectFault(/ 404 .*\/v1\/orders\//)
-      await page.goto(`/orders/${randomUUID()}`)
-      await heading(page, 'Order not found').waitFor()
     },
   },
   {
@@ -386,34 +226,6 @@ const viewerViews: View[] = [
     },
   },
 ]
-
-/** How far the page, or a dialog in it, can be moved to the side: something is too wide for it then. */
-const sidewaysScroll = `Math.max(...[document.documentElement, ...document.querySelectorAll('.dialog')]
-  .map((element) => element.scrollWidth - element.clientWidth))`
-
-/** One person goes through the views, and each is a result of its own. The theme changes only colours. */
-async function lookAt(
-  t: TestContext,
-  person: Person,
-  { width }: Look,
-  views: readonly View[],
-): Promise<void> {
-  const { page, assertClean } = person
-  for (const { name, reach } of views) {
-    await t.test(name, { timeout: 30_000 }, async () => {
-      await reach(person)
-      await page.evaluate('document.fonts.ready')
-      await screenshot(page, `${name}-light-${width}`)
-      assert.equal(await page.evaluate(sidewaysScroll), 0, 'it scrolls sideways')
-      await checkAccessibility(page)
-      await page.emulateMedia({ colorScheme: 'dark' })
-      await screenshot(page, `${name}-dark-${width}`)
-      await checkColours(page)
-      await page.emulateMedia({ colorScheme: 'light' })
-      await assertClean()
-    })
-  }
-}
 
 // Two looks at a time; within a look one person goes from view to view.
 describe('in both themes and widths', { concurrency: 2 }, () => {

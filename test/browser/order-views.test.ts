@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
+import { heading } from '../support/browser/journeys.ts'
+import { lookAt, looks, type View } from '../support/browser/looks.ts'
+import { openBrowser, type Person, signIn } from '../support/browser/person.ts'
+import { createdId } from '../support/orders.ts'
+import { policyRow, putPolicy } from '../support/policy.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const browser = openBrowser()
+/** From this total on an order needs two approvals. */
+const forTwo = 100_000
+
+let service: Service
+before(async () => {
+  service = await startService({ clockRuns: true })
+  const policy = [policyRow(), policyRow({ from: forTwo, approvals: 2, selfApproval: false })]
+  await putPolicy(await service.bearer('admin'), policy)
+})
+after(() => service.close())
+
+async function create(customer: string, total: number): Promise<string> {
+  return createdId(await service.bearer('operator'), { customer, total })
+}
+
+async function approve(id: string): Promise<void> {
+  const admin = await service.bearer('admin')
+  assert.equal((await admin.patch(`/v1/orders/${id}/approve`)).status, 204)
+}
+
+/** That of an order that has just been made. */
+async function openPendingOrder({ page }: Person, customer: string, total = 1284.5): Promise<string> {
+  const id = await create(customer, total)
+  await page.goto(`/orders/${id}`)
+  await page.getByRole('button', { name: 'Approve' }).waitFor()
+  await page.getByText('Created by').first().waitFor()
+  return id
+}
+
+const views: View[] = [
+  {
+    name: 'order-pending',
+    async reach(person) {
+      await openPendingOrder(person, 'Northwind Trading')
+    },
+  },
+  {
+    name: 'approve-one',
+    async reach({ page }) {
+      await page.getByRole('button', { name: 'Approve' }).click()
+      await page.getByRole('alertdialog', { name: 'Approve this order?' }).waitFor()
+    },
+  },
+  {
+    name: 'approve-conflict',
+    async reach(person) {
+      const { page, expectFault } = person
+      expectFault(/ 412 .*\/approve\b/)
+      const id = await openPendingOrder(person, 'Harbour Light')
+      await page.getByRole('button', { name: 'Approve' }).click()
+      await approve(id)
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Approve', exact: true }).click()
+      await page.getByRole('alertdialog', { name: 'This order is already approved' }).waitFor()
+    },
+  },
+  {
+    name: 'reject-one',
+    async reach(person) {
+      const { page } = person
+      await openPendingOrder(person, 'Kestrel Freight')
+      await page.getByRole('button', { name: 'Reject …' }).click()
+      await page.getByRole('alertdialog', { name: 'Reject this order?' }).waitFor()
+      await page.getByRole('button', { name: 'Reject', exact: true }).click()
+      await page.getByText('Write why.').first().waitFor()
+    },
+  },
+  {
+    name: 'order-rejected',
+    async reach({ page }) {
+      await page
+        .getByLabel('Reason')
+        .fill('The total differs from the offer:\n1,284.50 is what they were told.')
+      await page.getByRole('button', { name: 'Reject', exact: true }).click()
+      await page.getByText(/^Rejected by/).waitFor()
+      await page.getByText('they were told').waitFor()
+    },
+  },
+  {
+    name: 'order-one-of-two',
+    async reach({ page }) {
+      const id = await create('Alder & Finch', 125_000)
+      await approve(id)
+      await page.goto(`/orders/${id}`)
+      await page.getByText('Needs one more, not you: you have approved it already.').waitFor()
+      await page.getByText(/^Approval given by/).waitFor()
+    },
+  },
+  {
+    name: 'approve-other-approval',
+    async reach(person) {
+      const { page, expectFault } = person
+      expectFault(/ 412 .*\/approve\b/)
+      const id = await openPendingOrder(person, 'Quayside Tea', forTwo)
+      await page.getByRole('button', { name: 'Approve' }).click()
+      const user = await newUser(service, { roles: ['Admin'] })
+      await (await signInElsewhere(service, user)).patch(`/v1/orders/${id}/approve`)
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Approve', exact: true }).click()
+      await page.getByRole('alertdialog', { name: 'This order has another approval' }).waitFor()
+    },
+  },
+  {
+    name: 'order-with-a-long-life',
+    async reach({ page }) {
+      const id = await create('Winterfeld & Söhne', 148_250)
+      const operator = await service.bearer('operator')
+      const notes = ['Called the customer.\n\nThey confirm the total.', 'اتصلت بالعميل', 'x'.repeat(400)]
+      for (const text of notes) await operator.post(`/v1/orders/${id}/notes`, { text })
+      const user = await newUser(service, { roles: ['Admin'] })
+      await (await signInElsewhere(service, user)).patch(`/v1/orders/${id}/approve`)
+      await approve(id)
+      await service.db.write('sealEvents', { limit: 1_000 })
+      await page.goto(`/orders/${id}`)
+      await page.getByText('2 of 2').waitFor()
+      await page.getByText(/^Approved by admin/).waitFor()
+      await page.getByRole('button', { name: 'Add a note' }).click()
+      await page.getByRole('textbox', { name: 'Note' }).fill('One more thing')
+    },
+  },
+  {
+    name: 'receipt',
+    async reach({ page }) {
+      await page.getByRole('link', { name: 'Receipt' }).click()
+      await page.getByRole('article', { name: 'Receipt' }).waitFor()
+    },
+  },
+  {
+    name: 'receipt-not-approved',
+    async reach({ page, expectFault }) {
+      expectFault(/ 409 .*\/receipt\b/)
+      const id = await create('Harbour Light', 12)
+      await page.goto(`/orders/${id}/receipt`)
+      await heading(page, 'There is no receipt').waitFor()
+    },
+  },
+  {
+    name: 'order-approved',
+    async reach({ page }) {
+      const id = await create('Winterfeld & Söhne', 48_250)
+      await approve(id)
+      await page.goto(`/orders/${id}`)
+      await page.getByText(/^Approved by/).waitFor()
+    },
+  },
+  {
+    name: 'order-not-found',
+    async reach({ page, expectFault }) {
+      expectFault(/ 404 .*\/v1\/orders\//)
+      await page.goto(`/orders/${randomUUID()}`)
+      await heading(page, 'Order not found').waitFor()
+    },
+  },
+]
+
+// Two looks at a time; within a look one person goes from view to view.
+describe('in both themes and widths', { concurrency: 2 }, () => {
+  for (const look of looks) {
+    it(`${look.width}, all that one can do with an order is accessible, fits, and keeps to itself`, async (t) => {
+      const person = await browser.person(t, { service, viewport: look.viewport })
+      await signIn(person, 'admin')
+      await lookAt(t, person, look, views)
+    })
+  }
+})

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { checkAccessibility, checkColours } from './accessibility.ts'
+import { type Person, screenshot } from './person.ts'
+
+/** Something that a person can see. `reach` leads there, and expects what the console says on the way. */
+export interface View {
+  name: string
+  reach(person: Person): Promise<void>
+}
+
+export const looks = [
+  { width: 'wide', viewport: { width: 1280, height: 800 } },
+  { width: 'narrow', viewport: { width: 390, height: 844 } },
+]
+export type Look = (typeof looks)[number]
+
+/** How far the page, or a dialog in it, can be moved to the side: something is too wide for it then. */
+const sidewaysScroll = `Math.max(...[document.documentElement, ...document.querySelectorAll('.dialog')]
+  .map((element) => element.scrollWidth - element.clientWidth))`
+
+/** One person goes through the views, and each is a result of its own. The theme changes only colours. */
+export async function lookAt(
+  t: TestContext,
+  person: Person,
+  { width }: Look,
+  views: readonly View[],
+): Promise<void> {
+  const { page, assertClean } = person
+  for (const { name, reach } of views) {
+    await t.test(name, { timeout: 30_000 }, async () => {
+      await reach(person)
+      await page.evaluate('document.fonts.ready')
+      await screenshot(page, `${name}-light-${width}`)
+      assert.equal(await page.evaluate(sidewaysScroll), 0, 'it scrolls sideways')
+      await checkAccessibility(page)
+      await page.emulateMedia({ colorScheme: 'dark' })
+      await screenshot(page, `${name}-dark-${width}`)
+      await checkColours(page)
+      await page.emulateMedia({ colorScheme: 'light' })
+      await assertClean()
+    })
+  }
+}
