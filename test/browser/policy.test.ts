@@ -189,6 +189,7 @@ describe('the approval policy', () => {
   for (const [size, viewport] of [
     ['wide', { width: 1380, height: 860 }],
     ['narrow', { width: 390, height: 860 }],
+    ['narrowest', { width: 320, height: 860 }],
   ] as const) {
     it(`is accessible and fits, ${size}, in both themes`, async (t) => {
       await putPolicy(admin, [policyRow(), policyRow({ from: 99_999_999_999.9999, approvals: 5 })])
