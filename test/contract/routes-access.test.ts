@@ -5,6 +5,7 @@ import { permissions } from '../../server/auth/permissions.ts'
 import { makeLog } from '../../server/log.ts'
 import { newUser, signIn, type TestUser, tokenPair } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
+import { createdId } from '../support/orders.ts'
 import { addRole } from '../support/roles.ts'
 import { changingRoutes, type Route, tableOfRoutes } from '../support/routes.ts'
 import { type Service, startInside, startService } from '../support/service.ts'
@@ -147,6 +148,26 @@ describe('the route table', () => {
       const answer = await service.client().send(route.method, route.path, undefined, { cookie })
       assert.equal(answer.status, 401, label)
       assert.equal(codeOf(answer, route), expectedCode(route, 'authentication-required'), label)
+    }
+  })
+
+  it('answers 401 on every guarded route to what the service signs about its log', async () => {
+    const admin = await service.bearer('admin')
+    const id = await createdId(admin)
+    await admin.patch(`/v1/orders/${id}/approve`)
+    const { receipt } = (await admin.get(`/v1/orders/${id}/receipt`)).body
+    const { checkpoint } = (await admin.get('/v1/log/checkpoint')).body
+    assert.ok(receipt && checkpoint)
+    for (const statement of [receipt, checkpoint]) {
+      for (const headers of [
+        { authorization: `Bearer ${statement}` },
+        { cookie: `__Host-Http-session=${statement}` },
+      ]) {
+        for (const route of guarded) {
+          const { status } = await service.client().send(route.method, route.path, undefined, headers)
+          assert.equal(status, 401, `${route.method} ${route.path} ${Object.keys(headers)}`)
+        }
+      }
     }
   })
 
