@@ -89,7 +89,7 @@ function Body({ figures, span, isOld }: BodyProps) {
 function Skeleton() {
   return (
     <>
-      <span className="card skeleton" style={{ height: 244 }} />
+      <span className="card skeleton key-figures-to-come" />
       <div className="overview-columns">
         <span className="card skeleton" style={{ height: 460 }} />
         <span className="card skeleton" style={{ height: 460 }} />
