@@ -1,5 +1,5 @@
 import type { Server } from 'node:http'
-import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
+import { type FastifyBaseLogger, type FastifyRequest, fastify, LogController } from 'fastify'
 import { registerLog } from './audit/routes.ts'
 import { statementsOf } from './audit/statements.ts'
 import { Directory } from './auth/accounts/directory.ts'
@@ -41,6 +41,9 @@ import { registerSecurityTxt } from './http/security-txt.ts'
 import { registerWebApp } from './http/spa.ts'
 import type { Log } from './log.ts'
 import type { AppDatabase } from './operations.ts'
+import { LiveOrders } from './orders/live/live.ts'
+import { registerLiveOrders } from './orders/live/routes.ts'
+import { LiveStreams } from './orders/live/streams.ts'
 import { registerOrders } from './orders/routes.ts'
 
 export interface AppParts {
@@ -99,9 +102,11 @@ export async function buildApp(parts: AppParts): Promise<App> {
   }
   registerSessionRoutes(app, authParts)
   registerTokenRoutes(app, authParts)
-  const exports = new Exports((request) => isStillAdmitted(request, authenticator))
+  const isAdmitted = (request: FastifyRequest) => isStillAdmitted(request, authenticator)
+  const exports = new Exports(isAdmitted)
   const statements = statementsOf(keys, publicUrl)
   registerOrders(app, { config, db, clock, exports, ...statements })
+  registerLiveOrders(app, new LiveStreams(new LiveOrders(db), isAdmitted))
   registerLog(app, { db, clock, exports, ...statements })
   if (config.development) registerApiBrowser(app, routes, publicUrl)
   return app

@@ -2,7 +2,16 @@ import type { Kysely, Transaction } from 'kysely'
 import { formatInstant } from '../clock.ts'
 import type { Database, EventColumns } from '../db/tables.ts'
 import { type HashedLine, type Head, hashOf } from './chain.ts'
-import { lockHead, readHead, readOldestUnsealed, type Seal, storeSeals, unsealedEvents } from './store.ts'
+import {
+  eventsBetween,
+  lockHead,
+  readHead,
+  readOldestUnsealed,
+  type Seal,
+  type SealedEvent,
+  storeSeals,
+  unsealedEvents,
+} from './store.ts'
 
 /**
  * Moves at most `limit` committed events into the log, each with its place and the hash that binds it to all before it;
@@ -39,6 +48,11 @@ export function lineOf(event: EventColumns, sequence: number): HashedLine {
     data: JSON.parse(event.data),
     textHash: event.text_hash,
   }
+}
+
+/** Events by their places, both ends included. */
+export function sealedEvents(db: Kysely<Database>, first: number, last: number): Promise<SealedEvent[]> {
+  return eventsBetween(db, { first, last, direction: 'asc' })
 }
 
 /** How far the log is sealed. */

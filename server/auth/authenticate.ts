@@ -157,8 +157,9 @@ function grants(state: PrincipalState | undefined, token: VerifiedToken): state 
   return isEnabled(state) && token.issuedAtSeconds * 1000 >= state.credentialsChangedAt
 }
 
-/** Whether nobody asked for it: `Background: ?1` (a boolean of RFC 8941), which is no use of a session. */
-export function isBackground({ headers }: FastifyRequest): boolean {
+/** Whether nobody asked for it: by its route, or by `Background: ?1` (a boolean of RFC 8941), which is no use of a session. */
+export function isBackground({ headers, routeOptions }: FastifyRequest): boolean {
+  if (routeOptions.config.isBackground) return true
   return typeof headers.background === 'string' && /^ *\?1 *(?:;|$)/.test(headers.background)
 }
 

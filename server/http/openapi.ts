@@ -159,8 +159,8 @@ function queryParameters(querystring: unknown, components: Components): Json[] {
   }))
 }
 
-function contentOf(schema: unknown, components: Components): Json {
-  return { 'application/json': { schema: components.reference(schema), example: exampleOf(schema) } }
+function contentOf(schema: unknown, components: Components, mediaType = 'application/json'): Json {
+  return { [mediaType]: { schema: components.reference(schema), example: exampleOf(schema) } }
 }
 
 /** An export holds what the pages hold, an item to a line. */
@@ -191,7 +191,10 @@ function successes(route: RouteOptions, components: Components): Json {
         content:
           schema.type === 'null'
             ? undefined
-            : { ...contentOf(schema, components), ...exportsOf(route, schema) },
+            : {
+                ...contentOf(schema, components, route.config?.mediaType),
+                ...exportsOf(route, schema),
+              },
       },
     ]),
   )

@@ -182,6 +182,11 @@ export const catalogue = {
     title: 'Too many requests',
     remedy: 'Wait `Retry-After` seconds.',
   },
+  'too-many-streams': {
+    status: 429,
+    title: 'Too many streams at once',
+    remedy: 'End one first. A caller has at most four.',
+  },
   'too-many-attempts': {
     status: 429,
     title: 'Too many failed sign-ins',

@@ -51,6 +51,10 @@ declare module 'fastify' {
     clearsStaleCookie?: boolean
     /** Problems that this operation can answer besides those that its access, limit and body imply. */
     problems?: readonly ProblemCode[]
+    /** Of what is asked by itself for long: no use of a session. */
+    isBackground?: boolean
+    /** Of a good answer that is not JSON. */
+    mediaType?: string
     /** Forms other than JSON in which the answer can be had, by Accept. */
     exports?: readonly ExportType[]
     /** Good answers may be kept by any cache, and so say nothing of the request (shared-caches.ts). */

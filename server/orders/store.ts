@@ -3,7 +3,15 @@ import { prepared } from '../db/prepared.ts'
 import type { Database, OrdersTable } from '../db/tables.ts'
 import { instantOfId } from '../ids.ts'
 import { foldText } from './fold.ts'
-import { type FieldName, fieldNames, type Order, orderColumns, orderFields, orderStatus } from './order.ts'
+import {
+  type FieldName,
+  fieldNames,
+  type Order,
+  type OrderStatus,
+  orderColumns,
+  orderFields,
+  orderStatus,
+} from './order.ts'
 import { type GroupedOrder, insertTogether, type NewOrderRow } from './postgres.ts'
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
@@ -82,6 +90,15 @@ function toRow(order: NewOrder, creator: Creator): NewOrderRow {
 
 export async function hasOrders(db: Kysely<Database>): Promise<boolean> {
   return (await db.selectFrom('orders').select('id').limit(1).executeTakeFirst()) !== undefined
+}
+
+/** What each of the orders is now. */
+export async function statusesOf(
+  db: Kysely<Database>,
+  ids: readonly string[],
+): Promise<Map<string, OrderStatus>> {
+  const rows = await db.selectFrom('orders').select(['id', 'status']).where('id', 'in', ids).execute()
+  return new Map(rows.map(({ id, status }) => [id, status as OrderStatus]))
 }
 
 /** Columns under the names of their fields. */

@@ -10,7 +10,7 @@ import { passwordOf, type Service, startInside, startService } from '../support/
 const operationIds = [
   ...'createOrder listOrders getOrdersOverview getOrder approveOrder rejectOrder'.split(' '),
   ...'withdrawOrder addNote listOrderHistory getOrderApprovals getOrderReceipt loginSession'.split(' '),
-  ...'getApprovalPolicy setApprovalPolicy listLog getLogCheckpoint'.split(' '),
+  ...'getApprovalPolicy setApprovalPolicy listLog getLogCheckpoint streamOrderEvents'.split(' '),
   ...'refreshSession logoutSession getCurrentUser getCurrentUserPermissions getCsrfToken'.split(' '),
   ...'issueToken refreshToken issueServiceToken getHealth getReadiness getJwks'.split(' '),
 ]
@@ -287,6 +287,9 @@ describe('the live description', () => {
       await bearer.get('/v1/orders/summary?days=2', revalidated)
       await bearer.get('/v1/orders/summary?days=367')
       await anybody.get('/v1/orders/summary')
+
+      await viewer.get('/v1/orders/events')
+      await anybody.get('/v1/orders/events')
 
       for (const path of ['/v1/log', '/v1/log/checkpoint']) {
         await bearer.get(path)

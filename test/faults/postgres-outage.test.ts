@@ -15,6 +15,7 @@ import {
   sessionOf,
 } from '../support/production.ts'
 import { type FaultProxy, startProxy } from '../support/proxy.ts'
+import { openStream, until } from '../support/stream.ts'
 
 const resumesWithinMilliseconds = 10_000
 /** Connections that are refused or cut are noticed at once: before the 3 s of one that nobody answers have passed. */
@@ -164,11 +165,15 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     ['refusing connections', () => proxy.set('refuse'), () => proxy.set('pass')],
     ['cutting every connection', () => proxy.set('cut'), () => proxy.set('pass')],
   ] as const) {
-    it(`${what}: 503 at once in between, and afterwards as before`, async () => {
+    it(`${what}: 503 at once in between, afterwards as before, and the live list goes on`, async () => {
+      const stream = await openStream(bearer)
       await begin()
       await assertOutage(promptMilliseconds)
       await end()
       await assertResumes()
+      const { body } = await create()
+      await until(() => stream.told.some(({ id }) => id === body.id))
+      stream.close()
     })
   }
 

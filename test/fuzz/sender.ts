@@ -73,8 +73,13 @@ function toLines([name, values]: [string, string | string[]]): string[] {
 }
 
 async function readAnswer(incoming: IncomingMessage): Promise<Answer> {
+  const isStream = incoming.headers['content-type']?.startsWith('text/event-stream') === true
   const chunks: Buffer[] = []
-  for await (const chunk of incoming) chunks.push(chunk)
+  for await (const chunk of incoming) {
+    chunks.push(chunk)
+    // It goes on for ever. Leaving the loop ends the connection.
+    if (isStream) break
+  }
   const text = Buffer.concat(chunks).toString('utf8')
   const headers = new Headers()
   const { rawHeaders } = incoming
@@ -85,7 +90,7 @@ async function readAnswer(incoming: IncomingMessage): Promise<Answer> {
     headers,
     setCookies: incoming.headers['set-cookie'] ?? [],
     text,
-    body: text === '' ? undefined : JSON.parse(text),
+    body: text === '' || isStream ? undefined : JSON.parse(text),
   }
 }
 

@@ -65,7 +65,7 @@ export class Client {
       headers: sent,
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
-    const text = await response.text()
+    const text = await textOf(response)
     noteAnswer(response.status, response.headers, text)
     const setCookies = response.headers.getSetCookie()
     for (const line of setCookies) this.#keep(line)
@@ -79,6 +79,16 @@ export class Client {
     if (/max-age=0/i.test(line)) this.cookies.delete(name)
     else this.cookies.set(name, pair.slice(separator + 1))
   }
+}
+
+/** Of a stream, which goes on for ever, what it begins with. */
+async function textOf(response: Response): Promise<string> {
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
+  if (!isStream || response.body === null) return response.text()
+  const reader = response.body.getReader()
+  const { value } = await reader.read()
+  await reader.cancel()
+  return new TextDecoder().decode(value)
 }
 
 function parse(text: string): unknown {

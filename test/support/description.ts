@@ -115,11 +115,11 @@ export class Judge {
   }
 
   #find(method: string, requestPath: string): { path: string; operation: Operation } {
-    const found = this.operations().find(
-      (candidate) =>
-        candidate.method === method.toLowerCase() &&
-        new RegExp(`^${candidate.path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`).test(requestPath),
-    )
+    const ofMethod = this.operations().filter((candidate) => candidate.method === method.toLowerCase())
+    // A path without parameters comes before those whose parameter it fits.
+    const found =
+      ofMethod.find(({ path }) => path === requestPath) ??
+      ofMethod.find(({ path }) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`).test(requestPath))
     assert.ok(found, `undocumented operation: ${method} ${requestPath}`)
     return found
   }

@@ -1,0 +1,49 @@
+import type { App, HeaderDescription } from '../../http/route.ts'
+import { Type } from '../../http/schema.ts'
+import { tags } from '../requests.ts'
+import type { LiveStreams } from './streams.ts'
+
+const lastEventIdHeader: HeaderDescription = {
+  name: 'Last-Event-ID',
+  description:
+    'To go on after the event with this id. Without it, or with what is no id, with what happens from now on.',
+  schema: { type: 'string', example: '1043' },
+}
+
+const stream = Type.Unsafe<undefined>({
+  type: 'string',
+  description:
+    'Server-sent events. The id of each is its place in the log; its data is `{id, kind, version, status}` of the order, status as a number. A comment comes every 15 seconds.',
+  examples: [
+    'id: 1043\ndata: {"id":"019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57","kind":"approved","version":2,"status":1}\n\n',
+  ],
+})
+
+/** The live list (section 16 of the contract). */
+export function registerLiveOrders(app: App, streams: LiveStreams): void {
+  app.addHook('preClose', async () => streams.close())
+  app.route({
+    method: 'GET',
+    url: '/v1/orders/events',
+    config: {
+      access: 'Orders.Read',
+      problems: ['too-many-streams'],
+      requestHeaders: [lastEventIdHeader],
+      isBackground: true,
+      mediaType: 'text/event-stream',
+    },
+    schema: {
+      operationId: 'streamOrderEvents',
+      summary: 'What happens to orders, as it happens',
+      description:
+        'A stream that neither counts as use of a session nor outlives it or the permission. A caller has at most four.',
+      tags,
+      response: { 200: stream },
+    },
+    handler: async (request, reply) => {
+      const lastEventId = request.headers['last-event-id']
+      const isPlace = typeof lastEventId === 'string' && /^\d{1,15}$/.test(lastEventId)
+      return streams.send(request, reply, isPlace ? Number(lastEventId) : null)
+    },
+  })
+}

@@ -1,0 +1,97 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { callerOf } from '../../auth/principal.ts'
+import type { Clock } from '../../clock.ts'
+import { keepAnswering } from '../../http/connections.ts'
+import { Problem, retryAfter } from '../../http/problems.ts'
+import type { LiveOrders } from './live.ts'
+
+const streamsOfCaller = 4
+/** Keeps what stands between from ending a silent connection, and is when a stream asks whether it may go on. */
+const commentMilliseconds = 15_000
+
+/**
+ * The streams of one instance. Each is read as its caller reads, from its own place in the log: a slow one holds a
+ * place and no events. It ends when its caller would not be let in any more.
+ */
+export class LiveStreams {
+  readonly #live: LiveOrders
+  readonly #isStillAdmitted: (request: FastifyRequest) => Promise<boolean>
+  readonly #monotonic: Clock
+  readonly #open = new Set<AbortController>()
+  readonly #countOf = new Map<number, number>()
+
+  constructor(
+    live: LiveOrders,
+    isStillAdmitted: (request: FastifyRequest) => Promise<boolean>,
+    monotonic: Clock = () => performance.now(),
+  ) {
+    this.#live = live
+    this.#isStillAdmitted = isStillAdmitted
+    this.#monotonic = monotonic
+  }
+
+  /** From the place in the log, or from now on. Throws `too-many-streams`. */
+  async send(request: FastifyRequest, reply: FastifyReply, place: number | null): Promise<FastifyReply> {
+    const begin = await this.#live.begin(place)
+    // nginx holds answers back by default.
+    reply.header('content-type', 'text/event-stream; charset=utf-8').header('x-accel-buffering', 'no')
+    // Fastify reads what answers a HEAD to its end.
+    if (request.method === 'HEAD') return reply.send(Readable.from([]))
+    const texts = this.#texts(request, begin, this.#openFor(callerOf(request).id, reply))
+    return reply.send(Readable.from(texts, { objectMode: false }))
+  }
+
+  /** Ends them all: their callers go on at another instance. */
+  close(): void {
+    for (const stream of this.#open) stream.abort()
+  }
+
+  /** Each portion and each comment has the place up to where its caller has been told. */
+  async *#texts(
+    request: FastifyRequest,
+    begin: number,
+    signal: AbortSignal,
+  ): AsyncGenerator<string | Buffer> {
+    let place = begin
+    let commentedAt = this.#monotonic()
+    yield `id: ${place}\n\n`
+    while (!signal.aborted) {
+      const left = commentedAt + commentMilliseconds - this.#monotonic()
+      const { bytes, reached } = await this.#live.after(place, Math.max(0, left), signal)
+      place = reached
+      if (bytes.length > 0) yield bytes
+      if (this.#monotonic() < commentedAt + commentMilliseconds) continue
+      if (!(await this.#mayGoOn(request))) return
+      yield `:\nid: ${place}\n\n`
+      commentedAt = this.#monotonic()
+    }
+  }
+
+  /** Without the database nobody can tell, and there is nothing to be told. */
+  async #mayGoOn(request: FastifyRequest): Promise<boolean> {
+    // Whoever asks for more has read what came before.
+    keepAnswering(request.raw.socket)
+    return this.#isStillAdmitted(request).catch(() => true)
+  }
+
+  /** Its signal ends the stream. */
+  #openFor(caller: number, { raw }: FastifyReply): AbortSignal {
+    const count = this.#countOf.get(caller) ?? 0
+    if (count >= streamsOfCaller) throw new Problem('too-many-streams', { headers: retryAfter(5_000) })
+    this.#countOf.set(caller, count + 1)
+    const stream = new AbortController()
+    this.#open.add(stream)
+    const end = () => {
+      stream.abort()
+      if (!this.#open.delete(stream)) return
+      const left = (this.#countOf.get(caller) ?? 0) - 1
+      if (left > 0) this.#countOf.set(caller, left)
+      else this.#countOf.delete(caller)
+    }
+    raw.once('close', end)
+    // One that has closed already closes no more.
+    if (raw.destroyed) end()
+    return stream.signal
+  }
+}

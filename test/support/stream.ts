@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { get, type IncomingMessage } from 'node:http'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Client } from './client.ts'
+
+const limitMilliseconds = 20_000
+
+/** What a stream tells of an order. */
+export interface Told {
+  sequence: number
+  id: string
+  kind: string
+  version: number
+  status: number
+}
+
+/** The live list as a caller hears it, by the syntax of server-sent events. */
+export class Stream {
+  readonly response: IncomingMessage
+  readonly told: Told[] = []
+  comments = 0
+  /** What a browser would send as Last-Event-ID. */
+  lastEventId = ''
+  /** How it ended. */
+  end: 'whole' | 'cut' | undefined
+
+  constructor(response: IncomingMessage) {
+    this.response = response
+    let text = ''
+    response.setEncoding('utf8').on('data', (part: string) => {
+      const blocks = (text + part).split('\n\n')
+      text = blocks.pop() ?? ''
+      for (const block of blocks) this.#take(block)
+    })
+    response.on('end', () => {
+      this.end = 'whole'
+    })
+    response
+      .on('error', () => undefined)
+      .on('close', () => {
+        this.end ??= 'cut'
+      })
+  }
+
+  #take(block: string): void {
+    let data: string | undefined
+    for (const line of block.split('\n')) {
+      if (line.startsWith(':')) this.comments += 1
+      if (line.startsWith('id: ')) this.lastEventId = line.slice(4)
+      if (line.startsWith('data: ')) data = line.slice(6)
+    }
+    if (data !== undefined) this.told.push({ sequence: Number(this.lastEventId), ...JSON.parse(data) })
+  }
+
+  /** Waits until the stream holds so many; fails when there are more, or when it takes too long. */
+  async hears(count: number): Promise<Told[]> {
+    await until(() => this.told.length >= count)
+    assert.equal(this.told.length, count)
+    return this.told
+  }
+
+  async ends(): Promise<'whole' | 'cut' | undefined> {
+    await until(() => this.end !== undefined)
+    return this.end
+  }
+
+  close(): void {
+    this.response.destroy()
+  }
+}
+
+/** A stream whose headers and first line have come, or the refusal. */
+export async function openStream(caller: Client, headers: Record<string, string> = {}): Promise<Stream> {
+  const cookie = [...caller.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  const sent = { ...(cookie === '' ? {} : { cookie }), ...caller.headers, ...headers }
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const path = `${caller.baseUrl}/v1/orders/events`
+    get(path, { headers: sent, agent: false }, resolve).on('error', reject)
+  })
+  const stream = new Stream(response)
+  if (response.statusCode === 200) await until(() => stream.lastEventId !== '')
+  return stream
+}
+
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + limitMilliseconds
+  while (!(await holds())) {
+    if (performance.now() > end) assert.fail(`it did not hold within ${limitMilliseconds} ms`)
+    await wait(20)
+  }
+}
