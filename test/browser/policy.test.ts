@@ -91,6 +91,20 @@ describe('the approval policy', () => {
     assert.equal(await button(page, 'Save policy').getAttribute('aria-disabled'), 'true')
   })
 
+  it('says so when the orders cannot be counted, and can be changed all the same', async (t) => {
+    const person = await browser.person(t, { service })
+    person.expectFault(/400/)
+    await signIn(person, 'admin')
+    const { page } = person
+    await person.network({ answers: 'filter-too-expensive', paths: '/v1/orders' })
+    await page.goto(path)
+    await shows(page, 'The orders of the last 30 days could not be counted.')
+    await page.getByLabel('Services may approve').uncheck()
+    await button(page, 'Save policy').click()
+    await saved(page)
+    assert.deepEqual(await policyNow(), [policyRow({ services: false })])
+  })
+
   it('says what is wrong with a total, and saves nothing', async (t) => {
     const person = await browser.person(t, { service })
     const page = await visit(person, 'admin', path)

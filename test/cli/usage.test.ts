@@ -5,6 +5,7 @@ import { describe, it } from 'node:test'
 import { commands } from '../../server/cli/catalogue.ts'
 import { describeFailure } from '../../server/cli/failures.ts'
 import { ConfigurationError } from '../../server/config.ts'
+import { Problem } from '../../server/http/problems.ts'
 import { commandLine } from './command-line.ts'
 
 describe('--help', () => {
@@ -137,6 +138,13 @@ describe('a configuration with faults', () => {
     )
     assert.equal(message, 'Countersign cannot start:\n  - PORT: must be x\n  - HOST: must be y')
     assert.equal(exitStatus, 1)
+  })
+})
+
+describe('a write that came second', () => {
+  it('is refused in the words of the API', () => {
+    const { code, message, exitStatus } = describeFailure(new Problem('concurrency-conflict'))
+    assert.deepEqual([code, message, exitStatus], ['concurrency-conflict', 'Another write came first', 1])
   })
 })
 

@@ -14,7 +14,16 @@ import { keyFor, usePolicyDraft } from './draft.ts'
 import { PolicyPreview } from './preview.tsx'
 import { type Policy, policyChanged, policyQuery, replacePolicy, type WireRow } from './queries.ts'
 import { PolicyRowFields } from './row.tsx'
-import { areSame, type DraftRow, fromId, readFroms, rowAfter, rowLimit, wireRowsOf } from './rows.ts'
+import {
+  areSame,
+  type DraftRow,
+  type FromReading,
+  fromId,
+  readFroms,
+  rowAfter,
+  rowLimit,
+  wireRowsOf,
+} from './rows.ts'
 import { PolicyTable } from './table.tsx'
 
 /** How many approvals an order needs: to be read by all who read orders, and changed by those who may. */
@@ -46,12 +55,11 @@ export function PolicyView() {
 function PolicyForm({ policy }: { policy: Policy }) {
   const user = useUser()
   const draft = usePolicyDraft(Number(user.id), policy)
-  const [checked, setChecked] = useState<ReadonlySet<string>>(new Set())
-  const add = useRef<HTMLButtonElement>(null)
+  const saving = useSaving(draft.drop)
   const { rows } = draft
   const froms = readFroms(rows)
   const wire = wireRowsOf(rows)
-  const saving = useSaving(draft.drop)
+  const [checked, setChecked] = useState<ReadonlySet<string>>(new Set())
   const isSame = !draft.isChanged || (wire !== undefined && areSame(wire, policy.rows))
 
   function submit(event: FormEvent) {
@@ -62,64 +70,28 @@ function PolicyForm({ policy }: { policy: Policy }) {
     if (faulty) document.getElementById(fromId(faulty))?.focus()
     if (wire) saving.mutate({ rows: wire, etag: draft.etag })
   }
+  function replace({ etag }: Policy) {
+    draft.change(rows, etag)
+    if (wire) saving.mutate({ rows: wire, etag })
+  }
   function drop() {
     draft.drop()
     saving.reset()
-  }
-  function addRow() {
-    const row = rowAfter(rows)
-    flushSync(() => draft.change([...rows, row]))
-    document.getElementById(fromId(row))?.focus()
-  }
-  const changeRow = (next: DraftRow) =>
-    draft.change(rows.map((each) => (each.key === next.key ? next : each)))
-  function removeRow({ key }: DraftRow) {
-    draft.change(rows.filter((each) => each.key !== key))
-    add.current?.focus()
   }
 
   return (
     <div className="policy">
       <form className="card policy-card" aria-label="Approval policy" noValidate onSubmit={submit}>
-        {draft.isRestored && (
-          <p className="row row-between soft" role="status">
-            Your changes are still here, and not saved.
-            <Button className="button button-quiet button-small" onPress={drop}>
-              Start over
-            </Button>
-          </p>
-        )}
-        {rows.map((row, index) => (
-          <PolicyRowFields
-            key={row.key}
-            row={row}
-            number={index + 1}
-            reading={froms[index] ?? { ok: true, wire: '0' }}
-            isChecked={checked.has(row.key)}
-            isReadOnly={saving.isPending}
-            onChange={changeRow}
-            onLeave={() => row.text.trim() !== '' && setChecked(new Set([...checked, row.key]))}
-            onRemove={() => removeRow(row)}
-          />
-        ))}
-        <div>
-          <Button
-            ref={add}
-            className="button button-small"
-            isDisabled={rows.length >= rowLimit || saving.isPending}
-            onPress={addRow}
-          >
-            <PlusIcon /> Add a row
-          </Button>
-        </div>
-        <Outcome
-          saving={saving}
-          onReplace={({ etag }) => {
-            draft.change(rows, etag)
-            if (wire) saving.mutate({ rows: wire, etag })
-          }}
-          onTake={drop}
+        {draft.isRestored && <Restored onStartOver={drop} />}
+        <Rows
+          rows={rows}
+          froms={froms}
+          checked={checked}
+          isReadOnly={saving.isPending}
+          onChange={draft.change}
+          onLeave={({ key }) => setChecked(new Set([...checked, key]))}
         />
+        <Outcome saving={saving} onReplace={replace} onTake={drop} />
         <div className="row">
           <button className="button button-primary" type="submit" aria-disabled={saving.isPending || isSame}>
             {saving.isPending ? 'Saving …' : 'Save policy'}
@@ -133,6 +105,68 @@ function PolicyForm({ policy }: { policy: Policy }) {
       </form>
       <PolicyPreview rows={wire} />
     </div>
+  )
+}
+
+function Restored({ onStartOver }: { onStartOver(): void }) {
+  return (
+    <p className="row row-between soft" role="status">
+      Your changes are still here, and not saved.
+      <Button className="button button-quiet button-small" onPress={onStartOver}>
+        Start over
+      </Button>
+    </p>
+  )
+}
+
+interface RowsProps {
+  rows: readonly DraftRow[]
+  froms: readonly FromReading[]
+  /** Keys of the rows that the person is done with. */
+  checked: ReadonlySet<string>
+  isReadOnly: boolean
+  onChange(rows: DraftRow[]): void
+  onLeave(row: DraftRow): void
+}
+
+/** The focus goes to a row that is added, and is never nowhere when one is removed. */
+function Rows({ rows, froms, checked, isReadOnly, onChange, onLeave }: RowsProps) {
+  const add = useRef<HTMLButtonElement>(null)
+  function addRow() {
+    const row = rowAfter(rows)
+    flushSync(() => onChange([...rows, row]))
+    document.getElementById(fromId(row))?.focus()
+  }
+  function removeRow({ key }: DraftRow) {
+    onChange(rows.filter((each) => each.key !== key))
+    add.current?.focus()
+  }
+  return (
+    <>
+      {rows.map((row, index) => (
+        <PolicyRowFields
+          key={row.key}
+          row={row}
+          number={index + 1}
+          reading={froms[index] ?? { ok: true, wire: '0' }}
+          isChecked={checked.has(row.key)}
+          isReadOnly={isReadOnly}
+          onChange={(next) => onChange(rows.map((each) => (each.key === next.key ? next : each)))}
+          onLeave={() => row.text.trim() !== '' && onLeave(row)}
+          onRemove={() => removeRow(row)}
+        />
+      ))}
+      <div>
+        <Button
+          ref={add}
+          className="button button-small"
+          isDisabled={rows.length >= rowLimit || isReadOnly}
+          onPress={addRow}
+        >
+          <PlusIcon /> Add a row
+        </Button>
+      </div>
+    </>
   )
 }
 

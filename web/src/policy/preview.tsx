@@ -7,6 +7,8 @@ import { fromInWords, outcomeInWords, ruleInWords } from './words.ts'
 
 const days = 30
 const calmMilliseconds = 400
+const counting = `Counting the orders of the last ${days} days …`
+const uncounted = `The orders of the last ${days} days could not be counted.`
 
 /** What the rows mean, and what they would have meant for the orders of the last days. */
 export function PolicyPreview({ rows }: { rows: readonly WireRow[] | undefined }) {
@@ -31,6 +33,7 @@ function Outcome({ rows }: { rows: readonly WireRow[] }) {
   const counts = results.map(({ data }) => data)
   const known = counts.filter((count) => count !== undefined)
   const outcome = known.length === counts.length ? outcomeInWords(rows, known, days) : undefined
+  const isUncounted = results.some(({ isError }) => isError)
   return (
     <>
       <ol className="policy-rules">
@@ -41,12 +44,14 @@ function Outcome({ rows }: { rows: readonly WireRow[] }) {
               <span>
                 <strong>{fromInWords(row)}</strong>: {ruleInWords(row)}
               </span>
-              <span className="soft small">{count === undefined ? '…' : formatOrders(count)}</span>
+              <span className="soft small">
+                {count === undefined ? (isUncounted ? '' : '…') : formatOrders(count)}
+              </span>
             </li>
           )
         })}
       </ol>
-      <p className="policy-outcome">{outcome ?? 'Counting the orders of the last 30 days …'}</p>
+      <p className="policy-outcome">{outcome ?? (isUncounted ? uncounted : counting)}</p>
       <Spoken text={outcome} />
     </>
   )
