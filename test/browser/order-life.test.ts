@@ -147,6 +147,40 @@ describe('a rejection', sideBySide, () => {
   })
 })
 
+describe('a reason', sideBySide, () => {
+  it('may be changed after a stop that is sure to have changed nothing', async (t) => {
+    const { person, page, id } = await atOrder(t)
+    await button(page, 'Reject …').click()
+    await dialog(page).getByLabel('Reason').fill('The first thought.')
+    person.expectFault(/ 429 .*\/reject\)/)
+    const paths = `/v1/orders/${id}/reject`
+    await person.network({ answers: 'rate-limited', retryAfterSeconds: 60, paths })
+    await inDialog(page, 'Reject').click()
+    await inDialog(page, 'Stop trying').click()
+    await dialog(page).getByText('Stopped. The order was not rejected.').waitFor()
+    await person.network('normal')
+    await dialog(page).getByLabel('Reason').fill('The second thought.')
+    await inDialog(page, 'Try again').click()
+    await closed(page)
+    await event(page, 'The second thought.').waitFor()
+  })
+
+  it('that the service refuses is told why, and may be mended', async (t) => {
+    const { person, page, id } = await atOrder(t)
+    await button(page, 'Reject …').click()
+    await dialog(page).getByLabel('Reason').fill('Turned \u202e round.')
+    person.expectFault(/ 400 .*\/reject\)/)
+    await inDialog(page, 'Reject').click()
+    await titled(page, 'The order was not rejected')
+    await dialog(page).getByText('reason must not contain characters that reorder text.').waitFor()
+    await dialog(page).getByLabel('Reason').fill('Turned round.')
+    await inDialog(page, 'Reject').click()
+    await closed(page)
+    await event(page, 'Turned round.').waitFor()
+    assert.equal((await storedOrder(service, id)).status, 2)
+  })
+})
+
 describe('a withdrawal', sideBySide, () => {
   it('is for who created the order, with a reason or without', async (t) => {
     const { page, id } = await atOrder(t, { viewer: 'operator' })

@@ -42,6 +42,24 @@ describe('a person is told', () => {
     assert.equal(titleAndDetail(refusal(409, 'order-not-pending')), 'Its title. Its detail.')
   })
 
+  it('what is wrong with what they wrote', () => {
+    const problem = {
+      type: '',
+      title: 'Invalid',
+      detail: 'Errors.',
+      instance: '',
+      requestId: 'r-7',
+      status: 400,
+    }
+    const errors = [{ pointer: '#/reason', code: 'length', detail: 'reason must not be blank.' }]
+    const failure = readFailure(new Response('', { status: 400 }), {
+      ...problem,
+      code: 'validation-failed',
+      errors,
+    })
+    assert.equal(titleAndDetail(failure), 'Invalid. The reason must not be blank.')
+  })
+
   it('to load the page again after a fault of the app itself', () => {
     assert.match(titleAndDetail(new TypeError('x')), /^Something went wrong\. Reload the page\./)
   })

@@ -10,7 +10,7 @@ interface StateWords {
   meaning: string
   /** The colours; see controls.css. */
   tone: 'wait' | 'good' | 'bad' | 'quiet'
-  /** Its form, as a sign and as a bar of the chart: no state is told by colour alone. Each has one of its own. */
+  /** Its form, as a sign and as a bar of the chart: no state is told by colour alone. */
   form: 'hollow' | 'full' | 'crossed' | 'dashed'
 }
 

@@ -10,7 +10,7 @@ const counterFrom = 900
 
 export type Reading = { ok: true; text: string } | { ok: false; fault: string }
 
-/** `missing` is said of a text that is empty; without it, it may be. The service has the last word on single characters. */
+/** `missing` is said of an empty text; without it, it may be empty. Of single characters the service judges. */
 export function readWritten(written: string, missing: string | undefined): Reading {
   const text = written.trim()
   if (text === '' && missing !== undefined) return { ok: false, fault: missing }
@@ -27,8 +27,8 @@ export function lettersLeft(written: string): number | undefined {
 }
 
 /**
- * In the memory of this page alone, so that an ended session or a look elsewhere loses nothing. One person's at a time,
- * as the draft of an order is.
+ * In the memory of this page alone, so that an ended session or a look elsewhere loses nothing. One person's at a
+ * time, as the draft of an order is.
  */
 const kept = { userId: undefined as number | string | undefined, texts: new Map<string, string>() }
 

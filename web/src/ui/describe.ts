@@ -26,5 +26,7 @@ export function describeFailure(failure: unknown): { title: string; detail: stri
       detail: `Give your administrator this request ID: ${problem.requestId}`,
     }
   }
-  return { title: problem.title, detail: problem.detail }
+  // The details of the service begin with the name of the field: "reason must not be blank."
+  const [fault] = problemOf(failure, 'validation-failed')?.errors ?? []
+  return { title: problem.title, detail: fault ? `The ${fault.detail}` : problem.detail }
 }

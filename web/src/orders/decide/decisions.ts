@@ -9,7 +9,7 @@ import { type Observable, observable } from '../../ui/observable.ts'
 import type { Identity } from '../identity.ts'
 import type { VersionedOrder } from '../order.ts'
 
-/** What the person was shown when they were asked; with `etag` exactly that version is decided on, or none. */
+/** What the person was shown when asked; with `etag` exactly that version is decided on, or none. */
 export interface Subject extends Identity {
   etag?: string | undefined
   /** Why; for what takes a reason. */
@@ -65,7 +65,7 @@ export interface Decisions {
 const atATime = 3
 
 /**
- * Decides about some orders, each under one idempotency key however often it is tried, so that no try ever counts twice.
+ * Decides about some orders, each under one idempotency key however often it is tried: no try ever counts twice.
  * Failures that pass are tried again until they do, or until the person stops. It is no part of a view: a view that
  * goes away loses no result. A session or a permission that ends stops the rest.
  */

@@ -14,11 +14,11 @@ export interface Deed {
   reason?: { label: string; isAsked: boolean }
   /** What it means, below the order. */
   meaning: string
-  /** Resolves when it has happened. Throws `ProblemError` or `NoAnswerError`; may be called again with the same input. */
+  /** Resolves when it has happened. Throws `ProblemError` or `NoAnswerError`; may be called again as it was. */
   send(decision: Decision): Promise<void>
 }
 
-/** All that a person may decide about a pending order; a new transition has its words and its request here. */
+/** All that one may decide about a pending order; a new transition has its words and its request here. */
 export const deeds: Record<DeedName, Deed> = {
   approve: {
     to: 'Approved',

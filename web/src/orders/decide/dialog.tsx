@@ -24,8 +24,9 @@ interface DecisionDialogProps {
  * pending (the service decides that in one write), and so a read would double the requests and prevent nothing. When
  * orders can be edited one day, the list has to carry the version of each row, and `etag` is here already.
  *
- * The focus begins on "Cancel": what cannot be undone takes a step of its own, one Tab to "Approve" and Enter, and
- * no key that was pressed once too often. Where a reason is asked for, it begins there. Escape does what the first button says.
+ * The focus begins on "Cancel": what cannot be undone takes a step of its own, one Tab to "Approve" and Enter,
+ * and no key that was pressed once too often. Where a reason is asked for, it begins there. Escape does what the
+ * first button says.
  */
 export function DecisionDialog({ isOpen, ...props }: DecisionDialogProps) {
   return isOpen && props.subjects.length > 0 ? <OpenDialog {...props} /> : null

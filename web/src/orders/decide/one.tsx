@@ -69,7 +69,9 @@ export function DecideOne({ run, step, back }: { run: Run; step: Step; back: Bac
   )
 }
 
-/** The field for the reason, where the deed takes one. `give` goes on with what is written, or says what is wrong. */
+/**
+ * The field for the reason, where the deed takes one. `give` goes on with what is written, or says what is wrong.
+ */
 function useReason({ deed, phase, steps }: Run, subject: Subject) {
   const field = useRef<HTMLTextAreaElement>(null)
   const [text, write] = useWritten(placeOf(deed, subject.id))
@@ -181,12 +183,13 @@ interface Primary {
 /** `give` puts the reason to the subject, where there is one, and goes on with it. */
 function usePrimary(
   run: Run,
-  { subject, progress }: Step,
+  step: Step,
   now: VersionedOrder | undefined,
   give: (goOn: (subject: Subject) => void, about: Subject) => void,
 ): Primary | undefined {
   const { userName } = useUser()
   const { deed, phase } = run
+  const { subject, progress } = step
   if (now) {
     const { order, etag } = now
     if (order.status !== pending) return undefined
@@ -198,7 +201,8 @@ function usePrimary(
   const first = deed.reason ? () => give(run.startInstead, subject) : run.start
   if (phase === 'asking') return { name: deed.name, act: first }
   if (phase !== 'done') return { name: deed.doing, act: () => undefined }
-  if (isWorthTrying(progress)) return { name: 'Try again', act: run.start }
+  // What may have happened is sent again as it was; else the reason may have been changed since.
+  if (isWorthTrying(progress)) return { name: 'Try again', act: isUnclear(step) ? run.start : first }
   const mayMend = problemOf(failureOf(progress), 'validation-failed') !== undefined
   return mayMend ? { name: deed.name, act: first } : undefined
 }
