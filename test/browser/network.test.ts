@@ -106,6 +106,30 @@ const views: View[] = [
     answer: (page) => page.getByText('Approved by'),
   },
   {
+    name: 'rejecting',
+    async open(person) {
+      await openPendingOrder(person)
+      await person.page.getByRole('button', { name: 'Reject …' }).click()
+      await person.page.getByLabel('Reason').fill('Ordered twice.')
+    },
+    ask: (page) => dialogButton(page, 'Reject').click(),
+    slow: (page) => dialogButton(page, 'Rejecting …'),
+    entered: (page) => page.getByLabel('Reason').inputValue(),
+    answer: (page) => page.getByText('Rejected by'),
+  },
+  {
+    name: 'adding a note',
+    async open(person) {
+      await openPendingOrder(person)
+      await person.page.getByRole('button', { name: 'Add a note' }).click()
+      await person.page.getByRole('textbox', { name: 'Note' }).fill('Called them.')
+    },
+    ask: (page) => page.getByRole('button', { name: 'Add note' }).click(),
+    slow: (page) => page.getByRole('button', { name: 'Adding …' }),
+    entered: (page) => page.getByRole('textbox', { name: 'Note' }).inputValue(),
+    answer: (page) => page.getByRole('listitem').getByText('Called them.'),
+  },
+  {
     name: 'signing in',
     async open({ page }) {
       await page.goto('/orders')
