@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import type { Kysely } from 'kysely'
-import type { LogLine } from '../../server/audit/chain.ts'
+import { type Kysely, sql } from 'kysely'
+import type { Head, LogLine } from '../../server/audit/chain.ts'
+import { type Event, eventRow } from '../../server/audit/event.ts'
 import { lineOf } from '../../server/audit/seal.ts'
 import { verifyLog } from '../../server/audit/verify.ts'
 import type { Database, EventColumns } from '../../server/db/tables.ts'
@@ -21,16 +22,28 @@ const lastChange: Record<number, string[]> = {
   [orderStatus.Withdrawn]: ['withdrawn'],
 }
 
-/** Every event in the order of the log, those that wait to be sealed after it. */
+/** Every event in the order of the log, those that wait to be sealed after it; of one moment. */
 export async function storedEvents(db: Kysely<Database>): Promise<LoggedEvent[]> {
-  const sealed = await db.selectFrom('events').selectAll().orderBy('sequence').execute()
-  const waiting = await db.selectFrom('unsealed_events').selectAll().orderBy('number').execute()
+  const columns = sql.join(Object.keys(eventRow(stampOfNobody, noEvent)).map((column) => sql.ref(column)))
+  const { rows } = await sql<LoggedEvent>`
+    select * from (
+      select ${columns}, sequence, hash, 0 as is_waiting, sequence as place from events
+      union all
+      select ${columns}, null, null, 1, number from unsealed_events
+    ) as stored order by is_waiting, place`.execute(db)
   // A connection of the test's own gives PostgreSQL's bigint as text.
-  return [
-    ...sealed.map((row) => ({ ...row, at: Number(row.at), sequence: Number(row.sequence) })),
-    ...waiting.map(({ number: _, ...row }) => ({ ...row, at: Number(row.at), sequence: null, hash: null })),
-  ]
+  return rows.map((row) => {
+    const {
+      is_waiting: _,
+      place: __,
+      ...event
+    } = row as LoggedEvent & Record<'is_waiting' | 'place', unknown>
+    return { ...event, at: Number(row.at), sequence: row.sequence === null ? null : Number(row.sequence) }
+  })
 }
+
+const stampOfNobody = { eventId: '', nowMilliseconds: 0, timeZone: null, by: '', byId: null }
+const noEvent: Event = { kind: '', subject: { kind: 'log', id: '' }, data: {} }
 
 /**
  * The log is whole up to its head and holds no event twice, and every change of an order has exactly one event, by who
@@ -65,15 +78,21 @@ export async function assertApprovalsKept(db: Kysely<Database>): Promise<void> {
   for (const { id, approvals_given: given } of orders) assert.equal(given, counts.get(id)?.length ?? 0, id)
 }
 
-/** What is sealed fits together line by line, and the head is the last of it. */
+/**
+ * What is sealed fits together line by line, and the head is the last of it: exactly so where nothing seals meanwhile.
+ */
 export async function assertChained(db: Kysely<Database>): Promise<void> {
-  const head = await db.selectFrom('log_head').select(['size', 'hash']).executeTakeFirstOrThrow()
-  const report = await verifyLog(exported(await storedEvents(db)))
-  assert.deepEqual(report, {
-    head: { size: Number(head.size), hash: head.hash },
-    fault: null,
-    checkpoints: [],
-  })
+  const before = await headOfLog(db)
+  const { head, ...report } = await verifyLog(exported(await storedEvents(db)), [before])
+  assert.deepEqual(report, { fault: null, checkpoints: ['agrees'] })
+  const after = await headOfLog(db)
+  assert.ok(head.size <= after.size, 'lines behind the head of the log')
+  if (head.size === after.size) assert.equal(head.hash, after.hash)
+}
+
+async function headOfLog(db: Kysely<Database>): Promise<Head> {
+  const { size, hash } = await db.selectFrom('log_head').selectAll().executeTakeFirstOrThrow()
+  return { size: Number(size), hash }
 }
 
 /** The bytes of an export of what is sealed. */
