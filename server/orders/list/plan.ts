@@ -47,15 +47,15 @@ export type Count =
 /**
  * How the page is found:
  * - `nothing`: it is empty.
- * - `walk`: along an index that has the order of the list, looking at each order until the page is full. With a
- *   status only its part of the index is walked, and the rest of the filter is left to be looked at. The index
- *   `orders` is the table itself.
+ * - `walk`: along an index that has the order of the list, looking at each order until the page is full. With
+ *   statuses only their parts of the index are walked, side by side, and the rest of the filter is left to be looked
+ *   at. The index `orders` is the table itself.
  * - `text`: along the customers that contain the text (folded), in the order of creation.
  * - `sort`: all matches are found by an index of the filter, and then sorted.
  */
 export type Page =
   | { by: 'nothing' }
-  | ({ by: 'walk'; index: OrderIndex | 'orders'; status: number | null; looking: Filter | null } & Window)
+  | ({ by: 'walk'; index: OrderIndex | 'orders'; statuses: number[] | null; looking: Filter | null } & Window)
   | ({ by: 'text'; text: string } & Window)
   | ({ by: 'sort' } & Window)
 
@@ -93,16 +93,16 @@ export function planPage({ filter, sortKey, page }: ListRequest, table: Table): 
   const parts = conjunctsOf(filter)
   const text = parts.map(indexedText).find((each) => each !== undefined)
   if (text !== undefined && column === 'id' && isInOrder) return { by: 'text', text, ...window }
-  const status = column === 'id' ? onlyStatus(parts, byStatus) : null
-  const walk = walkOf(status, filter, index, window)
-  const bound = parts.filter((part) => isBoundBy(part, column, status))
+  const statuses = column === 'id' && parts.some(isOfStatus) ? statusesIn(parts, byStatus) : null
+  const walk = walkOf(statuses, filter, index, window)
+  const bound = parts.filter((part) => isBoundBy(part, column, statuses))
   if (bound.length === parts.length) return walk
   // Names that contain a text lie together among the names: a walk may have to pass all others first.
   if (text !== undefined && sortKey === 'customer') return { by: 'sort', ...window }
   // The orders that the walk looks at, if matches lie evenly: against as many that are found and sorted.
-  const walked = (sumOf(byStatus, status) / matches) * (window.skip + window.take)
+  const walked = (sumOf(byStatus, statuses) / matches) * (window.skip + window.take)
   if (walked > matches) return { by: 'sort', ...window }
-  return index === 'orders_by_id' && isInOrder && status === null && bound.length === 0
+  return index === 'orders_by_id' && isInOrder && statuses === null && bound.length === 0
     ? { ...walk, index: 'orders' }
     : walk
 }
@@ -134,25 +134,20 @@ function statusesIn(parts: Filter[], byStatus: Table['byStatus']): number[] {
   )
 }
 
-/** The status of all that the filter allows, if it is one. */
-function onlyStatus(parts: Filter[], byStatus: Table['byStatus']): number | null {
-  const [status, ...others] = parts.some(isOfStatus) ? statusesIn(parts, byStatus) : []
-  return status === undefined || others.length > 0 ? null : status
-}
-
 type Walk = Extract<Page, { by: 'walk' }>
 
-function walkOf(status: number | null, filter: Filter | null, index: OrderIndex, window: Window): Walk {
-  if (status === null) return { by: 'walk', index, status, looking: filter, ...window }
+function walkOf(statuses: number[] | null, filter: Filter | null, index: OrderIndex, window: Window): Walk {
+  if (statuses === null) return { by: 'walk', index, statuses, looking: filter, ...window }
   const operands = conjunctsOf(filter).filter((part) => !isOfStatus(part))
   const looking: Filter | null = operands.length === 0 ? null : { kind: 'and', operands }
-  return { by: 'walk', index: 'orders_by_status', status, looking, ...window }
+  return { by: 'walk', index: 'orders_by_status', statuses, looking, ...window }
 }
 
 /** Whether the part of the index that is walked holds nothing that this restriction keeps out. */
-function isBoundBy(part: Filter, column: string, status: number | null): boolean {
+function isBoundBy(part: Filter, column: string, statuses: number[] | null): boolean {
   if (part.kind !== 'number') return false
-  if (part.field === 'status' && status !== null) return true
+  // 300,000 entries of this index are passed by in 8 ms; to sort 400,000 matches took 1.4 s (of a million orders).
+  if (part.field === 'status') return statuses !== null || column === 'status'
   return part.operator !== '!=' && orderFields[part.field].sort.column === column
 }
 
@@ -170,7 +165,6 @@ function containedText(filter: Filter): string | undefined {
   return text === undefined || idsBySearch(text) !== null ? undefined : text
 }
 
-function sumOf(byStatus: Table['byStatus'], status: number | null): number {
-  if (status !== null) return byStatus.get(status) ?? 0
-  return [...byStatus.values()].reduce((sum, orders) => sum + orders, 0)
+function sumOf(byStatus: Table['byStatus'], statuses: number[] | null): number {
+  return (statuses ?? [...byStatus.keys()]).reduce((sum, status) => sum + (byStatus.get(status) ?? 0), 0)
 }

@@ -54,6 +54,22 @@ export function hasStatus(status: number): RawBuilder<SqlBool> {
   return sql`status between ${status} and ${status}`
 }
 
+/**
+ * The ids of each part in the order of ids. Each is cut where the page ends at the latest: PostgreSQL sorts them
+ * together.
+ */
+export function together(
+  parts: RawBuilder<unknown>[],
+  way: RawBuilder<unknown>,
+  { take, skip }: Pick<Window, 'take' | 'skip'>,
+): RawBuilder<unknown> {
+  const [first, ...others] = parts.map((part) => sql`${part} order by status ${way}, id ${way}`)
+  if (first === undefined || others.length === 0) return sql`${first}`
+  const end = sql`cast(${take} as bigint) + cast(${skip} as bigint)`
+  const cut = [first, ...others].map((part) => sql`(${part} limit ${end})`)
+  return sql`select id from (${sql.join(cut, sql` union all `)}) as parts order by id ${way}`
+}
+
 export function limited(take: number, skip: number): RawBuilder<unknown> {
   return sql`limit ${take} offset ${skip}`
 }
@@ -151,9 +167,12 @@ function planNear(request: ListRequest, byStatus: Table['byStatus']) {
  * without it one plan cannot serve every page. Rows that nobody takes are never read.
  */
 const selectNear = oncePerList((request, page: Walk) => {
-  const hasIt = page.status === null ? sql`true` : hasStatus(page.status)
-  const byStatus = page.status === null ? sql`` : sql`status ${wayOf(request, page)},`
-  const order = sql`${byStatus} ${orderOf(request, page)}`
+  const order = orderOf(request, page)
+  const near = sql.lit(nearLimit)
+  const parts = page.statuses?.map(
+    (status) => sql`(select * from orders where ${hasStatus(status)}
+      order by status ${wayOf(request, page)}, ${order} limit ${near})`,
+  ) ?? [sql`(select * from orders order by ${order} limit ${near})`]
   return prepared(
     (_db, { take, skip }: Window) => sql<{
       tally: Record<string, number> | null
@@ -161,7 +180,7 @@ const selectNear = oncePerList((request, page: Walk) => {
     }>`select
       (select json_object_agg(status, orders) from (${countsByStatus}) as counts where orders > 0) as tally,
       (select ${items(orderOf(request, { isReversed: false }))} from (
-        select * from (select * from orders where ${hasIt} order by ${order} limit ${sql.lit(nearLimit)}) as near
+        select * from (${sql.join(parts, sql` union all `)}) as near
         order by ${order} ${limited(take, skip)}
       ) as orders) as items`,
   )

@@ -78,12 +78,17 @@ const statementOf = oncePerList((request, page: FoundPage) => {
   return prepared((db, { take, skip }: Window) => {
     const { items, limited } = ofEngine(db, { sqlite, postgres })
     return sql<{ items: string }>`select ${items(ownOrder)} as items from orders
-      where id in (${idsOf(db, request, page)} ${limited(take, skip)})`
+      where id in (${idsOf(db, request, page, { take, skip })} ${limited(take, skip)})`
   })
 })
 
 /** The ids of all that match, in the order of the page. */
-function idsOf(db: Db, request: ListRequest, page: FoundPage): RawBuilder<unknown> {
+function idsOf(
+  db: Db,
+  request: ListRequest,
+  page: FoundPage,
+  window: Pick<Window, 'take' | 'skip'>,
+): RawBuilder<unknown> {
   const engine = ofEngine(db, { sqlite, postgres })
   const way = wayOf(request, page)
   if (page.by === 'sort') {
@@ -102,10 +107,10 @@ function idsOf(db: Db, request: ListRequest, page: FoundPage): RawBuilder<unknow
     const { orders, key } = engine.alongCreation
     return sql`select orders.id from ${orders} where ${looked} order by ${key} ${way}`
   }
-  const ofStatus = page.status === null ? sql`` : sql`${engine.hasStatus(page.status)} and`
-  const byStatus = page.status === null ? sql`` : sql`status ${way},`
-  return sql`select id from orders as ${engine.along(page.index)}
-    where ${ofStatus} ${looked} order by ${byStatus} ${orderOf(request, page)}`
+  const walked = sql`select id from orders as ${engine.along(page.index)} where ${looked}`
+  if (page.statuses === null) return sql`${walked} order by ${orderOf(request, page)}`
+  const parts = page.statuses.map((status) => sql`${walked} and ${engine.hasStatus(status)}`)
+  return engine.together(parts, way, window)
 }
 
 /** `finding`: customers that contain a text are found by the index of trigrams; else each order is looked at. */
