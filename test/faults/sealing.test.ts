@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { createTestDatabase, type TestDatabase, testEngine, withRawDatabase } from '../support/database.ts'
+import { isLong } from '../support/faults.ts'
+import { History } from '../support/history.ts'
+import { storedEvents } from '../support/kept-log.ts'
+import { type RunningServer, startServer } from '../support/process.ts'
+import { bearerOf, type Production, prepareProduction } from '../support/production.ts'
+
+const rounds = isLong ? 20 : 2
+const writesPerRound = isLong ? 3_000 : 600
+/** PostgreSQL has two, that both seal. */
+const instances = testEngine === 'sqlite' ? 1 : 2
+
+describe('services that are stopped while they seal what callers write', () => {
+  let database: TestDatabase
+  let production: Production
+  before(async () => {
+    database = await createTestDatabase()
+    production = await prepareProduction(database.databaseUrl)
+  })
+  after(async () => {
+    await production?.remove()
+    await database?.drop()
+  })
+
+  const waiting = async () => {
+    const events = await withRawDatabase(database.databaseUrl, storedEvents)
+    return events.filter(({ sequence }) => sequence === null)
+  }
+
+  const start = () => Promise.all(Array.from({ length: instances }, () => startServer([], production.env)))
+
+  async function stopUnderLoad(servers: RunningServer[], history: History): Promise<void> {
+    const enough = history.acknowledged + writesPerRound
+    const works = servers.map(async ({ baseUrl }) =>
+      history.write(await bearerOf(baseUrl, 'admin'), { writers: 8 }),
+    )
+    while (history.acknowledged < enough) await wait(5)
+    const statuses = await Promise.all(servers.map((server) => server.stop()))
+    assert.ok(statuses.every((status) => status === 0))
+    await Promise.all(works)
+  }
+
+  it('leave a log without a fork or a gap, and what waits is sealed by whoever comes next', async (t) => {
+    const history = new History('admin')
+    for (let round = 0; round < rounds; round += 1) {
+      await stopUnderLoad(await start(), history)
+      await history.assertKept(database.databaseUrl)
+    }
+    const left = (await waiting()).length
+    const servers = await start()
+    const begun = performance.now()
+    while ((await waiting()).length > 0) await wait(20)
+    const lag = Math.round(performance.now() - begun)
+    for (const server of servers) assert.equal(await server.stop(), 0)
+    await history.assertKept(database.databaseUrl)
+    t.diagnostic(
+      `${history.acknowledged} writes; the ${left} events that waited at last were sealed in ${lag} ms`,
+    )
+  })
+})
