@@ -164,8 +164,10 @@ async function readWitnesses(files: readonly string[], jwks: JSONWebKeySet | nul
   const witnesses: Witness[] = []
   for (const file of files) {
     const lines = readFileSync(file, 'utf8').split('\n')
+    // Of a cron job that failed: nothing would be compared, and everything look whole.
+    if (lines.every(isBlank)) throw new Refused('bad-checkpoint', `${file} holds no checkpoint`)
     for (const [index, line] of lines.entries()) {
-      if (line.trim() === '') continue
+      if (isBlank(line)) continue
       const name = lines.length > 2 ? `${file}:${index + 1}` : file
       try {
         witnesses.push({ ...(await readCheckpoint(jwsOf(line.trim()), jwks)), name })
@@ -178,6 +180,10 @@ async function readWitnesses(files: readonly string[], jwks: JSONWebKeySet | nul
     }
   }
   return witnesses
+}
+
+function isBlank(line: string): boolean {
+  return line.trim() === ''
 }
 
 function jwsOf(line: string): string {

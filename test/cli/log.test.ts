@@ -190,6 +190,7 @@ describe('log verify of an export, offline', { concurrency: 4 }, () => {
     assert.ok(line)
     cli.write('kept.txt', await checkpointOf(line))
     cli.write('none.txt', 'x.y.z')
+    cli.write('empty.txt', '\n')
     cli.write('other.json', JSON.stringify((await makeSigningKeys()).jwks))
     const told = async (options: string) => (await offline(cli, options)).stderr
     assert.match(
@@ -204,6 +205,7 @@ describe('log verify of an export, offline', { concurrency: 4 }, () => {
       await told('--checkpoint log.jsonl'),
       /^countersign: log.jsonl:1 is no checkpoint of this service: /,
     )
+    assert.equal(await told('--checkpoint empty.txt'), 'countersign: empty.txt holds no checkpoint\n')
     assert.match(await told('--checkpoint kept.txt --jwks kept.txt'), /^countersign: kept.txt is no JWK Set/)
     assert.match(
       await told('--checkpoint missing.txt'),
