@@ -1,17 +1,10 @@
-import type { Kysely } from 'kysely'
-import type { Database } from '../../db/tables.ts'
-import type { ExportType } from '../../http/route.ts'
 import type { AppDatabase } from '../../operations.ts'
+import type { ExportPortion, ExportRequest } from './find.ts'
 import { formOf } from './forms.ts'
-import { findPortion, type ListOfAll, type Place } from './portion.ts'
+import type { Place } from './portion.ts'
 
 /** What one portion may take: with a filter that matches little it looks at every order. */
 const portionLimitMilliseconds = 10_000
-
-export interface ExportRequest extends ListOfAll {
-  type: ExportType
-  bom: boolean
-}
 
 /** Every match as text, in portions, each read when it is asked for. Throws `QueryTooSlow`, `TooManyWaiting`. */
 export async function* exportOrders(
@@ -30,19 +23,4 @@ export async function* exportOrders(
     begin = ''
     place = portion.next
   }
-}
-
-export interface ExportPortion {
-  text: string
-  next: Place | null
-}
-
-/** Made where it is read, so that the event loop only sends it. */
-export async function findExportPortion(
-  snapshot: Kysely<Database>,
-  { request, place }: { request: ExportRequest; place: Place },
-): Promise<ExportPortion> {
-  const { orders, next } = await findPortion(snapshot, request, place)
-  const { row } = formOf(request.type, request)
-  return { text: orders.map(row).join(''), next }
 }
