@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { get, type IncomingMessage } from 'node:http'
+import { Agent, get, type IncomingMessage } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client } from './client.ts'
 
@@ -75,7 +75,8 @@ export async function openStream(caller: Client, headers: Record<string, string>
   const sent = { ...(cookie === '' ? {} : { cookie }), ...caller.headers, ...headers }
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const path = `${caller.baseUrl}/v1/orders/events`
-    get(path, { headers: sent, agent: false }, resolve).on('error', reject)
+    // As a browser keeps connections.
+    get(path, { headers: sent, agent: new Agent({ keepAlive: true }) }, resolve).on('error', reject)
   })
   const stream = new Stream(response)
   if (response.statusCode === 200) await until(() => stream.lastEventId !== '')

@@ -34,8 +34,12 @@ export class LiveStreams {
   /** From the place in the log, or from now on. Throws `too-many-streams`. */
   async send(request: FastifyRequest, reply: FastifyReply, place: number | null): Promise<FastifyReply> {
     const begin = await this.#live.begin(place)
-    // nginx holds answers back by default.
-    reply.header('content-type', 'text/event-stream; charset=utf-8').header('x-accel-buffering', 'no')
+    reply
+      .header('content-type', 'text/event-stream; charset=utf-8')
+      // nginx holds answers back by default.
+      .header('x-accel-buffering', 'no')
+      // An idle connection, left over when the streams of an instance end, would delay its shutdown.
+      .header('connection', 'close')
     // Fastify reads what answers a HEAD to its end.
     if (request.method === 'HEAD') return reply.send(Readable.from([]))
     const texts = this.#texts(request, begin, this.#openFor(callerOf(request).id, reply))

@@ -21,7 +21,12 @@ interface PersonOptions {
   /** `UTC` unless told otherwise. */
   timezone?: string
   reducedMotion?: boolean
+  /** The live list goes on for ever, so a page that has it is never done with loading: only tests about it have it. */
+  isLive?: boolean
 }
+
+/** As in a browser without Web Locks. */
+const withoutLive = 'delete Navigator.prototype.locks'
 
 const settleMilliseconds = 3_000
 
@@ -84,6 +89,7 @@ async function arrive(browser: Browser, options: PersonOptions): Promise<Person>
   context.setDefaultTimeout(patienceMilliseconds)
   const watch = await Watch.over(context, origin)
   await context.addInitScript(recordInteractions)
+  if (!options.isLive) await context.addInitScript(withoutLive)
   const assertClean = () => watch.assertClean(context)
   const page = await context.newPage()
   return {

@@ -2,6 +2,7 @@ import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/
 import { answerOf, client, exchangeOf } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import { tellOtherTabs } from '../auth/other-tabs.ts'
+import { isMadeHere } from '../live/arrivals.ts'
 import { viewerTimeZone } from '../ui/format.ts'
 import { type ListSearch, parametersOf } from './list/search.ts'
 import type { OrderEvent, VersionedOrder } from './order.ts'
@@ -13,6 +14,18 @@ export function listQuery(search: ListSearch) {
     queryFn: ({ signal, meta }) => answerOf(client.GET('/v1/orders', { params: { query }, signal, ...meta })),
     // The page before stays in sight while the next one is on its way.
     placeholderData: keepPreviousData,
+  })
+}
+
+/** How many orders the search finds. `turn` tells one question from the next. */
+export function countQuery(filter: string, turn = 0) {
+  return queryOptions({
+    queryKey: ['orders', 'count', filter, turn],
+    queryFn: async ({ signal }): Promise<number> => {
+      const query = { filter, pageSize: 1 }
+      return (await answerOf(client.GET('/v1/orders', { params: { query }, signal }))).totalCount ?? 0
+    },
+    retry: false,
   })
 }
 
@@ -88,6 +101,7 @@ export async function createOrder({ customer, total, idempotencyKey }: NewOrder)
       params: { header: { 'Idempotency-Key': idempotencyKey, 'Time-Zone': viewerTimeZone } },
     }),
   )
+  isMadeHere(id)
   // Whoever created it need not wait for the views.
   void ordersChanged()
   return id

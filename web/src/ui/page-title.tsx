@@ -1,13 +1,18 @@
 import { type ReactNode, useEffect, useRef } from 'react'
+import { observable } from './observable.ts'
+
+/** How many orders wait: the tab says it. */
+export const waiting = observable(0)
 
 let isFirstView = true
 
 /** The heading of a view: names the tab, and takes the focus when the view is entered (not on the first page load). */
 export function PageTitle({ title, children }: { title: string; children?: ReactNode }) {
   const heading = useRef<HTMLHeadingElement>(null)
+  const count = waiting.use()
   useEffect(() => {
-    document.title = `${title} · Countersign`
-  }, [title])
+    document.title = `${count > 0 ? `(${count}) ` : ''}${title} · Countersign`
+  }, [title, count])
   useEffect(() => {
     if (!isFirstView && !document.activeElement?.closest('main :is(input, [role="dialog"])'))
       heading.current?.focus()

@@ -4,6 +4,7 @@ import { Link, Outlet } from '@tanstack/react-router'
 import { Button } from 'react-aria-components/Button'
 import { SessionKeeper } from '../auth/keeper.tsx'
 import { signOut, useMay, useUser } from '../auth/session.ts'
+import { useLive } from '../live/live.ts'
 import { announce } from './announce.ts'
 import { describeFailure } from './describe.ts'
 import { OrdersIcon, OverviewIcon, PolicyIcon, SignOutIcon, ThemeIcon } from './icons.tsx'
@@ -16,6 +17,7 @@ const themeNames = { system: 'Theme: automatic', light: 'Theme: light', dark: 'T
 
 /** The frame around every view of a signed-in person. */
 export function Shell() {
+  useLive()
   return (
     <div className="shell">
       <button type="button" className="button skip" onClick={skip}>

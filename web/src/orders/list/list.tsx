@@ -2,6 +2,7 @@ import './list.css'
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { isPassing } from '../../api/problem.ts'
 import { useMay } from '../../auth/session.ts'
+import { LoadAnew } from '../../live/load-anew.tsx'
 import { withoutBackticks } from '../../ui/backticks.ts'
 import { FailureNote } from '../../ui/failure.tsx'
 import { PageTitle } from '../../ui/page-title.tsx'
@@ -70,6 +71,7 @@ function Listing({ search, orders, change, approving }: ListingProps) {
         }
       >
         <p className="list-count">{isSlow ? 'Still searching …' : line}</p>
+        <LoadAnew filter={search.filter ?? ''} orders={shown?.page.items ?? []} onLoad={retry} />
         <PeopleSwitch />
       </ListControls>
       <Spoken text={isSlow ? 'Still searching' : (reason ?? (isStale ? undefined : count))} />

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import type { Page } from 'playwright-core'
+import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
+import { checkAccessibility } from '../support/browser/accessibility.ts'
+import { listRequests } from '../support/browser/journeys.ts'
+import { customersOf, eventually, focuses, linkOf, visit } from '../support/browser/orders.ts'
+import { openBrowser, type Person } from '../support/browser/person.ts'
+import { brokenConnection } from '../support/browser/watch.ts'
+import type { Client } from '../support/client.ts'
+import { seal } from '../support/log.ts'
+import { createdId } from '../support/orders.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const browser = openBrowser()
+const stream = 'GET /v1/orders/events'
+
+/** A person at an address of a service of their own, whose orders nobody else changes; and a colleague elsewhere. */
+async function atWork(
+  t: TestContext,
+  path: (ids: string[]) => string = () => '/orders',
+): Promise<{ service: Service; person: Person; page: Page; ids: string[]; colleague: Client; name: string }> {
+  const service = await startService({ clockRuns: true })
+  const person = await browser.person(t, { service, isLive: true })
+  t.after(() => service.close())
+  const operator = await service.bearer('operator')
+  const ids = []
+  for (const customer of ['Acme', 'Basil', 'Cedar']) ids.push(await createdId(operator, { customer }))
+  await seal(service.db)
+  const user = await newUser(service, { roles: ['Admin'] })
+  const colleague = await signInElsewhere(service, user)
+  const listening = person.page.waitForResponse(/\/v1\/orders\/events/)
+  const page = await visit(person, 'admin', path(ids))
+  await listening
+  return { service, person, page, ids, colleague, name: user.userName }
+}
+
+const row = (page: Page, customer: string) => page.getByRole('row').filter({ hasText: customer })
+const loadAnew = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+
+describe('the live list in the web app', () => {
+  it('changes a row in its place, and leaves the focus where it is', async (t) => {
+    const { service, page, ids, colleague } = await atWork(t, () => '/orders?filter=status%3DPending')
+    await linkOf(page, 'Basil').focus()
+    await colleague.patch(`/v1/orders/${ids[1]}/approve`)
+    await seal(service.db)
+    await row(page, 'Basil').getByText('Approved').waitFor()
+    assert.deepEqual(await customersOf(page), ['Cedar', 'Basil', 'Acme'])
+    await focuses(page, 'Basil')
+    await eventually(async () => assert.match(await page.title(), /^\(2\) Orders/))
+    await loadAnew(page, 'Load anew').click()
+    await eventually(async () => assert.deepEqual(await customersOf(page), ['Cedar', 'Acme']))
+  })
+
+  it('announces new orders, and loads them when they are wanted', async (t) => {
+    const { service, page, colleague } = await atWork(t)
+    await eventually(async () => assert.match(await page.title(), /^\(3\) Orders/))
+    await createdId(colleague, { customer: 'Dill' })
+    await createdId(colleague, { customer: 'Elder' })
+    await seal(service.db)
+    const button = loadAnew(page, '2 new orders')
+    await button.waitFor()
+    assert.deepEqual(await customersOf(page), ['Cedar', 'Basil', 'Acme'])
+    await eventually(async () => assert.match(await page.title(), /^\(5\) Orders/))
+    await checkAccessibility(page)
+    await button.click()
+    await linkOf(page, 'Elder').waitFor()
+    await loadAnew(page, 'Load anew').waitFor()
+    await focuses(page, 'Load anew')
+  })
+
+  it('announces only what the search finds', async (t) => {
+    const { service, page, colleague } = await atWork(t, () => '/orders?filter=Dill')
+    for (const customer of ['Elder', 'Dill', 'Fern']) await createdId(colleague, { customer })
+    await seal(service.db)
+    await loadAnew(page, '1 new order').click()
+    await linkOf(page, 'Dill').waitFor()
+  })
+
+  it('lets an order that is open tell who decided, before one tries; also while the question is open', async (t) => {
+    const { service, page, ids, colleague, name } = await atWork(t, (all) => `/orders/${all[0]}`)
+    await page.getByRole('button', { name: /^Reject/ }).click()
+    const dialog = page.getByRole('alertdialog')
+    await dialog.waitFor()
+    await colleague.patch(`/v1/orders/${ids[0]}/approve`)
+    await seal(service.db)
+    await dialog.getByText('There is nothing left to do.').waitFor()
+    await page.getByText(new RegExp(`${name}.* has approved this order`)).waitFor()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await eventually(async () =>
+      assert.equal(await page.getByRole('button', { name: /^Approve/ }).count(), 0),
+    )
+  })
+
+  it('lets the figures of the overview follow', async (t) => {
+    const { service, page, colleague } = await atWork(t, () => '/')
+    await page.getByText(/^3 orders (?:are )?wait/).waitFor()
+    await createdId(colleague, { customer: 'Dill' })
+    await seal(service.db)
+    await page.getByText(/^4 orders (?:are )?wait/).waitFor()
+  })
+
+  it('is one connection for all tabs, which another tab takes over', async (t) => {
+    const { service, page, ids, colleague } = await atWork(t)
+    const second = await page.context().newPage()
+    const requests = listRequests(second)
+    await second.goto('/orders')
+    await linkOf(second, 'Basil').waitFor()
+    await colleague.patch(`/v1/orders/${ids[0]}/approve`)
+    await seal(service.db)
+    for (const tab of [page, second]) await row(tab, 'Acme').getByText('Approved').waitFor()
+    assert.ok(!requests.includes(stream))
+    await page.close()
+    await eventually(() => assert.ok(requests.includes(stream)))
+    await colleague.patch(`/v1/orders/${ids[1]}/approve`)
+    await seal(service.db)
+    await row(second, 'Basil').getByText('Approved').waitFor()
+  })
+
+  it('goes on after a lost connection, with what happened meanwhile', async (t) => {
+    const { service, person, page, ids, colleague } = await atWork(t)
+    person.allowFault(brokenConnection)
+    await person.network('stopped')
+    await colleague.patch(`/v1/orders/${ids[0]}/approve`)
+    await seal(service.db)
+    await person.network('normal')
+    await row(page, 'Acme').getByText('Approved').waitFor()
+  })
+
+  it('ends with the sign-out, and asks for nothing afterwards', async (t) => {
+    const { page } = await atWork(t)
+    const requests = listRequests(page)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in to Countersign' }).waitFor()
+    await page.waitForTimeout(2_500)
+    assert.ok(!requests.includes(stream))
+    await eventually(async () => assert.doesNotMatch(await page.title(), /^\(/))
+  })
+})

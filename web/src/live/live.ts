@@ -1,0 +1,138 @@
+import { useEffect } from 'react'
+import { queries } from '../api/queries.ts'
+import { currentSession, onForget, useMay } from '../auth/session.ts'
+import type { OrderSummary, VersionedOrder } from '../orders/order.ts'
+import { countQuery, orderQuery } from '../orders/queries.ts'
+import { nameOf, pending, words } from '../orders/states.ts'
+import { announce } from '../ui/announce.ts'
+import { isolated } from '../ui/isolate.ts'
+import { waiting } from '../ui/page-title.tsx'
+import { arrive, listAsked, listLoaded } from './arrivals.ts'
+import { type Change, followOrders, type Portion } from './stream.ts'
+
+/** One connection serves all tabs of a browser: the tab that holds the lock reads, and tells the others. */
+const name = 'countersign-live'
+const channel = new BroadcastChannel(name)
+/** Figures and what has arrived follow no faster than this, however much happens. */
+const figuresMilliseconds = 3_000
+/** Up to where this tab has been told, for when it is the one that reads. */
+let place: string | undefined
+
+/**
+ * While somebody who may read orders is signed in: what others do shows by itself. Without Web Locks, or without the
+ * connection, the app works as it does without it.
+ */
+export function useLive(): void {
+  const mayRead = useMay('Orders.Read')
+  useEffect(() => {
+    if (!mayRead || !navigator.locks) return undefined
+    const leaving = new AbortController()
+    const { signal } = leaving
+    const hear = ({ data }: MessageEvent<Portion>) => take(data)
+    channel.addEventListener('message', hear)
+    const read = () =>
+      followOrders(
+        place,
+        (portion) => {
+          channel.postMessage(portion)
+          take(portion)
+        },
+        signal,
+      )
+    // It rejects when this tab leaves before its turn.
+    navigator.locks.request(name, { signal }, read).catch(() => undefined)
+    refreshFigures()
+    return () => {
+      leaving.abort()
+      channel.removeEventListener('message', hear)
+    }
+  }, [mayRead])
+}
+
+onForget(() => {
+  place = undefined
+  waiting.set(0)
+})
+
+function take(portion: Portion): void {
+  place = portion.place
+  if (portion.changes.length === 0) return
+  for (const change of portion.changes) changeRows(change)
+  const ids = new Set(portion.changes.map(({ id }) => id))
+  for (const id of ids) void changeOrder(portion.changes.filter((change) => change.id === id))
+  arrive(portion.changes.filter(({ kind }) => kind === 'created').map(({ id }) => id))
+  refreshFigures()
+}
+
+/** Rows stay where they are, and only the pending ones change: no state follows upon another one. */
+function changeRows({ id, status }: Change): void {
+  const isMeant = (row: OrderSummary) => row.id === id && row.status === pending && row.status !== status
+  for (const { queryKey, state } of queries.getQueryCache().findAll({ queryKey: ['orders', 'list'] })) {
+    const page = state.data as { items: OrderSummary[] } | undefined
+    if (!page?.items.some(isMeant)) continue
+    const items = page.items.map((row) => (isMeant(row) ? { ...row, status } : row))
+    // It is no fresher for that than it was.
+    queries.setQueryData(queryKey, { ...page, items }, { updatedAt: state.dataUpdatedAt })
+  }
+}
+
+/** An order that is open is read anew, and its view says who was faster before this person tries. */
+async function changeOrder(changes: readonly Change[]): Promise<void> {
+  const last = changes.at(-1)
+  const { queryKey } = orderQuery(last?.id ?? '')
+  const known = versionOf(queries.getQueryData(queryKey))
+  if (last === undefined || known === undefined) return
+  const isNoted = changes.some(({ kind }) => kind === 'noted')
+  if (known >= last.version && !isNoted) return
+  const isOpen = queries.getQueryCache().find({ queryKey })?.isActive() ?? false
+  const parts = ['one', 'approvals', 'history', 'receipt']
+  await Promise.all(parts.map((part) => queries.invalidateQueries({ queryKey: ['orders', part, last.id] })))
+  if (isOpen && known < last.version) tellWho(queries.getQueryData<VersionedOrder>(queryKey))
+}
+
+function tellWho(now: VersionedOrder | undefined): void {
+  const session = currentSession()
+  const by = now?.order.modifiedBy
+  if (now === undefined || by == null || session.kind !== 'signed-in' || by === session.user.userName) return
+  const state = nameOf(now.order.status)
+  const what =
+    now.order.status === pending || state === undefined ? 'given an approval to' : words[state].meaning
+  announce(`${isolated(by)} has ${what} this order.`)
+}
+
+/** The entity tag is the row version. */
+function versionOf(data: VersionedOrder | undefined): number | undefined {
+  const version = Number(data?.etag?.replaceAll('"', ''))
+  return Number.isInteger(version) ? version : undefined
+}
+
+let isDue = false
+let timer: ReturnType<typeof setTimeout> | undefined
+
+/** At once, and then again at the end of each interval in which something happened. */
+function refreshFigures(): void {
+  isDue = true
+  if (timer !== undefined) return
+  const turn = () => {
+    timer = isDue ? setTimeout(turn, figuresMilliseconds) : undefined
+    if (isDue) void readFigures()
+    isDue = false
+  }
+  turn()
+}
+
+async function readFigures(): Promise<void> {
+  void queries.invalidateQueries({ queryKey: ['orders', 'overview'] })
+  const session = currentSession()
+  if (session.kind !== 'signed-in' || !session.permissions.includes('Orders.Approve')) return
+  const query = { ...countQuery('status=Pending'), staleTime: 0 }
+  const count = await queries.fetchQuery(query).catch(() => undefined)
+  if (count !== undefined && currentSession() === session) waiting.set(count)
+}
+
+// What had been told when a list was asked for is in it, and not new any more.
+queries.getQueryCache().subscribe((event) => {
+  if (event.type !== 'updated' || event.query.queryKey[1] !== 'list' || !event.query.isActive()) return
+  if (event.action.type === 'fetch') listAsked()
+  if (event.action.type === 'success' && !event.action.manual) listLoaded()
+})
