@@ -8,7 +8,6 @@ import { newOpaqueId, newSecret, sha256 } from '../server/ids.ts'
 import type { AppDatabase } from '../server/operations.ts'
 import { openAppDatabase } from '../server/operations.ts'
 
-const userCount = 100
 const tokensPerUser = 5
 const password = 'countersign bench password'
 const tokenTtlSeconds = 4 * 3600
@@ -29,6 +28,7 @@ export interface CallersOptions {
   databaseUrl: string
   publicUrl: string
   signingKeyFile: string
+  userCount: number
 }
 
 /** Makes the accounts in the database, as the administration commands do, and what a sign-in would have given them. */
@@ -36,7 +36,10 @@ export async function makeCallers(options: CallersOptions): Promise<Callers> {
   const db = await openAppDatabase({ databaseUrl: options.databaseUrl, poolSize: 2 })
   const passwordHash = await new Passwords().hash(password)
   const credentialsChangedAt = systemClock() - hour
-  const users = Array.from({ length: userCount }, (_, index) => `bench-${String(index + 1).padStart(3, '0')}`)
+  const users = Array.from(
+    { length: options.userCount },
+    (_, index) => `bench-${String(index + 1).padStart(3, '0')}`,
+  )
   const ids = await inTurn(users, (userName) => addUser(db, userName, passwordHash, credentialsChangedAt))
   const keys = await loadSigningKeys([options.signingKeyFile], 'RS256')
   const tokens = new AccessTokens(keys, () => options.publicUrl, systemClock)

@@ -42,9 +42,14 @@ export function prepareWorkplace(): Workplace {
   return { folder, keyEnv, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-export async function sqliteSite(workplace: Workplace, orders: number, name: string): Promise<Site> {
+export async function sqliteSite(
+  workplace: Workplace,
+  orders: number,
+  name: string,
+  userCount = 100,
+): Promise<Site> {
   const databaseUrl = await sqliteCopy(orders, join(workplace.folder, `${name}.db`))
-  return makeSite(workplace, databaseUrl, orders)
+  return makeSite(workplace, databaseUrl, orders, userCount)
 }
 
 export async function postgresSite(workplace: Workplace, orders: number, url: string): Promise<Site> {
@@ -54,11 +59,16 @@ export async function postgresSite(workplace: Workplace, orders: number, url: st
   return makeSite(workplace, url, orders)
 }
 
-async function makeSite({ folder, keyEnv }: Workplace, databaseUrl: string, orders: number): Promise<Site> {
+async function makeSite(
+  { folder, keyEnv }: Workplace,
+  databaseUrl: string,
+  orders: number,
+  userCount = 100,
+): Promise<Site> {
   const signingKeyFile = keyEnv.SIGNING_KEY_FILES ?? ''
   const db = await openAppDatabase({ databaseUrl, poolSize: 1 })
   const paths = await choosePaths(db.read, orders).finally(() => db.close())
-  const callers = await makeCallers({ databaseUrl, publicUrl, signingKeyFile })
+  const callers = await makeCallers({ databaseUrl, publicUrl, signingKeyFile, userCount })
   const env = {
     ...keyEnv,
     HOST: '127.0.0.1',
