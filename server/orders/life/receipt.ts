@@ -35,7 +35,10 @@ async function readReceipt(db: Kysely<Database>, id: string): Promise<Receipt | 
   }
   const [event] = await listEventsOfKinds(db, { kind: 'order', id }, ['approved'])
   const [creation] = await listEventsOfKinds(db, { kind: 'order', id }, ['created'])
-  if (event?.sequence == null || event.hash === null) return undefined
+  if (event === undefined) {
+    throw new Problem('order-not-approved', { detail: 'The log has no approval of this order.' })
+  }
+  if (event.sequence === null || event.hash === null) return undefined
   return {
     order: {
       id,

@@ -156,6 +156,13 @@ describe('getOrderReceipt', () => {
       })
     }
 
+    it('is 409 for an order that was made approved past the service, of which the log knows nothing', async () => {
+      const [row] = await insertOrders(service, [orderRow({ status: 1, approvals_given: 1 })])
+      const answer = await get(row?.id ?? '')
+      assertProblem(answer, 409, 'order-not-approved')
+      assert.equal(answer.body.detail, 'The log has no approval of this order.')
+    })
+
     it('is 409 while an approval is missing', async () => {
       await putPolicy(admin, [policyRow({ approvals: 2 })])
       const id = await approved()
