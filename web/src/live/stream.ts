@@ -75,7 +75,7 @@ async function readOnce(
 }
 
 /** Of whole blocks of server-sent events (WHATWG HTML §9.2), as the service writes them. */
-export function portionOf(text: string): Portion | undefined {
+function portionOf(text: string): Portion | undefined {
   const lines = text.split('\n')
   const valuesOf = (name: string) =>
     lines.filter((line) => line.startsWith(`${name}: `)).map((line) => line.slice(name.length + 2))
