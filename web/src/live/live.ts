@@ -1,6 +1,7 @@
 import { useEffect } from 'react'
 import { queries } from '../api/queries.ts'
 import { currentSession, onForget, useMay } from '../auth/session.ts'
+import { focusRow, rowIdOf } from '../orders/list/rows.ts'
 import type { OrderSummary, VersionedOrder } from '../orders/order.ts'
 import { countQuery, orderQuery } from '../orders/queries.ts'
 import { nameOf, pending, words } from '../orders/states.ts'
@@ -57,7 +58,11 @@ onForget(() => {
 function take(portion: Portion): void {
   place = portion.place
   if (portion.changes.length === 0) return
+  const focused = rowIdOf(document.activeElement)
   for (const change of portion.changes) changeRows(change)
+  // The box of an order that waits no more goes; its row keeps the focus.
+  if (focused !== undefined)
+    setTimeout(() => document.activeElement === document.body && focusRow([focused]), 100)
   const ids = new Set(portion.changes.map(({ id }) => id))
   for (const id of ids) void changeOrder(portion.changes.filter((change) => change.id === id))
   arrive(portion.changes.filter(({ kind }) => kind === 'created').map(({ id }) => id))
