@@ -59,6 +59,14 @@ export class Stream {
     return this.told
   }
 
+  /** The same of one order, whatever happens to others. */
+  async hearsOf(order: string, count: number): Promise<Told[]> {
+    const ofOrder = () => this.told.filter(({ id }) => id === order)
+    await until(() => ofOrder().length >= count)
+    assert.equal(ofOrder().length, count)
+    return ofOrder()
+  }
+
   async ends(): Promise<'whole' | 'cut' | undefined> {
     await until(() => this.end !== undefined)
     return this.end

@@ -81,16 +81,20 @@ function useRefreshOnActivity(life: SessionLife | undefined): void {
       if (Date.now() < waitsUntil) return
       // A success makes a new life, and with it a new effect; a failure may be tried again after a while.
       waitsUntil = Date.now() + Math.min(minute, refreshAfter(life))
-      // One tab at a time; the others hear of the new life.
-      void navigator.locks
-        .request('countersign.refresh', { ifAvailable: true }, async (lock) => lock && refreshSession())
-        .catch(() => undefined)
+      refreshInOneTab().catch(() => undefined)
     }
     for (const activity of activities) addEventListener(activity, act, { passive: true })
     return () => {
       for (const activity of activities) removeEventListener(activity, act)
     }
   }, [life])
+}
+
+/** The other tabs hear of the new life. A browser without Web Locks asks once for each tab in use. */
+async function refreshInOneTab(): Promise<void> {
+  if (!navigator.locks) return refreshSession()
+  const options = { ifAvailable: true }
+  await navigator.locks.request('countersign.refresh', options, async (lock) => lock && refreshSession())
 }
 
 /** The clock says that the session is over: no protected content stays, whatever the network does. */
