@@ -71,7 +71,7 @@ describe('cross-origin requests', () => {
     for (const headers of [{}, { origin: listed }, { origin: 'https://evil.example' }]) {
       const answer = await service.client().get('/v1/orders', headers)
       const vary = (answer.headers.get('vary') ?? '').split(', ').sort()
-      assert.deepEqual(vary, ['Authorization', 'Cookie', 'Origin'])
+      assert.deepEqual(vary, ['Accept', 'Authorization', 'Cookie', 'Origin'])
     }
   })
 

@@ -7,7 +7,8 @@ asPage(() => answerWith(204))
 const { draftLike, dropDraft, isStillDraft, keepDraft, prepareSending, readDraft } = await import(
   '../../../web/src/orders/create/draft.ts'
 )
-const { fieldFaultsOf, notation } = await import('../../../web/src/orders/create/form.ts')
+const { fieldFaultsOf } = await import('../../../web/src/orders/create/form.ts')
+const { notation } = await import('../../../web/src/orders/create/notation.ts')
 const { readTotal } = await import('../../../web/src/orders/create/total-input.ts')
 
 const draft = { customer: 'Acme', total: '7' }
