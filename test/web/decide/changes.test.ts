@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { changesOf } from '../../../web/src/orders/decide/changes.ts'
 
-const before = { customer: 'Northwind', total: 42.5, status: 0 }
+const before = { customer: 'Northwind', total: 42.5, status: 0 } as const
 
 describe('changesOf', () => {
   it('names what is different, before and now', () => {

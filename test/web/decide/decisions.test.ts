@@ -5,11 +5,13 @@ import { prepareDecisions, type Service, type Subject } from '../../../web/src/o
 import { summaryOf } from '../../../web/src/orders/decide/words.ts'
 import type { VersionedOrder } from '../../../web/src/orders/order.ts'
 
+const createdAtUtc = '2026-11-20T09:30:00.000Z'
 const subjectsOf = (count: number): Subject[] =>
   Array.from({ length: count }, (_, index) => ({
     id: `order-${index}`,
     customer: `Customer ${index}`,
     total: 1,
+    createdAtUtc,
   }))
 
 function refusal(code: Problem['code'], status: number, retryAfterMilliseconds?: number): ProblemError {
@@ -87,7 +89,7 @@ describe('prepareDecisions succeeds', () => {
 
   it('sends the version that was shown', async () => {
     const { service, seen } = scripted()
-    await prepareDecisions([{ id: 'a', customer: 'A', total: 1, etag: '"1"' }], service).start()
+    await prepareDecisions([{ id: 'a', customer: 'A', total: 1, createdAtUtc, etag: '"1"' }], service).start()
     assert.deepEqual(seen.sent, [{ id: 'a', idempotencyKey: 'key-0', etag: '"1"' }])
   })
 

@@ -22,7 +22,7 @@ const { deeds } = await import('../../../web/src/orders/decide/deeds.ts')
 const { backOf, serviceFor, settle } = await import('../../../web/src/orders/decide/run.ts')
 const { orderQuery } = await import('../../../web/src/orders/queries.ts')
 
-const subject = { id: '1', customer: 'Acme', total: 1 }
+const subject = { id: '1', customer: 'Acme', total: 1, createdAtUtc: '2026-11-20T09:30:00.000Z' }
 const { queryKey } = orderQuery('1')
 const prepare = () => prepareDecisions([subject], serviceFor(deeds.approve, 'mara'))
 

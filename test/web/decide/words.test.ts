@@ -53,7 +53,7 @@ describe('what became of an order', () => {
 
   it('is summed up, one and several', () => {
     const steps = [refusedWith(1), refusedWith(1), refusedWith(0)].map((progress) => {
-      return { subject: { id: '', customer: '', total: 1 }, progress }
+      return { subject: { id: '', customer: '', total: 1, createdAtUtc: '' }, progress }
     })
     assert.equal(summaryOf(steps), '2 were already approved, 1 has changed and was not approved.')
   })
