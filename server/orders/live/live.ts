@@ -15,7 +15,8 @@ export class LiveOrders {
   #timer: NodeJS.Timeout | undefined
   /** The last head that the reader saw. Whoever is behind it need not wait. */
   #head = 0
-  #latest = nothingAfter(0)
+  /** What it read last. */
+  #latest: Portion | undefined
 
   constructor(db: AppDatabase) {
     this.#db = db
@@ -32,7 +33,7 @@ export class LiveOrders {
   async after(place: number, limitMilliseconds: number, signal: AbortSignal): Promise<Portion> {
     if (place >= this.#head) await this.#news(limitMilliseconds, signal)
     if (place >= this.#head) return nothingAfter(place)
-    return place === this.#latest.from ? this.#latest : readPortion(this.#db.read, place, this.#head)
+    return place === this.#latest?.from ? this.#latest : readPortion(this.#db.read, place, this.#head)
   }
 
   #news(limitMilliseconds: number, signal: AbortSignal): Promise<void> {
@@ -64,8 +65,9 @@ export class LiveOrders {
     if (this.#waiting.size === 0) return
     const { size } = await headOfLog(this.#db.read)
     while (this.#head < size) {
-      this.#latest = await readPortion(this.#db.read, this.#head, size)
-      this.#head = this.#latest.reached
+      const latest = await readPortion(this.#db.read, this.#head, size)
+      this.#latest = latest
+      this.#head = latest.reached
       for (const end of [...this.#waiting]) end()
     }
   }
