@@ -20,6 +20,7 @@ const neededPermission: Record<string, string> = {
   withdrawOrder: 'Orders.Create',
   addNote: 'Orders.Note',
   setApprovalPolicy: 'Policy.Manage',
+  streamOrderEvents: 'Orders.Read',
   listLog: 'Log.Read',
   getLogCheckpoint: 'Log.Read',
 }

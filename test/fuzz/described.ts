@@ -117,15 +117,11 @@ interface Pieces {
 /** Passwords are hashed at their full cost: those operations come less often. */
 const rare = ['loginSession', 'issueToken']
 
-/** Their answers have no end to judge. streamOrderEvents.test.ts asks them what may be asked. */
-const endless = ['streamOrderEvents']
-
 function oneOfEach(
   judge: Judge,
   requests: (parts: Parts) => fc.Arbitrary<DescribedRequest> | undefined,
 ): fc.Arbitrary<DescribedRequest> {
   const weighted = judge.operations().flatMap(({ path, method, operation }) => {
-    if (endless.includes(operation.operationId)) return []
     const schema = operation.requestBody?.content['application/json']?.schema as { $ref: string } | undefined
     const arbitrary = requests({
       path,

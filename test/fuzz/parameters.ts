@@ -119,6 +119,7 @@ const good: Record<string, fc.Arbitrary<string>> = {
     fc.stringMatching(/^"[a-z ]{1,20}"$/),
     fc.constantFrom('a', 'b', '"a"', '"\\""', 'x'.repeat(255), `"${'x'.repeat(255)}"`),
   ),
+  'Last-Event-ID': fc.constantFrom('0', '1', '1043', '999999999999999', '-1', '1e400', 'x', ''),
   Background: fc.constantFrom('?1', '?0', '?1;a=1', 'x', ''),
   Prefer: fc.constantFrom('return=minimal', 'return=representation', 'wait=5, Return = "minimal"', 'x', ''),
 }

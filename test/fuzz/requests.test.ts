@@ -36,6 +36,7 @@ const refusals: Record<string, string[]> = {
   addNote: ['order-not-found', 'idempotency-key-reused'],
   setApprovalPolicy: ['precondition-failed', 'idempotency-key-reused'],
   listLog: ['overloaded'],
+  streamOrderEvents: ['too-many-streams'],
   loginSession: ['invalid-credentials', 'too-many-attempts'],
   issueToken: ['invalid-credentials', 'too-many-attempts'],
   refreshToken: ['invalid-refresh-token'],

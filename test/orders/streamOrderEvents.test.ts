@@ -88,6 +88,18 @@ describe('streamOrderEvents', () => {
       assert.deepEqual(idsOf(stream), [id])
     })
 
+    it('begins with the first event of all, also as the first stream of an instance', async (t) => {
+      const inside = await startInside()
+      t.after(() => inside.close())
+      await createdId(await inside.bearer('operator'))
+      await seal(inside.db)
+      const live = new LiveOrders(inside.db)
+      const { size } = await inside.db.read.selectFrom('log_head').select('size').executeTakeFirstOrThrow()
+      const place = await live.begin(0)
+      const { from, reached } = await live.after(place, 1_000, new AbortController().signal)
+      assert.deepEqual([place, from, reached], [0, 0, size])
+    })
+
     it('goes on after Last-Event-ID, for callers at different places', async (t) => {
       const first = await open(t, await newCaller())
       const ids = await create(6)
