@@ -191,10 +191,16 @@ function jwsOf(line: string): string {
 }
 
 function readJwks(file: string): JSONWebKeySet {
-  const text = readFileSync(file, 'utf8')
-  try {
-    const jwks = JSON.parse(text)
-    if (Array.isArray(jwks.keys)) return jwks
-  } catch {}
+  const jwks = parsed(readFileSync(file, 'utf8'))
+  if (Array.isArray(jwks?.keys)) return jwks as JSONWebKeySet
   throw new Refused('bad-jwks', `${file} is no JWK Set (see /.well-known/jwks.json)`)
+}
+
+/** Undefined for what is no JSON. */
+function parsed(text: string): { keys?: unknown } | null | undefined {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }

@@ -219,7 +219,8 @@ describe('what a person asked for comes by itself', { concurrency: 8 }, () => {
       await network({ slowBySeconds: 3 })
       await view.ask(page)
       await view.slow(page).waitFor()
-      await view.answer(page).waitFor()
+      // Signing in is three answers, one after the other: 9 s before anybody waits.
+      await view.answer(page).waitFor({ timeout: 20_000 })
       await assertSamePage(page)
     })
   }

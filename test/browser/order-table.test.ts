@@ -210,6 +210,8 @@ describe('a row', sideBySide, () => {
     for (const filter of ['ibis+total>5', 'ibis', 'owl']) {
       const page = await visit(person, 'viewer', `/orders?filter=${filter}&orderBy=total&order=Desc`)
       await page.locator('[data-id] td.orders-total').first().waitFor()
+      // Until its font is there, a text ends where another font's ends.
+      await page.evaluate('document.fonts.ready.then(() => true)')
       places.push(await page.evaluate(endsOfTotals))
     }
     const [place] = places
