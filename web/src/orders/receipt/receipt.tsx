@@ -212,15 +212,14 @@ function HowToCheck({ issuer }: { issuer: string }) {
     <section className="receipt-check" aria-labelledby="receipt-check">
       <h2 id="receipt-check">How to check it</h2>
       <p>
-        The signed statement is all that is needed: everything above stands in it, and nobody without the key
-        of the service can write another. Give it to any JWT library with the public keys at{' '}
-        <a href="/.well-known/jwks.json">{keys}</a>. Its type is <code>countersign-receipt+jwt</code>, and it
-        does not expire.
+        The signed statement is all you need: it says everything above, and only the service's key can sign
+        one. Give it to any JWT library with the public keys at <a href="/.well-known/jwks.json">{keys}</a>.
+        Its type is <code>countersign-receipt+jwt</code>, and it never expires.
       </p>
       <p>
-        The number and the hash are its place in the log of everything that happened. Who keeps the
-        checkpoint, and later gets the log, can prove that nothing up to there was changed:{' '}
-        <code>docs/auditing.md</code> tells how, in a dozen lines of any language.
+        The number and the hash are the order's place in the log of everything that happened. Anyone who keeps
+        the checkpoint and later gets the log can prove that nothing up to that point was changed:{' '}
+        <code>docs/auditing.md</code> shows how, in a dozen lines of any language.
       </p>
     </section>
   )
