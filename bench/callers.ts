@@ -48,7 +48,8 @@ export async function makeCallers(options: CallersOptions): Promise<Callers> {
   )
   const bearers = await Promise.all(
     each.map(async ({ id, userName }) => {
-      const subject = { subject: String(id), kind: 'user', userName, roles: ['Operator'] } as const
+      const signIn = { id: newOpaqueId(), authenticatedAt: credentialsChangedAt }
+      const subject = { subject: String(id), userName, roles: ['Operator'], signIn }
       const { token } = await tokens.issue(
         { ...subject, credentialsChangedAt },
         tokenTtlSeconds,

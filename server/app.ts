@@ -79,7 +79,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   registerConnections(app)
   registerDraining(app, readiness)
   registerCors(app, config.corsOrigins, limits)
-  registerGuard(app, { config, publicUrl, authenticator, antiforgery, limits })
+  registerGuard(app, { config, clock, publicUrl, authenticator, antiforgery, limits })
   registerBodies(app)
   const routes = collectRoutes(app)
   const sendPage = await registerWebApp(app, config)

@@ -18,6 +18,7 @@ import {
   signOutUsers,
 } from './auth/accounts/accounts.ts'
 import {
+  confirmSession,
   createSession,
   endSession,
   refreshSession,
@@ -63,6 +64,7 @@ export const operations = {
   addOrders,
   createSession,
   refreshSession,
+  confirmSession,
   endSession,
   touchSession,
   createRefreshFamily,

@@ -78,6 +78,7 @@ export class Authenticator {
     const session = await findSession(this.#db.read, idHash)
     if (session === undefined) return undefined
     const now = this.#clock()
+    const signIn = { id: session.sessionId, authenticatedAt: session.authenticatedAt }
     if (isRetired(session.retiredAt, now) || this.#isOver(session, now)) return undefined
     return {
       id: session.principalId,
@@ -87,8 +88,9 @@ export class Authenticator {
       permissions: await this.#directory.permissionsOf(session.roles),
       via: 'session',
       timeZone: session.timeZone,
+      signIn,
       session: {
-        id: session.sessionId,
+        ...signIn,
         presentedIdHash: idHash,
         antiforgeryBinding: session.antiforgeryBinding,
         lastSeenAt: this.#touch(request, session.sessionId, session.lastSeenAt, now),
@@ -126,6 +128,7 @@ export class Authenticator {
       permissions: await this.#directory.permissionsOf(verified.roles, state.kind),
       via: 'bearer',
       timeZone: state.timeZone,
+      signIn: verified.signIn,
       session: null,
     }
     return { outcome: 'valid', principal }

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Clock, clockDifferenceMilliseconds } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { bearerChallenge } from '../http/errors.ts'
 import { Problem } from '../http/problems.ts'
@@ -8,11 +9,12 @@ import type { App } from '../http/route.ts'
 import type { Antiforgery } from './antiforgery.ts'
 import { type Authenticator, type Credential, carriesSessionCookie } from './authenticate.ts'
 import { type Access, isPermission } from './permissions.ts'
-import type { Principal, SessionState } from './principal.ts'
+import type { Principal, SessionState, SignIn } from './principal.ts'
 import { clearCookie, sessionCookieName, sessionExpiryHeaders } from './session/cookies.ts'
 
 export interface GuardParts {
   config: Config
+  clock: Clock
   publicUrl: () => string
   authenticator: Authenticator
   antiforgery: Antiforgery
@@ -21,7 +23,7 @@ export interface GuardParts {
 
 /**
  * Lets a request through to its handler, in the order of checks of section 6 of the contract: address limit 429,
- * credential 401, caller limit 429, antiforgery 403, permission 403. A route without a declared access keeps the
+ * credential 401, caller limit 429, antiforgery 403, permission 403, recent sign-in 403. A route without a declared access keeps the
  * service from starting.
  */
 export function registerGuard(app: App, parts: GuardParts): void {
@@ -31,6 +33,8 @@ export function registerGuard(app: App, parts: GuardParts): void {
     const byCaller = config.limit === 'caller' || config.limit === 'sessionRefresh'
     if (config.access === 'public' && byCaller)
       throw new Error(`${route} is public and cannot be limited by caller`)
+    if (config.access === 'public' && config.needsRecentSignIn)
+      throw new Error(`${route} is public and cannot ask for a recent sign-in`)
   })
   app.addHook('onRequest', (request, reply) => admit(request, reply, parts))
 }
@@ -95,6 +99,18 @@ function admitCaller(
       members: { permission: access },
     })
   }
+  if (request.routeOptions.config.needsRecentSignIn && !isRecent(principal.signIn, parts.clock())) {
+    throw new Problem('recent-sign-in-needed')
+  }
+}
+
+const recentSignInMilliseconds = 5 * 60_000
+
+/** A service never signed in. A time to come was written before the clock was set back. */
+function isRecent(signIn: SignIn | null, now: number): boolean {
+  if (signIn === null) return false
+  const age = now - signIn.authenticatedAt
+  return age < recentSignInMilliseconds && age >= -clockDifferenceMilliseconds
 }
 
 function acceptedPrincipal(credential: Credential, access: Access): Principal | undefined {

@@ -11,11 +11,13 @@ import {
   type ClientCredentials,
   findClient,
   findUserByEmail,
+  findUserById,
   type UserCredentials,
 } from './accounts/store.ts'
 import type { Antiforgery } from './antiforgery.ts'
 import type { Authenticator } from './authenticate.ts'
 import type { Passwords } from './passwords.ts'
+import { callerOf } from './principal.ts'
 import type { LoginThrottle } from './throttle/throttle.ts'
 import type { RefreshTokens } from './tokens/refresh-tokens.ts'
 import type { AccessTokens } from './tokens/tokens.ts'
@@ -41,7 +43,7 @@ export interface AuthParts {
  * 5.0 16.3.1). It names an account by its id, never by the email: people type passwords into that field.
  */
 export async function signIn<T>(
-  { db, clock, passwords, throttle }: AuthParts,
+  parts: AuthParts,
   request: FastifyRequest,
   flow: 'session' | 'token',
   { email, password }: { email: string; password: string },
@@ -50,14 +52,10 @@ export async function signIn<T>(
   const address = request.clientAddress
   let principalId: number | undefined
   try {
-    const user = await throttle.attempt(email, address, async () => {
-      const found = await findUserByEmail(db.read, email)
-      principalId = found?.principalId
-      const matches = await passwords.verify(found?.passwordHash, password)
-      return matches && found?.enabled ? found : undefined
-    })
+    const { found, user } = await tryPassword(parts, address, email, password)
+    principalId = found?.principalId
     if (user === undefined) throw new Problem('invalid-credentials')
-    const issued = await issue(user, clock())
+    const issued = await issue(user, parts.clock())
     logSignIn(request, user.principalId, flow)
     return issued
   } catch (error) {
@@ -68,11 +66,48 @@ export async function signIn<T>(
   }
 }
 
+/**
+ * The caller, who has given their password once more. A wrong one counts as a failed sign-in and waits like one. It is
+ * 403 `wrong-password`: the credential of the request is good, and a client would give it up after a 401.
+ */
+export async function confirmPassword(
+  parts: AuthParts,
+  request: FastifyRequest,
+  password: string,
+): Promise<UserCredentials> {
+  const { id: principalId } = callerOf(request)
+  const account = await findUserById(parts.db.read, principalId)
+  const address = request.clientAddress
+  const { user } = await tryPassword(parts, address, account?.email ?? '', password)
+  if (user?.principalId === principalId) return user
+  request.log.info(
+    { event: 'password-refused', principalId, address },
+    'a password was asked for and was wrong',
+  )
+  throw new Problem('wrong-password')
+}
+
+/** The account of the email, and the same as `user` when it is enabled and this is its password. */
+async function tryPassword(
+  { db, passwords, throttle }: AuthParts,
+  address: string,
+  email: string,
+  password: string,
+): Promise<{ found: UserCredentials | undefined; user: UserCredentials | undefined }> {
+  let found: UserCredentials | undefined
+  const user = await throttle.attempt(email, address, async () => {
+    found = await findUserByEmail(db.read, email)
+    const matches = await passwords.verify(found?.passwordHash, password)
+    return matches && found?.enabled ? found : undefined
+  })
+  return { found, user }
+}
+
 /** Logs who got a credential, by which flow and from where. */
 export function logSignIn(
   request: FastifyRequest,
   principalId: number,
-  flow: 'session' | 'token' | 'client',
+  flow: 'session' | 'token' | 'client' | 'confirmation',
 ): void {
   request.log.info({ event: 'signed-in', principalId, flow, address: request.clientAddress }, 'signed in')
 }

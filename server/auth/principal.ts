@@ -14,13 +14,22 @@ export interface Principal {
   via: 'session' | 'bearer'
   /** The user's stored IANA zone, if any. */
   timeZone: string | null
+  /** Null for a service: nobody signed in. */
+  signIn: SignIn | null
   /** Present for cookie callers. */
   session: SessionState | null
 }
 
-/** A valid session, as the request that presented it found it. Instants in milliseconds. */
-export interface SessionState {
+/** What a person's password began. */
+export interface SignIn {
+  /** Of the session or the token family. */
   id: string
+  /** When the password was last given, as far as the credential knows; milliseconds. */
+  authenticatedAt: number
+}
+
+/** A valid session, as the request that presented it found it. Instants in milliseconds. */
+export interface SessionState extends SignIn {
   /** Hash of the session id that the request presented. */
   presentedIdHash: string
   antiforgeryBinding: string

@@ -34,6 +34,9 @@ export const TokenLoginCommand = bodyOf('TokenLoginCommand', 'Signs a mobile or 
   email,
   password,
 })
+export const ConfirmSessionCommand = bodyOf('ConfirmSessionCommand', 'Gives the password once more.', {
+  password,
+})
 export const RefreshTokenCommand = bodyOf('RefreshTokenCommand', 'Uses a refresh token, once.', {
   refreshToken: textField(1, 512, {
     description: 'The refresh token of the last pair; it works once.',

@@ -90,6 +90,7 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
      id_hash ${text} primary key,
      session_id ${text} not null references sessions (id) on delete cascade,
      number integer not null,
+     authenticated_at ${instant} not null,
      retired_at ${instant}
    )${end}`,
   'create index session_ids_by_session on session_ids (session_id)',

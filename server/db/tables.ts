@@ -236,6 +236,8 @@ export interface SessionIdsTable {
   session_id: string
   /** Among the ids that the session has had, from 1. */
   number: number
+  /** When the password was last given, as far as this id knows. */
+  authenticated_at: number
   /** Null for a current id; the end of its grace period for one that a refresh has replaced. */
   retired_at: number | null
 }

@@ -63,6 +63,7 @@ function describeBuild(registry: Registry, { database }: Config): void {
 /** Sign-ins by the operation that exchanges a credential. */
 const flows: Record<string, string> = {
   loginSession: 'session',
+  confirmSession: 'confirmation',
   issueToken: 'token',
   issueServiceToken: 'client',
 }

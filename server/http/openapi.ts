@@ -277,7 +277,7 @@ function failures(route: RouteOptions, components: Components): Json {
 }
 
 function problemsOf(route: RouteOptions): ProblemCode[] {
-  const { access, limit, problems = [] } = route.config ?? {}
+  const { access, limit, needsRecentSignIn, problems = [] } = route.config ?? {}
   const isRead = route.method === 'GET'
   return [
     ...problems,
@@ -293,6 +293,7 @@ function problemsOf(route: RouteOptions): ProblemCode[] {
       ? []
       : (['csrf-token-missing', 'csrf-token-invalid', 'cross-site-request'] as const)),
     ...(access !== undefined && isPermission(access) ? (['permission-denied'] as const) : []),
+    ...(needsRecentSignIn ? (['recent-sign-in-needed'] as const) : []),
     ...(limit === 'exempt' ? [] : (['rate-limited', 'shutting-down'] as const)),
     ...(route.schema?.body === undefined && route.schema?.querystring === undefined
       ? []

@@ -70,6 +70,17 @@ export const catalogue = {
     title: 'The caller lacks a permission',
     remedy: 'Ask an administrator for a role that holds the permission named in `permission`.',
   },
+  'recent-sign-in-needed': {
+    status: 403,
+    title: 'The sign-in is too long ago',
+    remedy:
+      'Give the password once more (POST /v1/auth/session/confirm), or with tokens sign in anew. It holds for five minutes.',
+  },
+  'wrong-password': {
+    status: 403,
+    title: 'The password is not right',
+    remedy: 'Try again. Wrong ones count as failed sign-ins: after several you have to wait.',
+  },
   'csrf-token-missing': {
     status: 403,
     title: 'The antiforgery token is missing',

@@ -45,6 +45,8 @@ declare module 'fastify' {
     /** Required on every route; the service does not start without (auth/guard.ts). */
     access?: Access
     limit?: LimitPolicy
+    /** Only for who gave their password in the last five minutes; never for a service. */
+    needsRecentSignIn?: boolean
     /** On a public route: a foreign page may not send the request. */
     sameSiteOnly?: boolean
     /** A 401 takes away a session cookie that no longer serves. */

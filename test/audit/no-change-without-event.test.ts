@@ -163,6 +163,7 @@ async function useSessionsAndTokens(service: InsideService): Promise<void> {
   await service.client().post('/v1/auth/session', { ...user.credentials, password: 'wrong' })
   const browser = await signIn(service, user)
   await browser.post('/v1/auth/session/refresh')
+  await browser.post('/v1/auth/session/confirm', user.credentials)
   service.advance(61_000)
   await browser.get('/v1/auth/me')
   await browser.post('/v1/auth/session/logout')

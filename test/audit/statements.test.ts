@@ -92,13 +92,8 @@ for (const algorithm of ['RS256', 'PS256'] as const) {
         () => publicUrl,
         () => now,
       )
-      const subject = {
-        subject: '3',
-        kind: 'user',
-        userName: 'jo',
-        roles: [],
-        credentialsChangedAt: 0,
-      } as const
+      const signIn = { id: 'family', authenticatedAt: 0 }
+      const subject = { subject: '3', userName: 'jo', roles: [], signIn, credentialsChangedAt: 0 }
       const { token } = await tokens.issue(subject, 900, now)
       assert.notEqual(await tokens.verify(token), undefined)
       assert.equal(await tokens.verify(checkpoint), undefined)

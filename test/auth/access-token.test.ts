@@ -51,8 +51,10 @@ describe('access tokens', () => {
     })
 
     it('have for a user exactly the claims of the contract', () => {
-      const { iat, exp, jti, ...rest } = claims
+      const { iat, exp, jti, sid, ...rest } = claims
+      assert.match(String(sid), /^[A-Za-z0-9_-]{22}$/)
       assert.deepEqual(rest, {
+        auth_time: Number(iat),
         iss: publicUrl,
         aud: publicUrl,
         sub: String(user.id),

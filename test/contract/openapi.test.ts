@@ -11,7 +11,9 @@ const operationIds = [
   ...'createOrder listOrders getOrdersOverview getOrder approveOrder rejectOrder'.split(' '),
   ...'withdrawOrder addNote listOrderHistory getOrderApprovals getOrderReceipt loginSession'.split(' '),
   ...'getApprovalPolicy setApprovalPolicy listLog getLogCheckpoint streamOrderEvents'.split(' '),
-  ...'refreshSession logoutSession getCurrentUser getCurrentUserPermissions getCsrfToken'.split(' '),
+  ...'refreshSession confirmSession logoutSession getCurrentUser getCurrentUserPermissions getCsrfToken'.split(
+    ' ',
+  ),
   ...'issueToken refreshToken issueServiceToken getHealth getReadiness getJwks'.split(' '),
 ]
 const schemaNames = [
@@ -331,6 +333,10 @@ describe('the live description', () => {
       await browser.fetchAntiforgeryToken()
       await browser.post('/v1/auth/session/refresh')
       await browser.post('/v1/auth/session/refresh', undefined, { prefer: 'return=minimal' })
+      await browser.post('/v1/auth/session/confirm', passwordOf('admin'))
+      await browser.post('/v1/auth/session/confirm', { password: 'x' })
+      await browser.post('/v1/auth/session/confirm', {})
+      await anybody.post('/v1/auth/session/confirm', passwordOf('admin'))
       await browser.post('/v1/auth/session/logout', 'x', { 'content-type': 'text/plain' })
       await browser.post('/v1/auth/session/logout')
       await browser.post('/v1/auth/session/logout')

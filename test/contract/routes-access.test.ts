@@ -10,7 +10,7 @@ import { addRole } from '../support/roles.ts'
 import { changingRoutes, type Route, tableOfRoutes } from '../support/routes.ts'
 import { type Service, startInside, startService } from '../support/service.ts'
 
-/** As the contract has it (sections 3, 4, 9 and 14 to 16), so that a route that is opened or forgotten fails here. */
+/** As the contract has it (sections 3, 4, 9 and 14 to 17), so that a route that is opened or forgotten fails here. */
 const contracted: Record<string, string> = {
   'POST /v1/orders': 'Orders.Create',
   'GET /v1/orders': 'Orders.Read',
@@ -30,6 +30,7 @@ const contracted: Record<string, string> = {
   'GET /v1/log/checkpoint': 'Log.Read',
   'POST /v1/auth/session': 'public',
   'POST /v1/auth/session/refresh': 'session',
+  'POST /v1/auth/session/confirm': 'session',
   'POST /v1/auth/session/logout': 'session',
   'GET /v1/auth/me': 'authenticated',
   'GET /v1/auth/me/permissions': 'authenticated',
@@ -175,7 +176,7 @@ describe('the route table', () => {
   it('answers 401 to a bearer on the routes that take the session cookie alone', async () => {
     const bearer = await service.bearer('admin')
     const cookieOnly = guarded.filter(({ access }) => access === 'session')
-    assert.equal(cookieOnly.length, 2)
+    assert.equal(cookieOnly.length, 3)
     for (const route of cookieOnly) {
       const answer = await bearer.send(route.method, route.path)
       assert.equal(answer.status, 401, route.path)

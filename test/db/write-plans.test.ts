@@ -117,6 +117,7 @@ describe('what a running service writes', () => {
     presentedIdHash: 'id',
     principalId: 1,
     newIdHash: 'new id',
+    authenticatedAt: now,
     nowMilliseconds: now,
     lastSeenAt: now,
     retireAt: later,
@@ -129,6 +130,7 @@ describe('what a running service writes', () => {
   const cases: [keyof typeof operations, object][] = [
     ['createSession', session],
     ['refreshSession', refreshed],
+    ['confirmSession', { ...session, ...refreshed, presentedIdHash: 'new id', newIdHash: 'newer id' }],
     ['touchSession', { sessionId: 'session', nowMilliseconds: later }],
     ['endSession', { idHash: 'id' }],
     ['createRefreshFamily', family],

@@ -38,6 +38,7 @@ const refusals: Record<string, string[]> = {
   listLog: ['overloaded'],
   streamOrderEvents: ['too-many-streams'],
   loginSession: ['invalid-credentials', 'too-many-attempts'],
+  confirmSession: ['wrong-password', 'too-many-attempts'],
   issueToken: ['invalid-credentials', 'too-many-attempts'],
   refreshToken: ['invalid-refresh-token'],
   issueServiceToken: ['invalid-client'],

@@ -13,6 +13,7 @@ const caller: Principal = {
   permissions: new Set(),
   via: 'bearer',
   timeZone: null,
+  signIn: null,
   session: null,
 }
 

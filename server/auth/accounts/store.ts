@@ -23,7 +23,15 @@ export async function findUserByEmail(
   db: Kysely<Database>,
   email: string,
 ): Promise<UserCredentials | undefined> {
-  const row = await db
+  return toCredentials(await selectCredentials(db).where('email', '=', email).executeTakeFirst())
+}
+
+export async function findUserById(db: Kysely<Database>, id: number): Promise<UserCredentials | undefined> {
+  return toCredentials(await selectCredentials(db).where('principals.id', '=', id).executeTakeFirst())
+}
+
+function selectCredentials(db: Kysely<Database>) {
+  return db
     .selectFrom('users')
     .innerJoin('principals', 'principals.id', 'users.principal_id')
     .select([
@@ -34,8 +42,9 @@ export async function findUserByEmail(
       'enabled',
       'credentials_changed_at as credentialsChangedAt',
     ])
-    .where('email', '=', email)
-    .executeTakeFirst()
+}
+
+function toCredentials<T extends { enabled: number }>(row: T | undefined) {
   return row && { ...row, enabled: row.enabled === 1 }
 }
 

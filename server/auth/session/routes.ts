@@ -8,10 +8,11 @@ import { newOpaqueId, newSecret, sha256 } from '../../ids.ts'
 import type { CheckedCredentials } from '../accounts/store.ts'
 import { isBackground, presentedAntiforgeryCookie, presentedSessionIdHash } from '../authenticate.ts'
 import { announceExpiry } from '../guard.ts'
-import { type AuthParts, signIn } from '../login.ts'
+import { type AuthParts, confirmPassword, logSignIn, signIn } from '../login.ts'
 import { callerOf, type SessionState } from '../principal.ts'
 import {
   AuthenticatedUser,
+  ConfirmSessionCommand,
   CsrfTokenResponse,
   CurrentUserPermissions,
   CurrentUserResponse,
@@ -57,6 +58,7 @@ const userResponse = { 200: AuthenticatedUser, 204: noContent }
 export function registerSessionRoutes(app: App, parts: AuthParts): void {
   registerLogin(app, parts)
   registerRefresh(app, parts)
+  registerConfirm(app, parts)
   registerLogout(app, parts)
   registerCurrentUser(app)
   registerCurrentUserPermissions(app)
@@ -148,13 +150,45 @@ function registerRefresh(app: App, parts: AuthParts): void {
   })
 }
 
+function registerConfirm(app: App, parts: AuthParts): void {
+  app.route({
+    method: 'POST',
+    url: '/v1/auth/session/confirm',
+    config: {
+      access: 'session',
+      problems: ['wrong-password', 'too-many-attempts'],
+      responseHeaders: { 204: [setCookieHeader] },
+    },
+    schema: {
+      operationId: 'confirmSession',
+      summary: 'Give the password once more',
+      description:
+        'For five minutes the session may do what needs a recent sign-in. Issues a new session id, as a refresh does: only the new one counts as recent.',
+      tags,
+      body: ConfirmSessionCommand,
+      response: { 204: noContent },
+    },
+    handler: async (request, reply) => {
+      const checked = await confirmPassword(parts, request, request.body.password)
+      const sessionId = newSecret()
+      const now = parts.clock()
+      const refresh = { ...checked, ...refreshOf(request, sessionId, now), authenticatedAt: now }
+      const { absoluteExpiresAt } = await parts.db.write('confirmSession', refresh)
+      logSignIn(request, checked.principalId, 'confirmation')
+      announceExpiry(reply, { lastSeenAt: refresh.lastSeenAt, absoluteExpiresAt }, parts.config)
+      return reply.code(204).header('set-cookie', setCookie(sessionCookieName, sessionId)).send(undefined)
+    },
+  })
+}
+
 function refreshOf(request: FastifyRequest, newId: string, now: number): RefreshSessionInput {
-  const { id, presentedIdHash, lastSeenAt } = sessionOf(request)
+  const { id, presentedIdHash, lastSeenAt, authenticatedAt } = sessionOf(request)
   return {
     sessionId: id,
     principalId: callerOf(request).id,
     presentedIdHash,
     newIdHash: sha256(newId),
+    authenticatedAt,
     nowMilliseconds: now,
     lastSeenAt: isBackground(request) ? lastSeenAt : now,
     retireAt: now + retiredIdGraceMilliseconds,

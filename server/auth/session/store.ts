@@ -19,6 +19,8 @@ export interface StoredSession extends StandingSession {
   userName: string
   timeZone: string | null
   antiforgeryBinding: string
+  /** When the password was last given, as far as the presented id knows. */
+  authenticatedAt: number
   /** End of the presented id's grace period, or null while it is current. */
   retiredAt: number | null
 }
@@ -44,6 +46,7 @@ const selectSession = prepared((db, { idHash }: { idHash: string }) =>
       'sessions.antiforgery_binding as antiforgeryBinding',
       'sessions.last_seen_at as lastSeenAt',
       'sessions.absolute_expires_at as absoluteExpiresAt',
+      'session_ids.authenticated_at as authenticatedAt',
       'session_ids.retired_at as retiredAt',
     ])
     .where('session_ids.id_hash', '=', unseen(idHash))
@@ -112,7 +115,8 @@ export async function createSession(
   const taken =
     input.offeredBinding !== null && (await insert(input.offeredBinding)).numInsertedOrUpdatedRows === 1n
   if (!taken) await insert(input.freshBinding)
-  await insertSessionId(trx, { sessionId: input.sessionId, idHash: input.idHash, number: 1 })
+  const { sessionId, idHash, nowMilliseconds: authenticatedAt } = input
+  await insertSessionId(trx, { sessionId, idHash, number: 1, authenticatedAt })
   await endSurplusSessions(trx, input.principalId)
   return { roles }
 }
@@ -139,11 +143,17 @@ async function endSurplusSessions(trx: Transaction<Database>, principalId: numbe
 
 async function insertSessionId(
   trx: Transaction<Database>,
-  id: { sessionId: string; idHash: string; number: number },
+  id: { sessionId: string; idHash: string; number: number; authenticatedAt: number },
 ): Promise<void> {
   await trx
     .insertInto('session_ids')
-    .values({ id_hash: id.idHash, session_id: id.sessionId, number: id.number, retired_at: null })
+    .values({
+      id_hash: id.idHash,
+      session_id: id.sessionId,
+      number: id.number,
+      authenticated_at: id.authenticatedAt,
+      retired_at: null,
+    })
     .execute()
 }
 
@@ -152,6 +162,8 @@ export interface RefreshSessionInput {
   principalId: number
   presentedIdHash: string
   newIdHash: string
+  /** Of the presented id, or now. */
+  authenticatedAt: number
   nowMilliseconds: number
   lastSeenAt: number
   /** When the presented id stops serving. An earlier end is kept. */
@@ -184,13 +196,26 @@ export async function refreshSession(
     .executeTakeFirst()
   if (session === undefined || !(await retireId(trx, input))) throw new Problem('authentication-required')
   await makeRoomForId(trx, input)
-  await insertSessionId(trx, { sessionId, idHash: input.newIdHash, number: session.issued_ids })
+  const { newIdHash: idHash, authenticatedAt } = input
+  await insertSessionId(trx, { sessionId, idHash, number: session.issued_ids, authenticatedAt })
   const { email } = await trx
     .selectFrom('users')
     .select('email')
     .where('principal_id', '=', principalId)
     .executeTakeFirstOrThrow()
   return { email, roles, absoluteExpiresAt: session.absolute_expires_at }
+}
+
+/**
+ * Refreshes a session whose password was given again: only its new id says so (ASVS 5.0 7.2.4). Throws
+ * `invalid-credentials` on the same condition as `createSession`.
+ */
+export async function confirmSession(
+  trx: Transaction<Database>,
+  input: RefreshSessionInput & CheckedCredentials,
+): Promise<RefreshedSession> {
+  await confirmCredentials(trx, input)
+  return refreshSession(trx, input)
 }
 
 /**

@@ -55,7 +55,7 @@ function registerTokenLogin(app: App, parts: AuthParts): void {
           tokenExpiresAt: now + parts.config.refreshTokenIdleTtlSeconds * 1000,
           familyExpiresAt: now + parts.config.refreshTokenFamilyTtlSeconds * 1000,
         })
-        return signPair(parts, { ...user, roles }, refreshToken, now)
+        return signPair(parts, { ...user, roles, authenticatedAt: now }, familyId, refreshToken, now)
       }),
   })
 }
@@ -94,7 +94,7 @@ function registerTokenRefresh(app: App, parts: AuthParts): void {
       })
       if ('refused' in grant) throw refusedRotation(parts, request, reply, grant)
       logRefresh(request, grant.principalId, token.familyId)
-      return signPair(parts, grant, next, now)
+      return signPair(parts, grant, token.familyId, next, now)
     },
   })
 }
@@ -173,7 +173,7 @@ function registerClientToken(app: App, parts: AuthParts): void {
       logSignIn(request, client.principalId, 'client')
       const { clientId, credentialsChangedAt } = client
       const { token, expiresAt } = await parts.tokens.issue(
-        { subject: clientId, kind: 'client', userName: clientId, roles, credentialsChangedAt },
+        { subject: clientId, userName: clientId, roles, signIn: null, credentialsChangedAt },
         parts.config.serviceTokenTtlSeconds,
         now,
       )
@@ -183,13 +183,19 @@ function registerClientToken(app: App, parts: AuthParts): void {
 }
 
 /** Signs after the write that allowed it has become durable, from what that write returned. */
-async function signPair({ tokens, config }: AuthParts, grant: TokenGrant, refreshToken: string, now: number) {
+async function signPair(
+  { tokens, config }: AuthParts,
+  grant: TokenGrant,
+  familyId: string,
+  refreshToken: string,
+  now: number,
+) {
   const { token, expiresAt } = await tokens.issue(
     {
       subject: String(grant.principalId),
-      kind: 'user',
       userName: grant.userName,
       roles: grant.roles,
+      signIn: { id: familyId, authenticatedAt: grant.authenticatedAt },
       credentialsChangedAt: grant.credentialsChangedAt,
     },
     config.accessTokenTtlSeconds,

@@ -18,6 +18,8 @@ export interface TokenGrant {
   principalId: number
   userName: string
   roles: string[]
+  /** When the family was made. */
+  authenticatedAt: number
   credentialsChangedAt: number
 }
 
@@ -149,6 +151,7 @@ const selectAccount = prepared((trx, token: RotateRefreshTokenInput) =>
       'principals.id as principalId',
       'principals.name as userName',
       'principals.credentials_changed_at as credentialsChangedAt',
+      'refresh_families.created_at as authenticatedAt',
     ])
     .where('refresh_families.id', '=', unseen(token.familyId))
     .where('refresh_families.token_hash', '=', unseen(token.newTokenHash))

@@ -1,6 +1,7 @@
-import { createLocalJWKSet, errors, jwtVerify, SignJWT } from 'jose'
+import { createLocalJWKSet, errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
 import type { Clock } from '../../clock.ts'
 import { newOpaqueId } from '../../ids.ts'
+import type { SignIn } from '../principal.ts'
 import type { SigningKeys } from './keys.ts'
 
 /** RFC 9068. */
@@ -13,9 +14,10 @@ const verifiedTokensLimit = 10_000
 export interface TokenSubject {
   /** Decimal id of a user, or the clientId of a service. */
   subject: string
-  kind: 'user' | 'client'
   userName: string
   roles: readonly string[]
+  /** Of a user; null for a service. */
+  signIn: SignIn | null
   /** The token has to be younger than this (milliseconds), or it would be revoked at once. */
   credentialsChangedAt: number
 }
@@ -31,6 +33,8 @@ export interface VerifiedToken {
   subject: string
   userName: string
   roles: readonly string[]
+  /** Null for a service. */
+  signIn: SignIn | null
   issuedAtSeconds: number
   expiresAtSeconds: number
 }
@@ -63,9 +67,10 @@ export class AccessTokens {
     )
     const expiresAtSeconds = issuedAtSeconds + ttlSeconds
     const token = await new SignJWT({
-      client_id: subject.kind === 'user' ? userClientId : subject.subject,
+      client_id: subject.signIn === null ? subject.subject : userClientId,
       roles: subject.roles,
       preferred_username: subject.userName,
+      ...claimsOf(subject.signIn),
     })
       .setProtectedHeader({ alg: this.#keys.algorithm, kid: this.#keys.kid, typ: tokenType })
       .setIssuer(this.#issuer())
@@ -111,6 +116,7 @@ export class AccessTokens {
         currentDate: new Date(this.#clock()),
       })
       const { sub, iat, exp, roles, preferred_username: userName } = payload
+      const signIn = signInOf(payload)
       const whole =
         typeof protectedHeader.kid === 'string' &&
         typeof sub === 'string' &&
@@ -123,12 +129,22 @@ export class AccessTokens {
         Array.isArray(roles) &&
         roles.every((role) => typeof role === 'string')
       if (!whole) return undefined
-      return { subject: sub, userName, roles, issuedAtSeconds: iat, expiresAtSeconds: exp }
+      return { subject: sub, userName, roles, signIn, issuedAtSeconds: iat, expiresAtSeconds: exp }
     } catch (error) {
       if (error instanceof errors.JOSEError || error instanceof TypeError) return undefined
       throw error
     }
   }
+}
+
+/** RFC 9068 §2.2.1, OpenID Connect Core §2: when the password was given, in whole seconds; and in which sign-in. */
+function claimsOf(signIn: SignIn | null): JWTPayload {
+  return signIn === null ? {} : { auth_time: Math.floor(signIn.authenticatedAt / 1000), sid: signIn.id }
+}
+
+function signInOf({ auth_time: seconds, sid: id }: JWTPayload): SignIn | null {
+  if (typeof id !== 'string' || typeof seconds !== 'number') return null
+  return { id, authenticatedAt: seconds * 1000 }
 }
 
 /** One spelling for one token: three parts of base64url without padding or stray bits (RFC 4648 §3.5). */

@@ -14,6 +14,7 @@ const oneOrder = '/v1/orders/019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57'
 const approval = { instance: `${oneOrder}/approve` }
 const receipt = { instance: `${oneOrder}/receipt` }
 const signIn = { instance: '/v1/auth/session' }
+const confirmation = { instance: '/v1/auth/session/confirm' }
 const missingValue =
   'The filter ends before the value. `total` is compared with a decimal number such as 100 or 12.50.'
 const later = (seconds: number) => ({ headers: { 'Retry-After': String(seconds) } })
@@ -64,6 +65,8 @@ const particulars: Record<string, Particulars> = {
     detail: 'The permission Orders.Approve is needed.',
     members: { permission: 'Orders.Approve' },
   },
+  'recent-sign-in-needed': { instance: '/v1/users' },
+  'wrong-password': confirmation,
   'route-not-found': { instance: '/v1/order' },
   'order-not-found': { instance: oneOrder },
   'method-not-allowed': { instance: oneOrder, headers: { Allow: 'GET, HEAD, OPTIONS' } },

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { machineStamp } from '../../server/audit/stamp.ts'
+import { newUser, signIn, type TestUser, tokenPair } from '../support/accounts.ts'
+import type { Client } from '../support/client.ts'
+import { assertProblem } from '../support/problem.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const path = '/v1/auth/session/confirm'
+const sessionCookie = '__Host-Http-session'
+const minute = 60_000
+const wrong = 'not the password of anybody'
+
+describe('confirmSession', () => {
+  let service: Service
+  let user: TestUser
+  let browser: Client
+  before(async () => {
+    service = await startService()
+  })
+  beforeEach(async () => {
+    user = await newUser(service)
+    browser = await signIn(service, user)
+  })
+  after(() => service.close())
+
+  const confirm = (password = user.password, from = browser) => from.post(path, { password })
+  const idOf = (client: Client) => client.cookies.get(sessionCookie) ?? ''
+  function tabOf(id: string): Client {
+    const tab = service.client()
+    tab.cookies.set(sessionCookie, id)
+    Object.assign(tab.headers, browser.headers)
+    return tab
+  }
+
+  describe('succeeds', () => {
+    it('with 204, and a new id in the same kind of cookie (ASVS 5.0 7.2.4)', async () => {
+      const before = idOf(browser)
+      const answer = await confirm()
+      assert.equal(answer.status, 204)
+      assert.equal(answer.text, '')
+      const [pair = '', ...attributes] = (answer.setCookies[0] ?? '').split('; ')
+      assert.match(pair, /^__Host-Http-session=[A-Za-z0-9_-]{43}$/)
+      assert.deepEqual(attributes.sort(), ['HttpOnly', 'Path=/', 'SameSite=Strict', 'Secure'])
+      assert.notEqual(idOf(browser), before)
+      assert.equal((await browser.get('/v1/auth/me')).status, 200)
+    })
+
+    it('and leaves the replaced id 30 seconds, for other tabs', async () => {
+      const tab = tabOf(idOf(browser))
+      await confirm()
+      service.advance(29_000)
+      assert.equal((await tab.get('/v1/auth/me')).status, 200)
+      service.advance(1_000)
+      assertProblem(await tab.get('/v1/auth/me'), 401, 'authentication-required')
+    })
+
+    it('as use of the session, whose absolute end stays', async () => {
+      const ends = (await browser.get('/v1/auth/me')).headers.get('session-expires')
+      service.advance(20 * minute)
+      const { headers } = await confirm()
+      assert.equal(headers.get('session-expires'), ends)
+      const idle = new Date(service.now() + 30 * minute).toISOString()
+      assert.equal(headers.get('session-idle-expires'), idle)
+    })
+
+    it('and keeps the antiforgery token', async () => {
+      await confirm()
+      assert.equal((await browser.post('/v1/orders', { customer: 'Acme', total: 1 })).status, 201)
+    })
+  })
+
+  describe('rejects', () => {
+    it('a wrong password: 403, not 401, for the session is good and stays', async () => {
+      const before = idOf(browser)
+      const answer = await confirm(wrong)
+      assertProblem(answer, 403, 'wrong-password')
+      assert.deepEqual(answer.setCookies, [])
+      assert.equal(idOf(browser), before)
+      assert.equal((await browser.get('/v1/auth/me')).status, 200)
+    })
+
+    it("somebody else's password", async () => {
+      const other = await newUser(service, { password: 'another harbour in the evening' })
+      assertProblem(await confirm(other.password), 403, 'wrong-password')
+    })
+
+    it('a body without a password, or with one that cannot be', async () => {
+      for (const body of [{}, { password: '' }, { password: 'x'.repeat(257) }, { password: 1 }]) {
+        assertProblem(await browser.post(path, body), 400, 'validation-failed')
+      }
+    })
+  })
+
+  describe('waits as a sign-in does', () => {
+    it('after five wrong passwords, whatever the sixth is, and goes on after the wait', async () => {
+      for (let turn = 0; turn < 5; turn += 1) assertProblem(await confirm(wrong), 403, 'wrong-password')
+      const answer = await confirm()
+      assertProblem(answer, 429, 'too-many-attempts')
+      assert.equal(answer.headers.get('retry-after'), '1')
+      service.advance(1_000)
+      assert.equal((await confirm()).status, 204)
+    })
+
+    it('and counts with the sign-ins of the account: neither is a way round the other', async () => {
+      const guess = () => service.client().post('/v1/auth/token', { ...user.credentials, password: wrong })
+      for (let turn = 0; turn < 3; turn += 1) assertProblem(await guess(), 401, 'invalid-credentials')
+      for (let turn = 0; turn < 2; turn += 1) assertProblem(await confirm(wrong), 403, 'wrong-password')
+      assertProblem(await guess(), 429, 'too-many-attempts')
+      assertProblem(await confirm(), 429, 'too-many-attempts')
+    })
+
+    it('of 50 wrong ones at once five are tried', async () => {
+      const answers = await Promise.all(Array.from({ length: 50 }, () => confirm(wrong)))
+      const refused = answers.filter(({ status }) => status === 403)
+      assert.equal(refused.length, 5)
+      assert.equal(answers.filter(({ status }) => status === 429).length, 45)
+    })
+  })
+
+  describe('requires access', () => {
+    it('by the session cookie: 401 to nobody and to a bearer', async () => {
+      const body = { password: user.password }
+      assertProblem(await service.client().post(path, body), 401, 'authentication-required')
+      const { accessToken } = await tokenPair(service, user)
+      const bearer = service.client().withBearer(accessToken)
+      assertProblem(await bearer.post(path, body), 401, 'authentication-required')
+    })
+  })
+
+  describe('conflicts', () => {
+    it('with a disable that comes first: no id is made', async () => {
+      const [answer] = await Promise.all([
+        confirm(),
+        service.db.write('setAccountEnabled', {
+          account: user.account,
+          enabled: false,
+          stamp: machineStamp(service.now()),
+        }),
+      ])
+      assert.ok([204, 401, 403].includes(answer.status), answer.text)
+      assertProblem(await browser.get('/v1/auth/me'), 401, 'authentication-required')
+    })
+  })
+})
