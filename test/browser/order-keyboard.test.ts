@@ -179,6 +179,7 @@ describe('the keyboard in the table of orders', sideBySide, () => {
       ...['Countersign', 'Overview', 'Orders', 'Policy', 'Keyboard', 'Theme: automatic', 'Sign out'],
       ...['New order', 'Search the orders', 'Clear the search', 'All', 'Created from', 'Created until'],
       'Load anew',
+      'Export',
       'Show people',
       ...['Select all pending orders on this page', 'Customer', 'Total', 'Status', 'Created'],
       ...rows,

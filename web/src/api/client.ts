@@ -74,7 +74,10 @@ async function exchange(request: Request): Promise<Response> {
   const asked = listener.turn()
   // Tries again, looks after the window has been away, what other tabs tell of: none keeps a session alive.
   if (safeMethods.includes(request.method) && !isAskedFor()) request.headers.set(...inBackground)
-  const signal = AbortSignal.any([request.signal, AbortSignal.timeout(answerLimitMilliseconds)])
+  // What is asked for in another form than JSON is a list as a whole, and takes as long as it takes.
+  const isWhole = request.headers.has('accept')
+  const limits = isWhole ? [] : [AbortSignal.timeout(answerLimitMilliseconds)]
+  const signal = AbortSignal.any([request.signal, ...limits])
   try {
     const answer = await fetch(request, { signal })
     // A refused sign-in says nothing about a session.

@@ -16,6 +16,7 @@ const shortcuts = [
   ['j k', 'Next and previous row'],
   ['x', 'Select the row'],
   ['a', 'Approve the open order, the selected orders, or the one in focus'],
+  ['e', 'Export the list'],
   ['?', 'Show this list'],
 ] as const
 

@@ -8,6 +8,7 @@ import { FailureNote } from '../../ui/failure.tsx'
 import { PageTitle } from '../../ui/page-title.tsx'
 import type { Chosen } from '../decide/chosen.ts'
 import { useSelection } from '../decide/selection.ts'
+import { ExportButton } from '../export/export.tsx'
 import type { SortKey } from '../fields.ts'
 import { ListControls } from '../filter/controls.tsx'
 import { refusalOf } from '../filter/fault.ts'
@@ -72,6 +73,7 @@ function Listing({ search, orders, change, approving }: ListingProps) {
       >
         <p className="list-count">{isSlow ? 'Still searching …' : line}</p>
         <LoadAnew filter={search.filter ?? ''} orders={shown?.page.items ?? []} onLoad={retry} />
+        {shown && <ExportButton {...shown} />}
         <PeopleSwitch />
       </ListControls>
       <Spoken text={isSlow ? 'Still searching' : (reason ?? (isStale ? undefined : count))} />

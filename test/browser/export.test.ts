@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import type { Download, Page } from 'playwright-core'
+import { checkAccessibility, checkColours } from '../support/browser/accessibility.ts'
+import { focuses, isAt, visit } from '../support/browser/orders.ts'
+import { openBrowser, type Person, screenshot } from '../support/browser/person.ts'
+import { brokenConnection } from '../support/browser/watch.ts'
+import { insertOrders, orderIdAt, orderRow } from '../support/orders.ts'
+import { type InsideService, startInside } from '../support/service.ts'
+
+const browser = openBrowser()
+const start = Date.UTC(2026, 0, 1)
+const all = '/orders?filter=total%3E%3D2&orderBy=customer'
+
+/** More than two portions. */
+const rows = Array.from({ length: 2_345 }, (_, index) =>
+  orderRow({
+    id: orderIdAt(start + index, 0),
+    customer: ['Zoë', '=1+1', 'Acme, "Ltd"'][index % 3] ?? '',
+    total_e4: index === 0 ? 10_000 : 25_000,
+  }),
+)
+
+const button = (page: Page) => page.getByRole('button', { name: /^Export/ })
+const dialog = (page: Page) => page.getByRole('dialog', { name: 'Export' })
+const said = (page: Page, text: string | RegExp) => page.locator('.toasts').getByText(text)
+
+async function textOf(download: Download): Promise<string> {
+  return readFile(await download.path(), 'utf8')
+}
+
+describe('the export of the list', () => {
+  let service: InsideService
+  /** Answers with the second portion wait for it. */
+  let gate = Promise.resolve()
+  before(async () => {
+    service = await startInside({ clockRuns: true })
+    await insertOrders(service, rows)
+    const query = service.db.query.bind(service.db)
+    service.db.query = (...request) => {
+      const [name, input] = request
+      const isHeld = name === 'findExportPortion' && JSON.stringify(input).includes('"key"')
+      return isHeld ? gate.then(() => query(...request)) : query(...request)
+    }
+  })
+  after(() => service.close())
+
+  /** From now on, until the test ends or says so. */
+  function holdPortions(t: TestContext): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    gate = promise
+    t.after(() => resolve())
+    return resolve
+  }
+
+  async function atTheList(person: Person): Promise<Page> {
+    const page = await visit(person, 'viewer', all)
+    await page.getByText('2,344 orders match').waitFor()
+    return page
+  }
+
+  async function begin(page: Page, form: 'CSV' | 'JSON Lines'): Promise<void> {
+    await button(page).click()
+    await dialog(page).getByRole('button', { name: form }).click()
+  }
+
+  it('saves what the list shows as CSV, all pages of it in its order, for a spreadsheet', async (t) => {
+    const page = await atTheList(await browser.person(t, { service }))
+    await page.keyboard.press('e')
+    await dialog(page).getByText('2,344 orders that match the search, by customer, A to Z').waitFor()
+    await checkAccessibility(page)
+    await screenshot(page, 'export')
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      dialog(page).getByRole('button', { name: 'CSV' }).click(),
+    ])
+    assert.match(download.suggestedFilename(), /^orders-\d{4}-\d\d-\d\d\.csv$/)
+    const viewer = await service.bearer('viewer')
+    const { text } = await viewer.get(all.replace('/orders', '/v1/orders'), { accept: 'text/csv' })
+    assert.equal(await textOf(download), `\ufeff${text}`)
+    await said(page, /^orders-.*\.csv has been saved, with 2,344 orders\.$/).waitFor()
+    await dialog(page).waitFor({ state: 'detached' })
+    await page.setViewportSize({ width: 390, height: 800 })
+    await checkAccessibility(page)
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390)
+    await screenshot(page, 'export-narrow')
+    await button(page).click()
+    await screenshot(page, 'export-narrow-open')
+  })
+
+  it('saves it as JSON Lines, for a program', async (t) => {
+    const page = await atTheList(await browser.person(t, { service }))
+    const [download] = await Promise.all([page.waitForEvent('download'), begin(page, 'JSON Lines')])
+    const lines = (await textOf(download)).split('\n').slice(0, -1)
+    assert.deepEqual(Object.keys(JSON.parse(lines[0] ?? '')), [
+      'id',
+      'customer',
+      'total',
+      'status',
+      'createdAtUtc',
+    ])
+    assert.equal(lines.length, 2_344)
+    await said(page, 'with 2,344 orders').waitFor()
+  })
+
+  it('says how far it is, and goes on while other views are shown', async (t) => {
+    const goOn = holdPortions(t)
+    const page = await atTheList(await browser.person(t, { service, colorScheme: 'dark' }))
+    await begin(page, 'CSV')
+    await dialog(page).getByText('1,000 of 2,344 orders').waitFor()
+    await focuses(page, 'Close')
+    await checkAccessibility(page)
+    await checkColours(page)
+    await screenshot(page, 'export-running')
+    await page.keyboard.press('Escape')
+    await focuses(page, 'Exporting 42%')
+    await page.keyboard.press('h')
+    await isAt(page, '/')
+    const saved = page.waitForEvent('download')
+    goOn()
+    assert.equal((await textOf(await saved)).split('\n').length, 2_346)
+  })
+
+  it('is stopped without a trace, here and at the service', async (t) => {
+    holdPortions(t)
+    const page = await atTheList(await browser.person(t, { service }))
+    await begin(page, 'CSV')
+    await dialog(page).getByText('1,000 of').waitFor()
+    page.on('download', () => assert.fail('nothing is saved'))
+    await dialog(page).getByRole('button', { name: 'Stop' }).click()
+    await dialog(page).getByRole('button', { name: 'CSV' }).waitFor()
+    await page.keyboard.press('Escape')
+    await focuses(page, 'Export')
+  })
+
+  it('says why the service refuses it, and what breaks off is no file', async (t) => {
+    const goOn = holdPortions(t)
+    const person = await browser.person(t, { service })
+    const page = await atTheList(person)
+    const second = await page.context().newPage()
+    await second.goto(all)
+    await begin(page, 'CSV')
+    await dialog(page).getByText('1,000 of').waitFor()
+    person.expectFault(/409/)
+    await begin(second, 'CSV')
+    await dialog(second).getByText('Another export of yours is running').waitFor()
+    await checkAccessibility(second)
+    await screenshot(second, 'export-refused')
+    page.on('download', () => assert.fail('nothing is saved'))
+    person.allowFault(brokenConnection)
+    person.allowFault(/ERR_INCOMPLETE_CHUNKED_ENCODING/)
+    await person.network('stopped')
+    await dialog(page).getByText('The export broke off').waitFor()
+    await said(page, 'The export broke off. Nothing was saved.').waitFor()
+    await person.network('normal')
+    goOn()
+    const [download] = await Promise.all([
+      second.waitForEvent('download'),
+      dialog(second).getByRole('button', { name: 'CSV' }).click(),
+    ])
+    assert.equal((await textOf(download)).split('\n').length, 2_346)
+  })
+
+  it('ends with the session of the person', async (t) => {
+    holdPortions(t)
+    const page = await atTheList(await browser.person(t, { service }))
+    await begin(page, 'CSV')
+    await dialog(page).getByText('1,000 of').waitFor()
+    page.on('download', () => assert.fail('nothing is saved'))
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in to Countersign' }).waitFor()
+  })
+})

@@ -1,0 +1,110 @@
+import './export.css'
+import { useState } from 'react'
+import { Button } from 'react-aria-components/Button'
+import { Dialog, Heading } from 'react-aria-components/Dialog'
+import { Modal, ModalOverlay } from 'react-aria-components/Modal'
+import { formatCount, formatOrders } from '../../ui/format.ts'
+import { DownloadIcon } from '../../ui/icons.tsx'
+import { Note } from '../../ui/note.tsx'
+import { useShortcut } from '../../ui/shortcuts.tsx'
+import type { ListSearch } from '../list/search.ts'
+import { type ExportForm, exportOrders, stopExport, useExporting } from './running.ts'
+import { exportFailure, exportWords, shareWords } from './words.ts'
+
+interface ExportProps {
+  search: ListSearch
+  totalCount: number
+}
+
+/** Takes home what the list shows, all pages of it, as a file. */
+export function ExportButton({ search, totalCount }: ExportProps) {
+  const [isOpen, setOpen] = useState(false)
+  const exporting = useExporting()
+  useShortcut('e', () => setOpen(true))
+  return (
+    <>
+      <Button
+        className="button button-quiet button-small"
+        aria-keyshortcuts="e"
+        onPress={() => setOpen(true)}
+      >
+        <DownloadIcon />
+        {exporting.kind === 'running' ? `Exporting ${shareWords(exporting.count, exporting.of)}` : 'Export'}
+      </Button>
+      <ModalOverlay className="dialog-scrim" isOpen={isOpen} onOpenChange={setOpen} isDismissable>
+        <Modal className="dialog">
+          <Dialog>
+            <Heading slot="title" level={2}>
+              Export
+            </Heading>
+            {exporting.kind === 'running' ? (
+              <Progress {...exporting} />
+            ) : (
+              <Choice
+                {...{ search, totalCount }}
+                failure={exporting.failure}
+                onSaved={() => setOpen(false)}
+              />
+            )}
+          </Dialog>
+        </Modal>
+      </ModalOverlay>
+    </>
+  )
+}
+
+interface ChoiceProps extends ExportProps {
+  /** Of the export before. */
+  failure: unknown
+  onSaved(): void
+}
+
+function Choice({ search, totalCount, failure, onSaved }: ChoiceProps) {
+  const run = (form: ExportForm) =>
+    void exportOrders(form, search, totalCount).then((isSaved) => isSaved && onSaved())
+  return (
+    <>
+      {failure !== undefined && <Failure failure={failure} />}
+      <p>{exportWords(search, totalCount)}</p>
+      <div className="export-forms">
+        <Button className="button" onPress={() => run('csv')}>
+          CSV <span className="soft small">for a spreadsheet</span>
+        </Button>
+        <Button className="button" onPress={() => run('jsonl')}>
+          JSON Lines <span className="soft small">for a program</span>
+        </Button>
+      </div>
+      <div className="row dialog-actions">
+        <Button className="button" slot="close">
+          Close
+        </Button>
+      </div>
+    </>
+  )
+}
+
+function Failure({ failure }: { failure: unknown }) {
+  const { title, detail } = exportFailure(failure)
+  return <Note kind="warning" role="status" title={title} lines={[detail, 'Nothing was saved.']} />
+}
+
+function Progress({ count, of }: { count: number; of: number }) {
+  const orders = Math.max(count, 0)
+  return (
+    <>
+      <p>
+        {formatCount(orders)} of {formatOrders(of)}
+      </p>
+      <progress aria-label="Orders exported" value={Math.min(orders, of)} max={of} />
+      <p className="soft small">The file is saved once it is whole. You can go on working meanwhile.</p>
+      <div className="row dialog-actions">
+        <Button className="button" onPress={stopExport}>
+          Stop
+        </Button>
+        <Button className="button" slot="close" autoFocus>
+          Close
+        </Button>
+      </div>
+    </>
+  )
+}
