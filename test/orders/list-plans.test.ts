@@ -63,8 +63,10 @@ describe('how the matches are counted', () => {
     ['status:Approved', 'tally 1'],
     ['status!=Approved', 'tally 0'],
     ['status=Pending status=Approved', 'tally '],
-    ['NOT status=Pending', 'all but tally 0'],
-    ['status=Pending OR status=Approved', 'looking'],
+    ['NOT status=Pending', 'tally 1'],
+    ['status=Pending OR status=Approved', 'tally 0,1'],
+    ['status=Pending OR acme', 'looking'],
+    ['NOT (status=Pending total>5)', 'all but looking'],
     ['acme', 'text acme'],
     ['ACME', 'text acme'],
     ['customer:"a b c"', 'text a b c'],
@@ -95,7 +97,10 @@ describe('how the matches are counted', () => {
 
   for (const [filter, count] of [
     ['status!=Approved', 'tally 0,2,3'],
-    ['NOT status=Approved', 'all but tally 1'],
+    ['NOT status=Approved', 'tally 0,2,3'],
+    ['status=Pending OR status=Rejected', 'tally 0,2'],
+    ['NOT (status=Pending OR status!=Rejected)', 'tally 2'],
+    ['(status=Pending OR status=Rejected) -status=2', 'tally 0'],
   ] as const) {
     it(`of '${filter}', where there are orders of four states: ${count}`, () => {
       assert.equal(countInWords(planCount(parseFilter(filter), ofFourStates)), count)
@@ -109,6 +114,9 @@ describe('how a page is found where there are orders of four states', () => {
     ['status!=Approved status!=Withdrawn', 'id', 370_000, 'walk orders_by_status of 0,2 after 0'],
     ['status=Rejected', 'createdAtUtc', 60_000, 'walk orders_by_status of 2 after 0'],
     ['status!=Approved', 'status', 400_000, 'walk orders_by_status after 0'],
+    ['status=Pending OR status=Rejected', 'createdAtUtc', 370_000, 'walk orders_by_status of 0,2 after 0'],
+    ['status=Pending OR status=Rejected', 'status', 370_000, 'walk orders_by_status after 0'],
+    ['status=Pending OR total>=5', 'createdAtUtc', 370_000, 'walk orders after 0'],
     ['status!=Approved total>=5', 'createdAtUtc', 9_000, 'walk orders_by_status of 0,2,3 after 0'],
     ['status!=Approved total>=5', 'createdAtUtc', 900, 'sort after 0'],
   ] as const) {
@@ -165,7 +173,8 @@ describe('how a page is found', () => {
     ['status=Pending total>=5', 'createdAtUtc', 2_000, 0, 'sort after 0'],
     ['createdBy=ada', 'createdAtUtc', 5, 0, 'sort after 0'],
     ['customer=acme', 'createdAtUtc', 50, 0, 'sort after 0'],
-    ['NOT status=Pending', 'createdAtUtc', 600_000, 0, 'walk orders after 0'],
+    ['NOT status=Pending', 'createdAtUtc', 600_000, 0, 'walk orders_by_status of 1 after 0'],
+    ['-total>5', 'createdAtUtc', 600_000, 0, 'walk orders after 0'],
     // A text is found in the order of creation.
     ['acme', 'createdAtUtc', 10_000, 0, 'text acme after 0'],
     ['acme', 'id', 10_000, 9_980, 'text acme from the end, after 0'],

@@ -118,20 +118,39 @@ function conjunctsOf(filter: Filter | null): Filter[] {
   return filter.kind === 'and' ? filter.operands : [filter]
 }
 
-type NumberFilter = Extract<Filter, { kind: 'number' }>
+/** Whether it speaks of nothing but the status, in whatever words. */
+function isOfStatus(filter: Filter): boolean {
+  switch (filter.kind) {
+    case 'and':
+    case 'or':
+      return filter.operands.every(isOfStatus)
+    case 'not':
+      return isOfStatus(filter.operand)
+    default:
+      return filter.kind === 'number' && filter.field === 'status'
+  }
+}
 
-function isOfStatus(filter: Filter): filter is NumberFilter {
-  return filter.kind === 'number' && filter.field === 'status'
+/** Of a filter that is of the status. */
+function allows(filter: Filter, status: number): boolean {
+  switch (filter.kind) {
+    case 'and':
+      return filter.operands.every((operand) => allows(operand, status))
+    case 'or':
+      return filter.operands.some((operand) => allows(operand, status))
+    case 'not':
+      return !allows(filter.operand, status)
+    case 'number':
+      return (filter.operator === '!=') !== (status >= filter.range.low && status < filter.range.high)
+    default:
+      return true
+  }
 }
 
 /** The statuses of orders that there are and that every restriction of the status allows. */
 function statusesIn(parts: Filter[], byStatus: Table['byStatus']): number[] {
-  return [...byStatus.keys()].filter((status) =>
-    parts.filter(isOfStatus).every(({ operator, range }) => {
-      const isInRange = status >= range.low && status < range.high
-      return operator === '!=' ? !isInRange : isInRange
-    }),
-  )
+  const restrictions = parts.filter(isOfStatus)
+  return [...byStatus.keys()].filter((status) => restrictions.every((part) => allows(part, status)))
 }
 
 type Walk = Extract<Page, { by: 'walk' }>
@@ -145,9 +164,9 @@ function walkOf(statuses: number[] | null, filter: Filter | null, index: OrderIn
 
 /** Whether the part of the index that is walked holds nothing that this restriction keeps out. */
 function isBoundBy(part: Filter, column: string, statuses: number[] | null): boolean {
-  if (part.kind !== 'number') return false
   // 300,000 entries of this index are passed by in 8 ms; to sort 400,000 matches took 1.4 s (of a million orders).
-  if (part.field === 'status') return statuses !== null || column === 'status'
+  if (isOfStatus(part)) return statuses !== null || column === 'status'
+  if (part.kind !== 'number') return false
   return part.operator !== '!=' && orderFields[part.field].sort.column === column
 }
 
