@@ -24,6 +24,7 @@ import { Exports } from './http/export.ts'
 import { compileParser, type FieldsTypeProvider, parseQuery } from './http/fields.ts'
 import { type Readiness, registerDraining, registerHealth } from './http/health.ts'
 import { registerJwks } from './http/jwks.ts'
+import { registerMetadata } from './http/metadata.ts'
 import { registerNotFound } from './http/not-found.ts'
 import { collectRoutes } from './http/openapi.ts'
 import { RequestLimits } from './http/rate-limit.ts'
@@ -87,6 +88,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
 
   registerHealth(app, db, readiness)
   registerJwks(app, keys.jwks, config.development)
+  registerMetadata(app, { publicUrl, algorithm: keys.algorithm, development: config.development })
   registerSecurityTxt(app, config.securityContact, publicUrl, clock)
   const authParts = {
     config,

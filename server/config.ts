@@ -44,7 +44,7 @@ export const settings = {
   PORT: number([0, 65_535], 8080, 'Port to listen on; 0 takes a free one and prints it'),
   PUBLIC_URL: {
     description:
-      'Origin under which clients reach the service: token issuer and audience, problem types, origin checks. ' +
+      'Origin under which clients reach the service: token issuer and audience, metadata, problem types, origin checks. ' +
       'https, except on loopback',
     default: undefined,
     defaultText: '`http://localhost:<port>` in development; required in production',

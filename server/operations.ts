@@ -31,7 +31,12 @@ import {
   reserveLoginTry,
   returnLoginTry,
 } from './auth/throttle/store.ts'
-import { createRefreshFamily, removeEndedFamilies, rotateRefreshToken } from './auth/tokens/store.ts'
+import {
+  createRefreshFamily,
+  endFamily,
+  removeEndedFamilies,
+  rotateRefreshToken,
+} from './auth/tokens/store.ts'
 import { type ConnectOptions, openDatabase } from './db/open.ts'
 import type { DatabasePort, GroupedOperations } from './db/port.ts'
 import { seedDemo } from './demo/demo.ts'
@@ -69,6 +74,7 @@ export const operations = {
   touchSession,
   createRefreshFamily,
   rotateRefreshToken,
+  endFamily,
   reserveLoginTry,
   returnLoginTry,
   addUser,

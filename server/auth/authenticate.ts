@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { type Clock, clockDifferenceMilliseconds } from '../clock.ts'
 import type { Config } from '../config.ts'
+import { decodeFormText } from '../http/fields.ts'
 import { secretPattern, sha256 } from '../ids.ts'
 import type { AppDatabase } from '../operations.ts'
 import type { Directory } from './accounts/directory.ts'
@@ -191,7 +192,23 @@ function presentedSessionId(request: FastifyRequest): string | undefined {
   return values.length > 1 ? '' : values[0]
 }
 
-/** Schemes other than Bearer count as absent. */
+/**
+ * The client and its secret by HTTP Basic, each form-encoded (RFC 6749 §2.3.1): empty, which no client is, where they
+ * cannot be read; undefined without Basic.
+ */
+export function basicCredentials(
+  request: FastifyRequest,
+): { clientId: string; clientSecret: string } | undefined {
+  const fields = authorizationFields(request)
+  const basic = fields.find((field) => /^basic(?: |$)/i.test(field))
+  if (basic === undefined) return undefined
+  const halves = /^([^:]*):(.*)$/s.exec(Buffer.from(basic.slice('basic'.length), 'base64').toString())
+  const [clientId, clientSecret] = (halves ?? []).slice(1).map(decodeFormText)
+  const isReadable = fields.length === 1 && typeof clientId === 'string' && typeof clientSecret === 'string'
+  return isReadable ? { clientId, clientSecret } : { clientId: '', clientSecret: '' }
+}
+
+/** Of the credentials of a caller, schemes other than Bearer count as absent. */
 function isBearer(field: string): boolean {
   return /^bearer(?: |$)/i.test(field)
 }

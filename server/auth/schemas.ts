@@ -1,4 +1,14 @@
-import { bodyOf, Fault, type Field, instantSchema, int32Schema, named, textField } from '../http/fields.ts'
+import {
+  bodyOf,
+  Fault,
+  type Field,
+  formOf,
+  instantSchema,
+  int32Schema,
+  jsonOrForm,
+  named,
+  textField,
+} from '../http/fields.ts'
 import { permissionSchema } from '../http/problem-schema.ts'
 import { Type } from '../http/schema.ts'
 
@@ -43,13 +53,52 @@ export const RefreshTokenCommand = bodyOf('RefreshTokenCommand', 'Uses a refresh
     examples: ['Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU'],
   }),
 })
-export const ClientTokenCommand = bodyOf('ClientTokenCommand', 'Identifies a service.', {
-  clientId: textField(1, 64, { description: 'Name of the service client.', examples: ['demo-service'] }),
-  clientSecret: textField(1, 256, {
-    description: 'Secret of the service client.',
-    examples: ['countersign-demo-service-secret'],
-  }),
+const clientId = textField(1, 64, { description: 'Name of the service client.', examples: ['demo-service'] })
+const clientSecret = textField(1, 256, {
+  description: 'Secret of the service client.',
+  examples: ['countersign-demo-service-secret'],
 })
+const optional = (field: Field<string>): Field<string | null> => ({ ...field, isOptional: true })
+
+export const ClientTokenCommand = jsonOrForm(
+  bodyOf('ClientTokenCommand', 'Identifies a service.', { clientId, clientSecret }),
+  formOf('ClientTokenForm', 'The same as OAuth has it (RFC 6749 §4.4.2).', {
+    grant_type: textField(1, 256, {
+      description: '`client_credentials`; there is no other.',
+      examples: ['client_credentials'],
+    }),
+    scope: optional(textField(1, 1024, { description: 'There are no scopes: to be left out, or empty.' })),
+    client_id: optional(clientId),
+    client_secret: optional({
+      ...clientSecret,
+      schema: { ...clientSecret.schema, description: 'Secret of the service client, unless Basic has it.' },
+    }),
+  }),
+)
+
+export const RevocationForm = formOf('RevocationForm', 'Ends a token (RFC 7009 §2.1).', {
+  token: textField(1, 8192, {
+    description: 'A refresh token: the newest of its family, or an older one.',
+    examples: ['Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU'],
+  }),
+  token_type_hint: optional(
+    textField(1, 256, { description: 'Not needed: a token shows its kind.', examples: ['refresh_token'] }),
+  ),
+})
+
+export const OAuthFailure = named(
+  'OAuthFailure',
+  Type.Object(
+    {
+      error: Type.String({ description: 'By RFC 6749 §5.2.', examples: ['invalid_client'] }),
+      error_description: Type.String({
+        description: 'What is wrong.',
+        examples: ['Check both; the secret may have been rotated.'],
+      }),
+    },
+    { description: 'A failure as OAuth has it; the members of the problem stand beside these.' },
+  ),
+)
 
 const principalId = int32Schema({
   description: 'Id of the account; users and services share one sequence.',

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { isOptionalBody } from './fields.ts'
+import { Form, formSchemaOf, formType, isOptionalBody } from './fields.ts'
 import { Problem } from './problems.ts'
 import type { App } from './route.ts'
 
@@ -8,14 +8,14 @@ const jsonType = /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json$/i
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * JSON in UTF-8 and nothing else (section 1 of the contract). The media type is judged before the body is read:
- * 415 comes before 413.
+ * JSON in UTF-8 and nothing else (section 1 of the contract), but for operations that take a form. The media type is
+ * judged before the body is read: 415 comes before 413.
  */
 export function registerBodies(app: App): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => {
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
     try {
-      done(null, parseJson(body as Buffer))
+      done(null, comesAsForm(request) ? parseForm(body as Buffer) : parseJson(body as Buffer))
     } catch (error) {
       done(error as Error, undefined)
     }
@@ -41,15 +41,38 @@ function assertAcceptable(request: FastifyRequest): void {
   if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== '') {
     throw new Problem('unsupported-media-type', { detail: 'A body may not carry a Content-Encoding.' })
   }
-  const [type = '', ...parameters] = (headers['content-type'] ?? '').split(';').map((part) => part.trim())
-  if (!jsonType.test(type) || !parameters.every(isAcceptableParameter)) {
-    throw new Problem('unsupported-media-type', { detail: 'The body must be application/json in UTF-8.' })
-  }
+  const [type, ...parameters] = mediaTypeOf(request)
+  const form = formSchemaOf(body)
+  const isTaken = comesAsForm(request) ? form !== undefined : form !== body && jsonType.test(type)
+  if (isTaken && parameters.every(isAcceptableParameter)) return
+  const taken =
+    form === undefined ? 'application/json' : form === body ? formType : `application/json or ${formType}`
+  throw new Problem('unsupported-media-type', { detail: `The body must be ${taken} in UTF-8.` })
+}
+
+/** Whether the body says that it is a form. */
+export function comesAsForm(request: FastifyRequest): boolean {
+  return mediaTypeOf(request)[0].toLowerCase() === formType
+}
+
+/** The type, and its parameters. */
+function mediaTypeOf({ raw }: FastifyRequest): [type: string, ...parameters: string[]] {
+  const [type = '', ...parameters] = (raw.headers['content-type'] ?? '').split(';').map((part) => part.trim())
+  return [type, ...parameters]
 }
 
 function isAcceptableParameter(parameter: string): boolean {
   const [name = '', value = ''] = parameter.split('=').map((part) => part.trim().toLowerCase())
   return name !== 'charset' || value === 'utf-8' || value === '"utf-8"' || value === 'utf8'
+}
+
+function parseForm(body: Buffer): Form {
+  try {
+    return new Form(utf8.decode(body))
+  } catch (cause) {
+    const errors = [{ pointer: '#', code: 'encoding', detail: 'The form must be UTF-8.' }]
+    throw new Problem('validation-failed', { errors, cause })
+  }
 }
 
 /** Throws `malformed-json` for anything that is not JSON in UTF-8, or that could reach an object's prototype. */

@@ -34,7 +34,7 @@ export function registerErrors(app: App, publicUrl: () => string): void {
   })
 }
 
-function toProblem(error: Error): Problem {
+export function toProblem(error: Error): Problem {
   if (error instanceof Problem) return error
   if (error instanceof TooManyWaiting) {
     return new Problem('overloaded', { cause: error, headers: retryAfter(1_000) })
@@ -59,8 +59,8 @@ export function sendProblem(
   if (problem.status === 401) reply.header('www-authenticate', bearerChallenge)
   return reply
     .code(problem.status)
-    .headers(problem.headers)
     .header('content-type', 'application/problem+json')
+    .headers(problem.headers)
     .serializer((body: unknown) => body as string)
     .send(
       JSON.stringify(

@@ -148,6 +148,50 @@ function errorsOf(pointer: string, key: string, fault: Fault): FieldError[] {
   return fault.errors.map((error) => ({ ...error, pointer: `${pointer}${error.pointer ?? ''}` }))
 }
 
+/** The other media type of a body, where an operation takes it. */
+export const formType = 'application/x-www-form-urlencoded'
+
+/** A body that came as a form. */
+export class Form {
+  readonly parameters: RawQuery
+
+  constructor(text: string) {
+    this.parameters = parseQuery(text)
+  }
+}
+
+const forms = new WeakMap<object, Schema>()
+
+/** The schema of the form in which a body may come: the body's own where it comes in no other. */
+export function formSchemaOf(schema: unknown): Schema | undefined {
+  return typeof schema === 'object' && schema !== null ? forms.get(schema) : undefined
+}
+
+/** A body that is a form: an empty parameter counts as absent, unknown ones are ignored (RFC 6749 §3.2). */
+export function formOf<F extends Fields>(name: string, description: string, fields: F): Parsed<Values<F>> {
+  const schema = named(name, objectSchema(fields, { description }))
+  forms.set(schema, schema)
+  parsers.set(schema, (value, errors) => {
+    const parameters = value instanceof Form ? value.parameters : {}
+    return readEach(fields, (key, field) => {
+      const text = parameters[key] || undefined
+      if (text === undefined && field.isOptional) return null
+      const result = text === undefined ? new Fault('required', 'is required.') : readParameter(text, field)
+      if (result instanceof Fault) errors.push({ pointer: `#/${key}`, ...inWords(key, result) })
+      return result
+    })
+  })
+  return schema
+}
+
+/** A JSON body that may come as this form instead. */
+export function jsonOrForm<J, F>(json: Parsed<J>, form: Parsed<F>): Parsed<J | F> {
+  const schema = named(nameOf(json) ?? '', { ...json })
+  forms.set(schema, form)
+  parsers.set(schema, (value, errors) => parsers.get(value instanceof Form ? form : json)?.(value, errors))
+  return schema
+}
+
 /** A parsed query string: null prototype, repeated parameters as arrays, undecodable ones as `undecodable`. */
 export type RawQuery = Record<string, string | string[] | typeof undecodable>
 export const undecodable = Symbol('undecodable')
@@ -202,15 +246,15 @@ export function compileParser({ schema }: { schema: unknown }) {
   }
 }
 
-/** For Fastify's `querystringParser`. Never throws; `+` is a space (WHATWG URL, form encoding). */
+/** For Fastify's `querystringParser`, and forms. Never throws; `+` is a space (WHATWG URL, form encoding). */
 export function parseQuery(text: string): RawQuery {
   const query: RawQuery = Object.create(null)
   for (const pair of text.split('&')) {
     if (pair === '') continue
     const separator = pair.indexOf('=')
-    const name = decode(separator < 0 ? pair : pair.slice(0, separator))
+    const name = decodeFormText(separator < 0 ? pair : pair.slice(0, separator))
     if (name === undecodable) continue
-    const value = separator < 0 ? '' : decode(pair.slice(separator + 1))
+    const value = separator < 0 ? '' : decodeFormText(pair.slice(separator + 1))
     query[name] = name in query ? repeated : value
   }
   return query
@@ -220,7 +264,7 @@ export function parseQuery(text: string): RawQuery {
 const repeated: string[] = []
 
 /** Throws nothing: a URL has room for thousands of faults, and no credential has been asked for yet. */
-function decode(text: string): string | typeof undecodable {
+export function decodeFormText(text: string): string | typeof undecodable {
   const spaced = text.replaceAll('+', ' ')
   if (!spaced.includes('%')) return spaced
   if (/%(?![\dA-Fa-f]{2})/.test(spaced)) return undecodable

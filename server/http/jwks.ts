@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto'
 import { named, noContent } from './fields.ts'
-import { matchesNone } from './preconditions.ts'
 import type { App } from './route.ts'
 import { type Static, Type } from './schema.ts'
-import { cacheForAll } from './shared-caches.ts'
+import { answerForAll, forAll } from './shared-caches.ts'
 
 const text = (description: string) => Type.String({ description })
 
@@ -33,18 +31,10 @@ const JsonWebKeySet = named(
 
 /** The public keys (RFC 7517) by which anybody, this service included, verifies the access tokens. */
 export function registerJwks(app: App, jwks: Static<typeof JsonWebKeySet>, development: boolean): void {
-  const etag = `"${createHash('sha256').update(JSON.stringify(jwks)).digest('base64url')}"`
-  const directives = `max-age=${development ? 30 : 3600}`
   app.route({
     method: 'GET',
     url: '/.well-known/jwks.json',
-    config: {
-      access: 'public',
-      isForAll: true,
-      responseHeaders: {
-        200: [{ name: 'ETag', description: 'Hash of the set.', schema: { type: 'string' } }],
-      },
-    },
+    config: { access: 'public', ...forAll },
     schema: {
       operationId: 'getJwks',
       summary: 'Public keys of the access tokens',
@@ -52,14 +42,6 @@ export function registerJwks(app: App, jwks: Static<typeof JsonWebKeySet>, devel
       tags: ['Operations'],
       response: { 200: JsonWebKeySet, 304: noContent },
     },
-    handler: async (request, reply) => {
-      cacheForAll(reply, directives)
-      reply
-        .header('etag', etag)
-        .header('access-control-allow-origin', '*')
-        .header('cross-origin-resource-policy', 'cross-origin')
-      if (!matchesNone(request.headers['if-none-match'], etag)) return reply.code(304).send(undefined)
-      return jwks
-    },
+    handler: async (request, reply) => answerForAll(request, reply, jwks, development),
   })
 }

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyContextConfig, RouteOptions } from 'fastify'
 import { isPermission } from '../auth/permissions.ts'
-import { isOptionalBody, nameOf } from './fields.ts'
+import { formSchemaOf, formType, isOptionalBody, nameOf } from './fields.ts'
 import { problemSchema } from './problem-schema.ts'
 import { catalogue, type ProblemCode } from './problems.ts'
 import type { App, HeaderDescription } from './route.ts'
@@ -133,7 +133,7 @@ function describeOperation(route: RouteOptions, components: Components): Json {
     ],
     requestBody: schema.body && {
       required: !isOptionalBody(schema.body),
-      content: contentOf(schema.body, components),
+      content: bodiesOf(schema.body, components),
     },
     responses: { ...successes(route, components), ...failures(route, components) },
   }
@@ -161,6 +161,14 @@ function queryParameters(querystring: unknown, components: Components): Json[] {
 
 function contentOf(schema: unknown, components: Components, mediaType = 'application/json'): Json {
   return { [mediaType]: { schema: components.reference(schema), example: exampleOf(schema) } }
+}
+
+function bodiesOf(schema: unknown, components: Components): Json {
+  const form = formSchemaOf(schema)
+  return {
+    ...(form === schema ? {} : contentOf(schema, components)),
+    ...(form === undefined ? {} : contentOf(form, components, formType)),
+  }
 }
 
 /** An export holds what the pages hold, an item to a line. */
@@ -269,16 +277,14 @@ function failures(route: RouteOptions, components: Components): Json {
   return Object.fromEntries(
     [...byStatus]
       .sort(([a], [b]) => a - b)
-      .map(([status, codes]) => [
-        String(status),
-        describeProblem(status, codes, components, headersOf(route, status)),
-      ]),
+      .map(([status, codes]) => [String(status), describeProblem(status, codes, components, route)]),
   )
 }
 
 function problemsOf(route: RouteOptions): ProblemCode[] {
   const { access, limit, needsRecentSignIn, problems = [] } = route.config ?? {}
   const isRead = route.method === 'GET'
+  const takesJson = route.schema?.body === undefined || formSchemaOf(route.schema.body) !== route.schema.body
   return [
     ...problems,
     'bad-request',
@@ -301,7 +307,7 @@ function problemsOf(route: RouteOptions): ProblemCode[] {
     ...(isRead
       ? []
       : ([
-          'malformed-json',
+          ...(takesJson ? (['malformed-json'] as const) : []),
           'body-too-large',
           'unsupported-media-type',
           'database-unavailable',
@@ -317,8 +323,9 @@ function describeProblem(
   status: number,
   codes: ProblemCode[],
   components: Components,
-  own: readonly HeaderDescription[],
+  route: RouteOptions,
 ): Json {
+  const formFailure = route.config?.formFailure
   const [first] = codes
   if (first === undefined) throw new Error('a status without a problem')
   const waits = status === 429 || status === 503 || codes.some((code) => conflictsThatPass.includes(code))
@@ -330,9 +337,10 @@ function describeProblem(
       ...(status === 401
         ? [{ name: 'WWW-Authenticate', description: 'The challenge.', schema: { type: 'string' } }]
         : []),
-      ...own,
+      ...headersOf(route, status),
     ]),
     content: {
+      ...(formFailure === undefined ? {} : contentOf(formFailure, components)),
       'application/problem+json': {
         schema: components.reference(problemSchema),
         example: {

@@ -40,6 +40,21 @@ export const catalogue = {
     title: 'The Idempotency-Key header is malformed',
     remedy: 'Send one key of 1 to 255 printable ASCII characters, bare or in double quotes.',
   },
+  'unsupported-grant-type': {
+    status: 400,
+    title: 'There is no such grant',
+    remedy: 'Send `grant_type=client_credentials`.',
+  },
+  'invalid-scope': {
+    status: 400,
+    title: 'There are no scopes',
+    remedy: 'Leave `scope` out: the roles of the service decide.',
+  },
+  'unsupported-token-type': {
+    status: 400,
+    title: 'Tokens of this kind cannot be revoked',
+    remedy: 'Send the refresh token. An access token ends by itself.',
+  },
   'bad-request': {
     status: 400,
     title: 'The request is not valid HTTP',

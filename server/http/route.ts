@@ -4,6 +4,7 @@ import type { Access } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { FieldsTypeProvider } from './fields.ts'
 import type { ProblemCode } from './problems.ts'
+import type { Schema } from './schema.ts'
 
 /** The application as slices see it: Fastify whose handlers get what `fields.ts` parsed. */
 export type App = FastifyInstance<
@@ -59,6 +60,8 @@ declare module 'fastify' {
     mediaType?: string
     /** Forms other than JSON in which the answer can be had, by Accept. */
     exports?: readonly ExportType[]
+    /** What a failure is answered with besides, where the body came as a form. */
+    formFailure?: Schema
     /** Good answers may be kept by any cache, and so say nothing of the request (shared-caches.ts). */
     isForAll?: boolean
     requestHeaders?: readonly HeaderDescription[]

@@ -1,4 +1,6 @@
-import type { FastifyReply } from 'fastify'
+import { createHash } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { matchesNone } from './preconditions.ts'
 
 const ofOneRequest = ['x-request-id', 'traceparent', 'ratelimit', 'ratelimit-policy']
 
@@ -6,4 +8,31 @@ const ofOneRequest = ['x-request-id', 'traceparent', 'ratelimit', 'ratelimit-pol
 export function cacheForAll(reply: FastifyReply, directives: string): void {
   reply.header('cache-control', `public, ${directives}`)
   for (const name of ofOneRequest) reply.removeHeader(name)
+}
+
+/** What routes that answer by `answerForAll` declare. */
+export const forAll = {
+  isForAll: true,
+  responseHeaders: {
+    200: [{ name: 'ETag', description: 'Hash of the document.', schema: { type: 'string' } }],
+  },
+}
+
+/**
+ * A document for the validators of tokens, any origin's scripts included; it is asked for again after an hour. Keys
+ * last as long as the process in development, so there after half a minute.
+ */
+export function answerForAll<T extends object>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  document: T,
+  development: boolean,
+): T | FastifyReply {
+  const etag = `"${createHash('sha256').update(JSON.stringify(document)).digest('base64url')}"`
+  cacheForAll(reply, `max-age=${development ? 30 : 3600}`)
+  reply
+    .header('etag', etag)
+    .header('access-control-allow-origin', '*')
+    .header('cross-origin-resource-policy', 'cross-origin')
+  return matchesNone(request.headers['if-none-match'], etag) ? document : reply.code(304).send()
 }

@@ -8,7 +8,7 @@ import { prepareDemo } from '../../server/demo/demo.ts'
 import { makeOrders } from '../../server/demo/orders.ts'
 import { newSecret, sha256 } from '../../server/ids.ts'
 import { type AppDatabase, openAppDatabase, operations } from '../../server/operations.ts'
-import { newClient, newUser, signIn, tokenPair } from '../support/accounts.ts'
+import { newClient, newUser, revoke, signIn, tokenPair } from '../support/accounts.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { type InsideService, startInside } from '../support/service.ts'
 import { removeExpired } from '../support/upkeep.ts'
@@ -170,6 +170,7 @@ async function useSessionsAndTokens(service: InsideService): Promise<void> {
   const { refreshToken } = await tokenPair(service, user)
   await service.client().post('/v1/auth/token/refresh', { refreshToken })
   await service.client().post('/v1/auth/token/refresh', { refreshToken })
+  await revoke(service, (await tokenPair(service, user)).refreshToken)
 }
 
 async function changeOrders(service: InsideService): Promise<void> {

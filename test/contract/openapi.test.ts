@@ -11,10 +11,9 @@ const operationIds = [
   ...'createOrder listOrders getOrdersOverview getOrder approveOrder rejectOrder'.split(' '),
   ...'withdrawOrder addNote listOrderHistory getOrderApprovals getOrderReceipt loginSession'.split(' '),
   ...'getApprovalPolicy setApprovalPolicy listLog getLogCheckpoint streamOrderEvents'.split(' '),
-  ...'refreshSession confirmSession logoutSession getCurrentUser getCurrentUserPermissions getCsrfToken'.split(
-    ' ',
-  ),
-  ...'issueToken refreshToken issueServiceToken getHealth getReadiness getJwks'.split(' '),
+  ...'refreshSession confirmSession logoutSession getCurrentUser getCurrentUserPermissions'.split(' '),
+  ...'getCsrfToken issueToken refreshToken issueServiceToken revokeToken getHealth getReadiness'.split(' '),
+  ...'getJwks getAuthorizationServerMetadata getOpenIdConfiguration'.split(' '),
 ]
 const schemaNames = [
   ...'Order OrderSummary PaginatedListOfOrderSummary OrderStatistics CreateOrderCommand'.split(' '),
@@ -24,6 +23,7 @@ const schemaNames = [
   ...'ClientTokenCommand AuthenticatedUser CurrentUserResponse CurrentUserPermissions'.split(' '),
   ...'CsrfTokenResponse TokenPair ServiceAccessToken EOrderStatus EOrderDirection'.split(' '),
   ...'Problem ProblemCode FieldError Permission JsonWebKeySet JsonWebKey'.split(' '),
+  ...'ClientTokenForm RevocationForm OAuthFailure AuthorizationServerMetadata'.split(' '),
 ]
 
 describe('the live description', () => {
@@ -101,6 +101,9 @@ describe('the live description', () => {
         CsrfTokenResponse: [['token'], []],
         TokenPair: [['accessToken', 'accessTokenExpiresAt', 'refreshToken'], []],
         ServiceAccessToken: [['accessToken', 'expiresAt'], []],
+        ClientTokenForm: [['grant_type'], ['scope', 'client_id', 'client_secret']],
+        RevocationForm: [['token'], ['token_type_hint']],
+        OAuthFailure: [['error', 'error_description'], []],
       }
       for (const [name, [required, optional]] of Object.entries(shapes)) {
         const schema = description.components.schemas[name] as { properties: object; required?: string[] }
@@ -352,11 +355,19 @@ describe('the live description', () => {
       await anybody.post('/v1/auth/clients/token', secret)
       await anybody.post('/v1/auth/clients/token', { ...secret, clientSecret: 'x' })
       await judged(await service.bearer('demo-service')).get('/v1/auth/me')
+      const asForm = { 'content-type': 'application/x-www-form-urlencoded' }
+      await anybody.post('/v1/auth/clients/token', 'grant_type=client_credentials', asForm)
+      await anybody.post('/v1/auth/clients/token', 'grant_type=password', asForm)
+      await anybody.post('/v1/auth/revoke', `token=${refreshToken}`, asForm)
+      await anybody.post('/v1/auth/revoke', 'token=', asForm)
+      await anybody.post('/v1/auth/revoke', {})
 
       await anybody.get('/health')
       await anybody.get('/health/ready')
-      const keys = await anybody.get('/.well-known/jwks.json')
-      await anybody.get('/.well-known/jwks.json', { 'if-none-match': keys.headers.get('etag') ?? '' })
+      for (const name of ['jwks.json', 'oauth-authorization-server', 'openid-configuration']) {
+        const { headers } = await anybody.get(`/.well-known/${name}`)
+        await anybody.get(`/.well-known/${name}`, { 'if-none-match': headers.get('etag') ?? '' })
+      }
       await anybody.get('/health', { host: 'localhost', 'x-long': 'a'.repeat(17_000) })
     })
 

@@ -20,7 +20,11 @@ function comparable({ status, headers, body }: Answer) {
 }
 
 /** What every cache may keep says nothing of one request (the test after this one). */
-const forAll = ['/.well-known/jwks.json', '/.well-known/security.txt']
+const forAll = [
+  ...['jwks.json', 'oauth-authorization-server', 'openid-configuration', 'security.txt'].map(
+    (name) => `/.well-known/${name}`,
+  ),
+]
 
 describe('every route', () => {
   let service: Service
@@ -153,18 +157,25 @@ describe('every route', () => {
     }
     /** JSON that every operation refuses. */
     const invalid = '{"reason":1}'
-    const withBody = () => routes.filter(({ hasBody }) => hasBody)
+    const withBody = () => routes.filter(({ takesJson }) => takesJson)
     const codeOf = async (response: Response) => ((await response.json()) as { code: string }).code
 
-    it('is expected on nine routes', () => {
+    it('is expected as JSON on nine routes', () => {
       const expected = ['addNote', 'createOrder', 'issueServiceToken', 'issueToken', 'loginSession']
       expected.push('refreshToken', 'rejectOrder', 'setApprovalPolicy', 'withdrawOrder')
       const ids = withBody().map(({ operationId }) => operationId)
       assert.deepEqual(ids.sort(), expected)
     })
 
+    it('may be a form on two routes', () => {
+      const ids = routes.filter(({ takesForm }) => takesForm).map(({ operationId }) => operationId)
+      assert.deepEqual(ids.sort(), ['issueServiceToken', 'revokeToken'])
+    })
+
     it('takes application/json and +json in UTF-8 only, else 415', async () => {
-      const types = ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', '']
+      const form = 'application/x-www-form-urlencoded'
+      const types = ['text/plain', form, 'multipart/form-data; boundary=x', '']
+      types.push(`${form}; charset=iso-8859-1`, `${form}ed`, `x${form}`)
       types.push('application/json; charset=iso-8859-1', 'application/json; charset=utf-16')
       types.push('application/jsonx', 'text/json')
       const encodings = ['gzip', 'identity']
@@ -175,7 +186,7 @@ describe('every route', () => {
       const accepted = ['application/json', 'application/vnd.acme+json']
       accepted.push('Application/JSON; charset=UTF-8', 'application/json;charset="utf-8"')
       for (const route of withBody()) {
-        for (const headers of refused) {
+        for (const headers of refused.filter((each) => !route.takesForm || each['content-type'] !== form)) {
           const response = await send(route, '{}', headers)
           assert.equal(response.status, 415, `${route.url} ${JSON.stringify(headers)}`)
           assert.equal(await codeOf(response), 'unsupported-media-type')
@@ -328,7 +339,7 @@ describe('every route', () => {
         for (const caller of [admin, service.client()]) {
           const { headers } = await caller.send(route.method, path)
           assertHeaders(headers, label)
-          const expected = route.url === '/.well-known/jwks.json' ? 'cross-origin' : 'same-origin'
+          const expected = route.isForAll ? 'cross-origin' : 'same-origin'
           assert.equal(headers.get('cross-origin-resource-policy'), expected, label)
         }
       }

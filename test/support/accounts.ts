@@ -4,7 +4,7 @@ import { machineStamp } from '../../server/audit/stamp.ts'
 import { Passwords } from '../../server/auth/passwords.ts'
 import { newSecret, sha256 } from '../../server/ids.ts'
 import type { AppDatabase } from '../../server/operations.ts'
-import type { Client } from './client.ts'
+import type { Answer, Client } from './client.ts'
 import type { Service } from './service.ts'
 
 /** Password of every account made here unless the test gives another; long, so that no rule stands against it. */
@@ -91,6 +91,11 @@ export interface TestPair {
 /** A new token family of the user. */
 export async function tokenPair(service: Service, { credentials }: TestUser): Promise<TestPair> {
   return (await service.client().post('/v1/auth/token', credentials)).body
+}
+
+/** The answer to a revocation (RFC 7009). */
+export function revoke(service: Service, token: string): Promise<Answer> {
+  return service.client().postForm('/v1/auth/revoke', { token })
 }
 
 /** One of every credential, the access token in use already, so that its state is remembered. */

@@ -44,6 +44,17 @@ export class Client {
     return this.send('PATCH', path, body, headers)
   }
 
+  /** A string is sent as it is. */
+  postForm(
+    path: string,
+    form: string | Record<string, string>,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    const text = typeof form === 'string' ? form : String(new URLSearchParams(form))
+    noteRequest({}, Object.fromEntries(new URLSearchParams(text)))
+    return this.post(path, text, { 'content-type': 'application/x-www-form-urlencoded', ...headers })
+  }
+
   /** A string body is sent as it is, anything else as JSON; both as application/json unless told otherwise. */
   async send(
     method: string,

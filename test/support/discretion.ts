@@ -16,6 +16,7 @@ const texts = new Set<string>()
 const findings = new Set<string>()
 
 const secretMembers = ['password', 'clientSecret', 'refreshToken', 'accessToken', 'token']
+secretMembers.push('client_secret', 'access_token')
 /** Shorter ones are words that a log may hold for other reasons. */
 const shortestText = 12
 

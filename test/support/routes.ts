@@ -1,5 +1,6 @@
 import { subscribe } from 'node:diagnostics_channel'
 import type { RouteOptions } from 'fastify'
+import { formSchemaOf } from '../../server/http/fields.ts'
 import type { App } from '../../server/http/route.ts'
 import { type ServiceOptions, startInside } from './service.ts'
 
@@ -12,6 +13,10 @@ export interface Route {
   access: string | undefined
   limit: string | undefined
   hasBody: boolean
+  takesJson: boolean
+  takesForm: boolean
+  /** Every cache may keep what it answers. */
+  isForAll: boolean
   operationId: string | undefined
   /** Media types besides JSON. */
   exports: readonly string[]
@@ -45,6 +50,9 @@ export function routesOf(app: App): Route[] {
       access: config?.access,
       limit: config?.limit,
       hasBody: schema?.body !== undefined,
+      takesJson: schema?.body !== undefined && formSchemaOf(schema.body) !== schema.body,
+      takesForm: formSchemaOf(schema?.body) !== undefined,
+      isForAll: config?.isForAll === true,
       operationId: schema?.operationId,
       exports: config?.exports ?? [],
     })),

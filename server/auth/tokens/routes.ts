@@ -1,5 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { formatInstant } from '../../clock.ts'
+import { comesAsForm } from '../../http/body.ts'
+import { noContent } from '../../http/fields.ts'
 import { idempotencyKeyHeader, readIdempotencyKey } from '../../http/idempotency.ts'
 import { Problem } from '../../http/problems.ts'
 import type { App } from '../../http/route.ts'
@@ -8,12 +10,16 @@ import { type AuthParts, checkClientSecret, logSignIn, signIn } from '../login.t
 import { rolesOf } from '../roles/store.ts'
 import {
   ClientTokenCommand,
+  OAuthFailure,
   RefreshTokenCommand,
+  RevocationForm,
   ServiceAccessToken,
   TokenLoginCommand,
   TokenPair,
 } from '../schemas.ts'
+import { type ClientSecret, clientOf, refuseForm, sendStandardToken } from './standard.ts'
 import { isServingToken, type RefreshToken, type RotationRefusal, type TokenGrant } from './store.ts'
+import type { IssuedToken } from './tokens.ts'
 
 const tags = ['Authentication']
 
@@ -22,6 +28,7 @@ export function registerTokenRoutes(app: App, parts: AuthParts): void {
   registerTokenLogin(app, parts)
   registerTokenRefresh(app, parts)
   registerClientToken(app, parts)
+  registerRevocation(app, parts)
 }
 
 function registerTokenLogin(app: App, parts: AuthParts): void {
@@ -81,7 +88,8 @@ function registerTokenRefresh(app: App, parts: AuthParts): void {
     },
     handler: async (request, reply) => {
       const key = repetitionKey(request)
-      const token = await countRefresh(parts, request, reply, request.body.refreshToken)
+      const token = await countedToken(parts, request, reply, request.body.refreshToken)
+      if (token === undefined) throw new Problem('invalid-refresh-token')
       const next = parts.refreshTokens.successor(token, key)
       const now = parts.clock()
       const grant = await parts.db.write('rotateRefreshToken', {
@@ -112,21 +120,19 @@ function repetitionKey(request: FastifyRequest): string | null {
   return key !== null && key.length >= repetitionKeyLength ? key : null
 }
 
-/** Counts by family, or by address what belongs to none and is refused. */
-async function countRefresh(
+/** Counts by family, or by address what belongs to none, which is undefined. */
+async function countedToken(
   { db, limits, refreshTokens }: AuthParts,
   request: FastifyRequest,
   reply: FastifyReply,
   text: string,
-): Promise<RefreshToken> {
+): Promise<RefreshToken | undefined> {
   const token = refreshTokens.read(text)
   // A token outlives the key of its tag: only its reuse is then no longer noticed.
-  if (token === undefined || !(token.isGenuine || (await isServingToken(db.read, token)))) {
-    limits.consume('anonymous', request.clientAddress, reply)
-    throw new Problem('invalid-refresh-token')
-  }
-  limits.consume('refresh', token.familyId, reply)
-  return token
+  const isOurs = token !== undefined && (token.isGenuine || (await isServingToken(db.read, token)))
+  if (isOurs) limits.consume('refresh', token.familyId, reply)
+  else limits.consume('anonymous', request.clientAddress, reply)
+  return isOurs ? token : undefined
 }
 
 /** Says whose tokens were renewed, in which family and from where (ASVS 5.0 16.3.1). */
@@ -157,29 +163,86 @@ function registerClientToken(app: App, parts: AuthParts): void {
   app.route({
     method: 'POST',
     url: '/v1/auth/clients/token',
-    config: { access: 'public', limit: 'exchange', problems: ['invalid-client'] },
+    config: {
+      access: 'public',
+      limit: 'exchange',
+      problems: ['invalid-client', 'unsupported-grant-type', 'invalid-scope'],
+      formFailure: OAuthFailure,
+    },
     schema: {
       operationId: 'issueServiceToken',
       summary: 'Access token of a service',
-      description: 'No refresh token: fetch a new access token when it has expired.',
+      description:
+        'No refresh token: fetch a new access token when it has expired. A form, with Basic or with the credentials inside, is answered as OAuth has it (RFC 6749 §5.1): `access_token`, `token_type` and `expires_in`.',
       tags,
       body: ClientTokenCommand,
       response: { 200: ServiceAccessToken },
     },
-    handler: async (request) => {
-      const now = parts.clock()
-      const client = await checkClientSecret(parts, request, request.body)
-      const roles = await rolesOf(parts.db.read, client.principalId)
-      logSignIn(request, client.principalId, 'client')
-      const { clientId, credentialsChangedAt } = client
-      const { token, expiresAt } = await parts.tokens.issue(
-        { subject: clientId, userName: clientId, roles, signIn: null, credentialsChangedAt },
-        parts.config.serviceTokenTtlSeconds,
-        now,
-      )
-      return { accessToken: token, expiresAt: formatInstant(expiresAt) }
+    errorHandler: refuseForm,
+    handler: async (request, reply) => {
+      const { token, expiresAt } = await issueServiceToken(parts, request, clientOf(request))
+      if (!comesAsForm(request)) return { accessToken: token, expiresAt: formatInstant(expiresAt) }
+      return sendStandardToken(reply, token, parts.config.serviceTokenTtlSeconds)
     },
   })
+}
+
+async function issueServiceToken(
+  parts: AuthParts,
+  request: FastifyRequest,
+  credentials: ClientSecret,
+): Promise<IssuedToken> {
+  const now = parts.clock()
+  const client = await checkClientSecret(parts, request, credentials)
+  const roles = await rolesOf(parts.db.read, client.principalId)
+  logSignIn(request, client.principalId, 'client')
+  const { clientId, credentialsChangedAt } = client
+  return parts.tokens.issue(
+    { subject: clientId, userName: clientId, roles, signIn: null, credentialsChangedAt },
+    parts.config.serviceTokenTtlSeconds,
+    now,
+  )
+}
+
+/**
+ * Ends the family of a refresh token (RFC 7009). Families belong to apps that have no secret of their own, so who has
+ * a token of a family may end it. Access tokens end by themselves.
+ */
+function registerRevocation(app: App, parts: AuthParts): void {
+  app.route({
+    method: 'POST',
+    url: '/v1/auth/revoke',
+    config: {
+      access: 'public',
+      limit: 'refreshAddress',
+      problems: ['unsupported-token-type'],
+      formFailure: OAuthFailure,
+    },
+    schema: {
+      operationId: 'revokeToken',
+      summary: 'End the tokens of a sign-in',
+      description:
+        'By RFC 7009: no refresh token of the family serves any longer, whichever of them is sent. A token that is unknown or has ended is answered alike. Access tokens cannot be revoked: they end by themselves.',
+      tags,
+      body: RevocationForm,
+      response: { 200: noContent },
+    },
+    errorHandler: refuseForm,
+    handler: async (request, reply) => {
+      const { token: text } = request.body
+      const token = await countedToken(parts, request, reply, text)
+      if (token === undefined && (await parts.tokens.verify(text)) !== undefined) {
+        throw new Problem('unsupported-token-type')
+      }
+      const ended = token && (await parts.db.write('endFamily', { familyId: token.familyId }))
+      if (ended) logRevocation(request, ended)
+      return reply.code(200).send(undefined)
+    },
+  })
+}
+
+function logRevocation(request: FastifyRequest, ended: { familyId: string; principalId: number }): void {
+  request.log.info({ event: 'tokens-revoked', ...ended, address: request.clientAddress }, 'tokens revoked')
 }
 
 /** Signs after the write that allowed it has become durable, from what that write returned. */

@@ -169,6 +169,19 @@ const endReusedFamily = prepared((trx, token: RotateRefreshTokenInput) =>
     .returning('principal_id'),
 )
 
+/** Ends a family, if it is there. Says whose it was. */
+export async function endFamily(
+  trx: Transaction<Database>,
+  { familyId }: { familyId: string },
+): Promise<{ familyId: string; principalId: number } | null> {
+  const ended = await trx
+    .deleteFrom('refresh_families')
+    .where('id', '=', familyId)
+    .returning('principal_id')
+    .executeTakeFirst()
+  return ended === undefined ? null : { familyId, principalId: ended.principal_id }
+}
+
 /** Whether it is the one token of its family that serves, whatever key its tag was made with. */
 export async function isServingToken(db: Kysely<Database>, token: RefreshToken): Promise<boolean> {
   return (await selectServing(db, token)).rows.length === 1

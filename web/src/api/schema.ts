@@ -64,6 +64,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/.well-known/oauth-authorization-server": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What OAuth software has to know of this service
+         * @description RFC 8414: from the issuer’s address alone a validator or a client finds all others.
+         */
+        get: operations["getAuthorizationServerMetadata"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/openid-configuration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The same, where OpenID software looks for it
+         * @description For validators that know this address only: nobody signs in here by OpenID Connect.
+         */
+        get: operations["getOpenIdConfiguration"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/auth/session": {
         parameters: {
             query?: never;
@@ -255,9 +295,29 @@ export interface paths {
         put?: never;
         /**
          * Access token of a service
-         * @description No refresh token: fetch a new access token when it has expired.
+         * @description No refresh token: fetch a new access token when it has expired. A form, with Basic or with the credentials inside, is answered as OAuth has it (RFC 6749 §5.1): `access_token`, `token_type` and `expires_in`.
          */
         post: operations["issueServiceToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End the tokens of a sign-in
+         * @description By RFC 7009: no refresh token of the family serves any longer, whichever of them is sent. A token that is unknown or has ended is answered alike. Access tokens cannot be revoked: they end by themselves.
+         */
+        post: operations["revokeToken"];
         delete?: never;
         options?: never;
         head?: never;
@@ -622,6 +682,74 @@ export interface components {
              */
             roles: string[];
         };
+        /** @description What OAuth software has to know of this service (RFC 8414). */
+        AuthorizationServerMetadata: {
+            /**
+             * Format: uri
+             * @description `iss` and `aud` of every token.
+             * @example https://orders.example.com
+             */
+            issuer: string;
+            /**
+             * Format: uri
+             * @description The keys that verify them.
+             * @example https://orders.example.com/.well-known/jwks.json
+             */
+            jwks_uri: string;
+            /**
+             * Format: uri
+             * @description Where services get tokens.
+             * @example https://orders.example.com/v1/auth/clients/token
+             */
+            token_endpoint: string;
+            /**
+             * @description How services show who they are.
+             * @example [
+             *       "client_secret_basic",
+             *       "client_secret_post"
+             *     ]
+             */
+            token_endpoint_auth_methods_supported: string[];
+            /**
+             * @description By the token endpoint.
+             * @example [
+             *       "client_credentials"
+             *     ]
+             */
+            grant_types_supported: string[];
+            /**
+             * Format: uri
+             * @description Where refresh tokens are ended.
+             * @example https://orders.example.com/v1/auth/revoke
+             */
+            revocation_endpoint: string;
+            /**
+             * @description Who has a token may end it.
+             * @example [
+             *       "none"
+             *     ]
+             */
+            revocation_endpoint_auth_methods_supported: string[];
+            /**
+             * @description None: there is no authorization endpoint.
+             * @example []
+             */
+            response_types_supported: string[];
+            /**
+             * @description `sub` is the same for everybody.
+             * @example [
+             *       "public"
+             *     ]
+             */
+            subject_types_supported: string[];
+            /**
+             * @description The algorithm of all tokens. There are no ID tokens; validators look for it here.
+             * @example [
+             *       "RS256"
+             *     ]
+             */
+            id_token_signing_alg_values_supported: string[];
+        };
         /** @description Identifies a service. */
         ClientTokenCommand: {
             /**
@@ -634,6 +762,26 @@ export interface components {
              * @example countersign-demo-service-secret
              */
             clientSecret: string;
+        };
+        /** @description The same as OAuth has it (RFC 6749 §4.4.2). */
+        ClientTokenForm: {
+            /**
+             * @description `client_credentials`; there is no other.
+             * @example client_credentials
+             */
+            grant_type: string;
+            /** @description There are no scopes: to be left out, or empty. */
+            scope?: string;
+            /**
+             * @description Name of the service client.
+             * @example demo-service
+             */
+            client_id?: string;
+            /**
+             * @description Secret of the service client, unless Basic has it.
+             * @example countersign-demo-service-secret
+             */
+            client_secret?: string;
         };
         /** @description Gives the password once more. */
         ConfirmSessionCommand: {
@@ -876,6 +1024,19 @@ export interface components {
              * @example countersign-demo-operator
              */
             password: string;
+        };
+        /** @description A failure as OAuth has it; the members of the problem stand beside these. */
+        OAuthFailure: {
+            /**
+             * @description By RFC 6749 §5.2.
+             * @example invalid_client
+             */
+            error: string;
+            /**
+             * @description What is wrong.
+             * @example Check both; the secret may have been rotated.
+             */
+            error_description: string;
         };
         Order: {
             /**
@@ -1205,7 +1366,7 @@ export interface components {
             limit?: number;
         };
         /** @description Kind of problem, for programs. The list grows: treat a code that you do not know by its status. */
-        ProblemCode: ("malformed-json" | "validation-failed" | "invalid-filter" | "filter-too-expensive" | "result-too-large" | "invalid-time-zone" | "invalid-idempotency-key" | "bad-request" | "authentication-required" | "invalid-credentials" | "invalid-client" | "invalid-refresh-token" | "permission-denied" | "recent-sign-in-needed" | "wrong-password" | "csrf-token-missing" | "csrf-token-invalid" | "cross-site-request" | "self-approval" | "service-approval" | "not-the-creator" | "route-not-found" | "order-not-found" | "method-not-allowed" | "request-timeout" | "order-not-pending" | "already-approved-by-you" | "order-not-approved" | "concurrency-conflict" | "idempotency-in-progress" | "export-running" | "precondition-failed" | "body-too-large" | "uri-too-long" | "unsupported-media-type" | "expectation-failed" | "misdirected-request" | "idempotency-key-reused" | "rate-limited" | "too-many-streams" | "too-many-attempts" | "precondition-required" | "headers-too-large" | "internal-error" | "database-unavailable" | "receipt-not-ready" | "overloaded" | "shutting-down") | string;
+        ProblemCode: ("malformed-json" | "validation-failed" | "invalid-filter" | "filter-too-expensive" | "result-too-large" | "invalid-time-zone" | "invalid-idempotency-key" | "unsupported-grant-type" | "invalid-scope" | "unsupported-token-type" | "bad-request" | "authentication-required" | "invalid-credentials" | "invalid-client" | "invalid-refresh-token" | "permission-denied" | "recent-sign-in-needed" | "wrong-password" | "csrf-token-missing" | "csrf-token-invalid" | "cross-site-request" | "self-approval" | "service-approval" | "not-the-creator" | "route-not-found" | "order-not-found" | "method-not-allowed" | "request-timeout" | "order-not-pending" | "already-approved-by-you" | "order-not-approved" | "concurrency-conflict" | "idempotency-in-progress" | "export-running" | "precondition-failed" | "body-too-large" | "uri-too-long" | "unsupported-media-type" | "expectation-failed" | "misdirected-request" | "idempotency-key-reused" | "rate-limited" | "too-many-streams" | "too-many-attempts" | "precondition-required" | "headers-too-large" | "internal-error" | "database-unavailable" | "receipt-not-ready" | "overloaded" | "shutting-down") | string;
         /** @description Uses a refresh token, once. */
         RefreshTokenCommand: {
             /**
@@ -1221,6 +1382,19 @@ export interface components {
              * @example The total differs from the offer.
              */
             reason: string;
+        };
+        /** @description Ends a token (RFC 7009 §2.1). */
+        RevocationForm: {
+            /**
+             * @description A refresh token: the newest of its family, or an older one.
+             * @example Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU
+             */
+            token: string;
+            /**
+             * @description Not needed: a token shows its kind.
+             * @example refresh_token
+             */
+            token_type_hint?: string;
         };
         ServiceAccessToken: {
             /**
@@ -1681,7 +1855,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
-                    /** @description Hash of the set. */
+                    /** @description Hash of the document. */
                     ETag?: string;
                     [name: string]: unknown;
                 };
@@ -1706,7 +1880,523 @@ export interface operations {
             /** @description Not Modified */
             304: {
                 headers: {
-                    /** @description Hash of the set. */
+                    /** @description Hash of the document. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `bad-request`: The request is not valid HTTP. */
+            400: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/bad-request",
+                     *       "title": "The request is not valid HTTP",
+                     *       "status": 400,
+                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "bad-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout`: The request did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/request-timeout",
+                     *       "title": "The request did not arrive in time",
+                     *       "status": 408,
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "request-timeout",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `uri-too-long`: The URL is too long. */
+            414: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/uri-too-long",
+                     *       "title": "The URL is too long",
+                     *       "status": 414,
+                     *       "detail": "A URL can have at most 8 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "uri-too-long",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `expectation-failed`: The Expect header cannot be met. */
+            417: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/expectation-failed",
+                     *       "title": "The Expect header cannot be met",
+                     *       "status": 417,
+                     *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "expectation-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `misdirected-request`: This server does not serve that host. */
+            421: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/misdirected-request",
+                     *       "title": "This server does not serve that host",
+                     *       "status": 421,
+                     *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "misdirected-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/rate-limited",
+                     *       "title": "Too many requests",
+                     *       "status": 429,
+                     *       "detail": "Wait `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "rate-limited",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large`: The header block is too large. */
+            431: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/headers-too-large",
+                     *       "title": "The header block is too large",
+                     *       "status": 431,
+                     *       "detail": "A header block can have at most 16 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "headers-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal-error`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/internal-error",
+                     *       "title": "Something went wrong on our side",
+                     *       "status": 500,
+                     *       "detail": "Report the `requestId`; the log has the cause.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "internal-error",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `shutting-down`: This instance is shutting down. */
+            503: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/shutting-down",
+                     *       "title": "This instance is shutting down",
+                     *       "status": 503,
+                     *       "detail": "Repeat the request; another instance will answer.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "shutting-down",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getAuthorizationServerMetadata: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Hash of the document. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "issuer": "https://orders.example.com",
+                     *       "jwks_uri": "https://orders.example.com/.well-known/jwks.json",
+                     *       "token_endpoint": "https://orders.example.com/v1/auth/clients/token",
+                     *       "token_endpoint_auth_methods_supported": [
+                     *         "client_secret_basic",
+                     *         "client_secret_post"
+                     *       ],
+                     *       "grant_types_supported": [
+                     *         "client_credentials"
+                     *       ],
+                     *       "revocation_endpoint": "https://orders.example.com/v1/auth/revoke",
+                     *       "revocation_endpoint_auth_methods_supported": [
+                     *         "none"
+                     *       ],
+                     *       "response_types_supported": [],
+                     *       "subject_types_supported": [
+                     *         "public"
+                     *       ],
+                     *       "id_token_signing_alg_values_supported": [
+                     *         "RS256"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuthorizationServerMetadata"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    /** @description Hash of the document. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `bad-request`: The request is not valid HTTP. */
+            400: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/bad-request",
+                     *       "title": "The request is not valid HTTP",
+                     *       "status": 400,
+                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "bad-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout`: The request did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/request-timeout",
+                     *       "title": "The request did not arrive in time",
+                     *       "status": 408,
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "request-timeout",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `uri-too-long`: The URL is too long. */
+            414: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/uri-too-long",
+                     *       "title": "The URL is too long",
+                     *       "status": 414,
+                     *       "detail": "A URL can have at most 8 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "uri-too-long",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `expectation-failed`: The Expect header cannot be met. */
+            417: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/expectation-failed",
+                     *       "title": "The Expect header cannot be met",
+                     *       "status": 417,
+                     *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "expectation-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `misdirected-request`: This server does not serve that host. */
+            421: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/misdirected-request",
+                     *       "title": "This server does not serve that host",
+                     *       "status": 421,
+                     *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "misdirected-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/rate-limited",
+                     *       "title": "Too many requests",
+                     *       "status": 429,
+                     *       "detail": "Wait `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "rate-limited",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large`: The header block is too large. */
+            431: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/headers-too-large",
+                     *       "title": "The header block is too large",
+                     *       "status": 431,
+                     *       "detail": "A header block can have at most 16 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "headers-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal-error`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/internal-error",
+                     *       "title": "Something went wrong on our side",
+                     *       "status": 500,
+                     *       "detail": "Report the `requestId`; the log has the cause.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "internal-error",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `shutting-down`: This instance is shutting down. */
+            503: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/shutting-down",
+                     *       "title": "This instance is shutting down",
+                     *       "status": 503,
+                     *       "detail": "Repeat the request; another instance will answer.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "shutting-down",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getOpenIdConfiguration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Hash of the document. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "issuer": "https://orders.example.com",
+                     *       "jwks_uri": "https://orders.example.com/.well-known/jwks.json",
+                     *       "token_endpoint": "https://orders.example.com/v1/auth/clients/token",
+                     *       "token_endpoint_auth_methods_supported": [
+                     *         "client_secret_basic",
+                     *         "client_secret_post"
+                     *       ],
+                     *       "grant_types_supported": [
+                     *         "client_credentials"
+                     *       ],
+                     *       "revocation_endpoint": "https://orders.example.com/v1/auth/revoke",
+                     *       "revocation_endpoint_auth_methods_supported": [
+                     *         "none"
+                     *       ],
+                     *       "response_types_supported": [],
+                     *       "subject_types_supported": [
+                     *         "public"
+                     *       ],
+                     *       "id_token_signing_alg_values_supported": [
+                     *         "RS256"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuthorizationServerMetadata"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    /** @description Hash of the document. */
                     ETag?: string;
                     [name: string]: unknown;
                 };
@@ -4942,6 +5632,14 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["ClientTokenCommand"];
+                /**
+                 * @example {
+                 *       "grant_type": "client_credentials",
+                 *       "client_id": "demo-service",
+                 *       "client_secret": "countersign-demo-service-secret"
+                 *     }
+                 */
+                "application/x-www-form-urlencoded": components["schemas"]["ClientTokenForm"];
             };
         };
         responses: {
@@ -4966,7 +5664,7 @@ export interface operations {
                     "application/json": components["schemas"]["ServiceAccessToken"];
                 };
             };
-            /** @description `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
+            /** @description `unsupported-grant-type`: There is no such grant. `invalid-scope`: There are no scopes. `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
             400: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -4976,12 +5674,19 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "https://orders.example.com/problems/bad-request",
-                     *       "title": "The request is not valid HTTP",
+                     *       "error": "invalid_client",
+                     *       "error_description": "Check both; the secret may have been rotated."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OAuthFailure"];
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/unsupported-grant-type",
+                     *       "title": "There is no such grant",
                      *       "status": 400,
-                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
+                     *       "detail": "Send `grant_type=client_credentials`.",
                      *       "instance": "/v1/orders",
-                     *       "code": "bad-request",
+                     *       "code": "unsupported-grant-type",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
                      *     }
                      */
@@ -4998,6 +5703,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "invalid_client",
+                     *       "error_description": "Check both; the secret may have been rotated."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OAuthFailure"];
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/invalid-client",
@@ -5022,6 +5734,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "error": "invalid_client",
+                     *       "error_description": "Check both; the secret may have been rotated."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OAuthFailure"];
+                    /**
+                     * @example {
                      *       "type": "https://orders.example.com/problems/request-timeout",
                      *       "title": "The request did not arrive in time",
                      *       "status": 408,
@@ -5042,6 +5761,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "invalid_client",
+                     *       "error_description": "Check both; the secret may have been rotated."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OAuthFailure"];
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/body-too-large",
@@ -5066,6 +5792,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "error": "invalid_client",
+                     *       "error_description": "Check both; the secret may have been rotated."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OAuthFailure"];
+                    /**
+                     * @example {
                      *       "type": "https://orders.example.com/problems/uri-too-long",
                      *       "title": "The URL is too long",
                      *       "status": 414,
@@ -5086,6 +5819,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "invalid_client",
+                     *       "error_description": "Check both; the secret may have been rotated."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OAuthFailure"];
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-media-type",
@@ -5110,6 +5850,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "error": "invalid_client",
+                     *       "error_description": "Check both; the secret may have been rotated."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OAuthFailure"];
+                    /**
+                     * @example {
                      *       "type": "https://orders.example.com/problems/expectation-failed",
                      *       "title": "The Expect header cannot be met",
                      *       "status": 417,
@@ -5130,6 +5877,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "invalid_client",
+                     *       "error_description": "Check both; the secret may have been rotated."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OAuthFailure"];
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/misdirected-request",
@@ -5156,6 +5910,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "error": "invalid_client",
+                     *       "error_description": "Check both; the secret may have been rotated."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OAuthFailure"];
+                    /**
+                     * @example {
                      *       "type": "https://orders.example.com/problems/rate-limited",
                      *       "title": "Too many requests",
                      *       "status": 429,
@@ -5176,6 +5937,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "invalid_client",
+                     *       "error_description": "Check both; the secret may have been rotated."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OAuthFailure"];
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/headers-too-large",
@@ -5200,6 +5968,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
+                     *       "error": "invalid_client",
+                     *       "error_description": "Check both; the secret may have been rotated."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OAuthFailure"];
+                    /**
+                     * @example {
                      *       "type": "https://orders.example.com/problems/internal-error",
                      *       "title": "Something went wrong on our side",
                      *       "status": 500,
@@ -5222,6 +5997,370 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "error": "invalid_client",
+                     *       "error_description": "Check both; the secret may have been rotated."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OAuthFailure"];
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/shutting-down",
+                     *       "title": "This instance is shutting down",
+                     *       "status": 503,
+                     *       "detail": "Repeat the request; another instance will answer.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "shutting-down",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    revokeToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "token": "Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU",
+                 *       "token_type_hint": "refresh_token"
+                 *     }
+                 */
+                "application/x-www-form-urlencoded": components["schemas"]["RevocationForm"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `unsupported-token-type`: Tokens of this kind cannot be revoked. `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. */
+            400: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "invalid_client",
+                     *       "error_description": "Check both; the secret may have been rotated."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OAuthFailure"];
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/unsupported-token-type",
+                     *       "title": "Tokens of this kind cannot be revoked",
+                     *       "status": 400,
+                     *       "detail": "Send the refresh token. An access token ends by itself.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "unsupported-token-type",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout`: The request did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "invalid_client",
+                     *       "error_description": "Check both; the secret may have been rotated."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OAuthFailure"];
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/request-timeout",
+                     *       "title": "The request did not arrive in time",
+                     *       "status": 408,
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "request-timeout",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large`: The body is too large. */
+            413: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "invalid_client",
+                     *       "error_description": "Check both; the secret may have been rotated."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OAuthFailure"];
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/body-too-large",
+                     *       "title": "The body is too large",
+                     *       "status": 413,
+                     *       "detail": "A body can have at most 64 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "body-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `uri-too-long`: The URL is too long. */
+            414: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "invalid_client",
+                     *       "error_description": "Check both; the secret may have been rotated."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OAuthFailure"];
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/uri-too-long",
+                     *       "title": "The URL is too long",
+                     *       "status": 414,
+                     *       "detail": "A URL can have at most 8 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "uri-too-long",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            415: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "invalid_client",
+                     *       "error_description": "Check both; the secret may have been rotated."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OAuthFailure"];
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/unsupported-media-type",
+                     *       "title": "The body is not JSON in UTF-8",
+                     *       "status": 415,
+                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "unsupported-media-type",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `expectation-failed`: The Expect header cannot be met. */
+            417: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "invalid_client",
+                     *       "error_description": "Check both; the secret may have been rotated."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OAuthFailure"];
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/expectation-failed",
+                     *       "title": "The Expect header cannot be met",
+                     *       "status": 417,
+                     *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "expectation-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `misdirected-request`: This server does not serve that host. */
+            421: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "invalid_client",
+                     *       "error_description": "Check both; the secret may have been rotated."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OAuthFailure"];
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/misdirected-request",
+                     *       "title": "This server does not serve that host",
+                     *       "status": 421,
+                     *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "misdirected-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "invalid_client",
+                     *       "error_description": "Check both; the secret may have been rotated."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OAuthFailure"];
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/rate-limited",
+                     *       "title": "Too many requests",
+                     *       "status": 429,
+                     *       "detail": "Wait `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "rate-limited",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large`: The header block is too large. */
+            431: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "invalid_client",
+                     *       "error_description": "Check both; the secret may have been rotated."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OAuthFailure"];
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/headers-too-large",
+                     *       "title": "The header block is too large",
+                     *       "status": 431,
+                     *       "detail": "A header block can have at most 16 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "headers-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal-error`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "invalid_client",
+                     *       "error_description": "Check both; the secret may have been rotated."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OAuthFailure"];
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/internal-error",
+                     *       "title": "Something went wrong on our side",
+                     *       "status": 500,
+                     *       "detail": "Report the `requestId`; the log has the cause.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "internal-error",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `shutting-down`: This instance is shutting down. `database-unavailable`: The database cannot be reached. `overloaded`: Too much work is waiting. */
+            503: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "invalid_client",
+                     *       "error_description": "Check both; the secret may have been rotated."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OAuthFailure"];
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/shutting-down",

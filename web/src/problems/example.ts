@@ -13,6 +13,7 @@ const requestId = 'Zr3mQe0bT1u8y7w6v5s4rA'
 const oneOrder = '/v1/orders/019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57'
 const approval = { instance: `${oneOrder}/approve` }
 const receipt = { instance: `${oneOrder}/receipt` }
+const serviceToken = { instance: '/v1/auth/clients/token' }
 const signIn = { instance: '/v1/auth/session' }
 const confirmation = { instance: '/v1/auth/session/confirm' }
 const missingValue =
@@ -57,8 +58,11 @@ const particulars: Record<string, Particulars> = {
     { header: 'Time-Zone' },
     'Time-Zone must be an IANA name such as Europe/Berlin.',
   ),
+  'unsupported-grant-type': serviceToken,
+  'invalid-scope': serviceToken,
+  'unsupported-token-type': { instance: '/v1/auth/revoke' },
   'invalid-credentials': signIn,
-  'invalid-client': { instance: '/v1/auth/clients/token' },
+  'invalid-client': serviceToken,
   'invalid-refresh-token': { instance: '/v1/auth/token/refresh' },
   'permission-denied': {
     ...approval,

@@ -1,0 +1,87 @@
+import { named, noContent } from './fields.ts'
+import type { App } from './route.ts'
+import { type Static, Type } from './schema.ts'
+import { answerForAll, forAll } from './shared-caches.ts'
+
+const address = (description: string, path: string) =>
+  Type.String({ format: 'uri', description, examples: [`https://orders.example.com${path}`] })
+const names = (description: string, values: string[]) =>
+  Type.Array(Type.String(), { description, examples: [values] })
+
+const AuthorizationServerMetadata = named(
+  'AuthorizationServerMetadata',
+  Type.Object(
+    {
+      issuer: address('`iss` and `aud` of every token.', ''),
+      jwks_uri: address('The keys that verify them.', '/.well-known/jwks.json'),
+      token_endpoint: address('Where services get tokens.', '/v1/auth/clients/token'),
+      token_endpoint_auth_methods_supported: names('How services show who they are.', [
+        'client_secret_basic',
+        'client_secret_post',
+      ]),
+      grant_types_supported: names('By the token endpoint.', ['client_credentials']),
+      revocation_endpoint: address('Where refresh tokens are ended.', '/v1/auth/revoke'),
+      revocation_endpoint_auth_methods_supported: names('Who has a token may end it.', ['none']),
+      response_types_supported: names('None: there is no authorization endpoint.', []),
+      subject_types_supported: names('`sub` is the same for everybody.', ['public']),
+      id_token_signing_alg_values_supported: names(
+        'The algorithm of all tokens. There are no ID tokens; validators look for it here.',
+        ['RS256'],
+      ),
+    },
+    { description: 'What OAuth software has to know of this service (RFC 8414).' },
+  ),
+)
+
+export interface Issuer {
+  /** The public address, never that of a request: RFC 8414 §3.3 wants `iss` and the address asked to be the same. */
+  publicUrl: () => string
+  algorithm: string
+  development: boolean
+}
+
+const addresses = {
+  '/.well-known/oauth-authorization-server': {
+    operationId: 'getAuthorizationServerMetadata',
+    summary: 'What OAuth software has to know of this service',
+    description: 'RFC 8414: from the issuer’s address alone a validator or a client finds all others.',
+  },
+  '/.well-known/openid-configuration': {
+    operationId: 'getOpenIdConfiguration',
+    summary: 'The same, where OpenID software looks for it',
+    description: 'For validators that know this address only: nobody signs in here by OpenID Connect.',
+  },
+}
+
+export function registerMetadata(app: App, issuer: Issuer): void {
+  for (const [url, about] of Object.entries(addresses)) {
+    app.route({
+      method: 'GET',
+      url,
+      config: { access: 'public', ...forAll },
+      schema: {
+        ...about,
+        tags: ['Operations'],
+        response: { 200: AuthorizationServerMetadata, 304: noContent },
+      },
+      handler: async (request, reply) => answerForAll(request, reply, metadataOf(issuer), issuer.development),
+    })
+  }
+}
+
+/** Required members that would be untrue are left out, such as OpenID's `authorization_endpoint`. */
+function metadataOf({ publicUrl, algorithm }: Issuer): Static<typeof AuthorizationServerMetadata> {
+  const issuer = publicUrl()
+  return {
+    issuer,
+    jwks_uri: `${issuer}/.well-known/jwks.json`,
+    token_endpoint: `${issuer}/v1/auth/clients/token`,
+    token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+    grant_types_supported: ['client_credentials'],
+    revocation_endpoint: `${issuer}/v1/auth/revoke`,
+    revocation_endpoint_auth_methods_supported: ['none'],
+    response_types_supported: [],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: [algorithm],
+  }
+}

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { decodeJwt } from 'jose'
+import { publicUrl, type Service, startService } from '../support/service.ts'
+
+const paths = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration']
+
+describe('getAuthorizationServerMetadata and getOpenIdConfiguration', () => {
+  let service: Service
+  before(async () => {
+    service = await startService()
+  })
+  after(() => service.close())
+
+  it('tell the same, and nothing that is not so', async () => {
+    for (const path of paths) {
+      const { status, headers, body } = await service.client().get(path)
+      assert.equal(status, 200)
+      assert.equal(headers.get('content-type'), 'application/json; charset=utf-8')
+      assert.deepEqual(body, {
+        issuer: publicUrl,
+        jwks_uri: `${publicUrl}/.well-known/jwks.json`,
+        token_endpoint: `${publicUrl}/v1/auth/clients/token`,
+        token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+        grant_types_supported: ['client_credentials'],
+        revocation_endpoint: `${publicUrl}/v1/auth/revoke`,
+        revocation_endpoint_auth_methods_supported: ['none'],
+        response_types_supported: [],
+        subject_types_supported: ['public'],
+        id_token_signing_alg_values_supported: ['RS256'],
+      })
+    }
+  })
+
+  it('name the issuer and the algorithm of the tokens, whatever the request calls the service', async (t) => {
+    const other = await startService({ env: { SIGNING_ALGORITHM: 'PS256' } })
+    t.after(() => other.close())
+    const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' }
+    for (const path of paths) {
+      const { text, body } = await other.client().get(path, headers)
+      assert.ok(!text.includes('evil'))
+      assert.deepEqual(body.id_token_signing_alg_values_supported, ['PS256'])
+      const { iss, aud } = decodeJwt(((await other.bearer('admin')).headers.authorization ?? '').slice(7))
+      assert.deepEqual([iss, aud], [body.issuer, body.issuer])
+    }
+  })
+
+  it('are kept by caches for an hour, revalidated, and open to the scripts of all origins', async () => {
+    for (const path of paths) {
+      const { headers } = await service.client().get(path)
+      const names = ['cache-control', 'access-control-allow-origin', 'cross-origin-resource-policy']
+      assert.deepEqual(
+        names.map((name) => headers.get(name)),
+        ['public, max-age=3600', '*', 'cross-origin'],
+      )
+      const again = await service.client().get(path, { 'if-none-match': headers.get('etag') ?? '' })
+      assert.deepEqual([again.status, again.text], [304, ''])
+    }
+  })
+
+  it('follow the port in development', async (t) => {
+    const development = await startService({ development: true, env: { PUBLIC_URL: '' } })
+    t.after(() => development.close())
+    const { body, headers } = await development.client().get(paths[0] ?? '')
+    assert.equal(body.issuer, development.baseUrl.replace('127.0.0.1', 'localhost'))
+    assert.equal(headers.get('cache-control'), 'public, max-age=30')
+  })
+})
