@@ -166,7 +166,7 @@ describe('the keyboard in the table of orders', sideBySide, () => {
     const page = await visit(person, 'admin', '/orders?filter=owl')
     await showsCustomers(page, owls)
     const stops: string[] = []
-    for (let press = 0; press < 40; press += 1) {
+    while (stops.at(-1) !== 'Rows per page' && stops.length < 80) {
       await page.keyboard.press('Tab')
       stops.push(await focusedName(page))
     }

@@ -11,6 +11,7 @@ import {
   waitForAddress,
   waitForFocus,
 } from '../support/browser/journeys.ts'
+import { showsCustomers } from '../support/browser/orders.ts'
 import { openBrowser, type Person, screenshot, sideBySide, signIn } from '../support/browser/person.ts'
 import { insertOrders, type OrderRow, orderRow, storedState } from '../support/orders.ts'
 import { addRole } from '../support/roles.ts'
@@ -90,6 +91,33 @@ describe('the overview', sideBySide, () => {
     await oldest.getByRole('link', { name: String(expected[0]?.customer) }).click()
     await waitForFocus(heading(page, String(expected[0]?.customer)))
   })
+
+  for (const [zone, theme] of [
+    ['UTC', 'light'],
+    ['Pacific/Auckland', 'dark'],
+  ] as const) {
+    it(`counts what waits by its age, and leads from each bar to just these orders, in ${zone}`, async (t) => {
+      const person = await browser.person(t, { service, timezone: zone, colorScheme: theme })
+      const page = await atTheOverview(person, '/?days=7')
+      const backlog = page.getByRole('region', { name: 'Waiting by age' })
+      const counts = ['Today2', '1–2 days0', '3–7 days2', '8–30 days1', 'Over 30 days2']
+      const words = (await backlog.getByRole('listitem').allTextContents()).map((text) =>
+        text.replace(/ orders?$/, ''),
+      )
+      assert.deepEqual(words, counts)
+      await checkAccessibility(page)
+      await screenshot(page, `backlog-${theme}`)
+      for (const [name, customers] of [
+        ['Today', ['Customer 0-0-0', 'Customer 0-0-1']],
+        ['3–7 days', ['Customer 6-0-0', 'Customer 3-0-0']],
+        ['Over 30 days', ['Customer 400-0-0', 'Customer 130-0-0']],
+      ] as const) {
+        await backlog.getByRole('link', { name }).click()
+        await showsCustomers(page, [...customers])
+        await page.goBack()
+      }
+    })
+  }
 
   it('has the numbers of every day in a table', async (t) => {
     const page = await atTheOverview(await browser.person(t, { service }), '/?days=7')

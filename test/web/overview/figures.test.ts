@@ -33,8 +33,8 @@ function answerOf(counts: number[], older = 0): Overview {
 }
 
 describe('the figures', () => {
-  it('are of the second half of the days', () => {
-    const { days, span } = readFigures(answerOf([1, 2, 3, 4]))
+  it('are of the last days', () => {
+    const { days, span } = readFigures(answerOf([1, 2, 3, 4]), 2)
     assert.deepEqual(
       days.map(({ date }) => date),
       ['2026-11-03', '2026-11-04'],
@@ -49,14 +49,15 @@ describe('the figures', () => {
     assert.equal(totalOf(span), 70)
   })
 
-  it('compare with the first half, when there were orders before it', () => {
-    assert.equal(readFigures(answerOf([1, 2, 3, 4], 1)).countBefore, 3)
-    assert.equal(readFigures(answerOf([0, 0, 3, 4], 1)).countBefore, 0)
+  it('compare with as many days before them, when there were orders before those', () => {
+    assert.equal(readFigures(answerOf([1, 2, 3, 4], 1), 2).countBefore, 3)
+    assert.equal(readFigures(answerOf([0, 0, 3, 4], 1), 2).countBefore, 0)
+    assert.equal(readFigures(answerOf([9, 1, 2, 3, 4]), 2).countBefore, 3)
   })
 
   it('do not compare with a span in which the first order of all was made', () => {
-    assert.equal(readFigures(answerOf([0, 2, 3, 4])).countBefore, undefined)
-    assert.equal(readFigures(answerOf([0, 0, 0, 0])).countBefore, undefined)
+    assert.equal(readFigures(answerOf([0, 2, 3, 4]), 2).countBefore, undefined)
+    assert.equal(readFigures(answerOf([0, 0, 0, 0]), 2).countBefore, undefined)
   })
 })
 

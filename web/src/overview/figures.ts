@@ -21,15 +21,15 @@ export const countOf = (tallies: Tallies) => sumOver(tallies, 'count')
 export const totalOf = (tallies: Tallies) => sumOver(tallies, 'total')
 
 /**
- * Takes an answer about twice the days of the span: the first half is there to compare with. `countBefore` is undefined
- * when that half does not compare, because the first order of all is younger than its beginning.
+ * Takes an answer about at least twice the days of the span: those before it are there to compare with. `countBefore` is
+ * undefined when they do not compare, because the first order of all is younger than their beginning. `recent`: all days.
  */
-export function readFigures({ oldestPending, days: both, ...all }: Overview) {
-  const days = both.slice(Math.floor(both.length / 2))
+export function readFigures({ oldestPending, days: recent, ...all }: Overview, length: number) {
+  const days = recent.slice(-length)
   const span = sumOf(days)
-  const before = countOf(sumOf(both.slice(0, -days.length)))
+  const before = countOf(sumOf(recent.slice(-2 * length, -length)))
   const countBefore = countOf(all) > countOf(span) + before ? before : undefined
-  return { all, days, span, countBefore, oldestPending }
+  return { all, days, recent, span, countBefore, oldestPending }
 }
 
 function sumOf(days: readonly Day[]): Tallies {

@@ -15,24 +15,29 @@ import { DayChart } from './days/chart.tsx'
 import { DayTable } from './days/table.tsx'
 import { countOf, type Figures, readFigures } from './figures.ts'
 import { KeyFigures } from './key-figures.tsx'
-import { Oldest, pendingOldestFirst } from './oldest.tsx'
 import { defaultSpan, type Span, spans } from './span.ts'
+import { daysOfAges } from './waiting/ages.ts'
+import { Backlog } from './waiting/backlog.tsx'
+import { Oldest, pendingOldestFirst } from './waiting/oldest.tsx'
 import { greetingAt, waitingWords } from './words.ts'
 
-const overviewQuery = (days: number) =>
-  queryOptions({
+const overviewQuery = (span: Span) => {
+  const days = Math.max(2 * span, daysOfAges)
+  return queryOptions({
     // Under the orders: what changes one of them changes this.
-    queryKey: ['orders', 'overview', days],
-    queryFn: ({ signal }) =>
-      answerOf(client.GET('/v1/orders/summary', { params: { query: { days } }, signal })),
+    queryKey: ['orders', 'overview', span],
+    queryFn: async ({ signal }) => {
+      const overview = answerOf(client.GET('/v1/orders/summary', { params: { query: { days } }, signal }))
+      return readFigures(await overview, span)
+    },
     placeholderData: keepPreviousData,
-    select: readFigures,
   })
+}
 
 /** What a person sees first: what waits, how it goes, and the way to both. */
 export function OverviewView() {
   const { days: span = defaultSpan } = useSearch({ from: '/signed-in/' })
-  const query = useQuery({ ...overviewQuery(span * 2), enabled: useMay('Orders.Read') })
+  const query = useQuery({ ...overviewQuery(span), enabled: useMay('Orders.Read') })
   const { userName } = useUser()
   const isRefused = useIsUnreadable(query.error)
   const isWaiting = !isRefused && query.isPending
@@ -75,7 +80,10 @@ function Body({ figures, span, isOld }: BodyProps) {
       <KeyFigures figures={figures} />
       <div className="overview-columns">
         <DayChart days={figures.days} span={figures.span} choice={<SpanChoice span={span} />} isOld={isOld} />
-        <Oldest orders={figures.oldestPending} count={figures.all.pending.count} />
+        <div className="card panel waiting">
+          <Backlog figures={figures} />
+          <Oldest orders={figures.oldestPending} count={figures.all.pending.count} />
+        </div>
       </div>
       <DayTable figures={figures} />
       <p className="visually-hidden" role="status">

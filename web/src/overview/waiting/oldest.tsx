@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router'
-import type { OrderSummary } from '../orders/order.ts'
-import { formatAgo, formatExactInstant, formatOrders, formatTotal } from '../ui/format.ts'
-import { CheckIcon } from '../ui/icons.tsx'
-import { Name } from '../ui/name.tsx'
+import type { OrderSummary } from '../../orders/order.ts'
+import { formatAgo, formatExactInstant, formatOrders, formatTotal } from '../../ui/format.ts'
+import { CheckIcon } from '../../ui/icons.tsx'
+import { Name } from '../../ui/name.tsx'
 
 /** The list of orders that wait, the one that waits longest first. */
 export const pendingOldestFirst = { filter: 'status=Pending', orderBy: 'createdAtUtc' } as const
@@ -11,7 +11,7 @@ export const pendingOldestFirst = { filter: 'status=Pending', orderBy: 'createdA
 export function Oldest({ orders, count }: { orders: readonly OrderSummary[]; count: number }) {
   const now = Date.now()
   return (
-    <section className="card panel" aria-labelledby="oldest-title">
+    <section className="panel-part" aria-labelledby="oldest-title">
       <h2 id="oldest-title">Waiting longest</h2>
       {orders.length === 0 ? (
         <div className="empty">
