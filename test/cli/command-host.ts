@@ -4,11 +4,13 @@ import type { CommandCall, Result } from './command-line.ts'
 
 /**
  * A process that carries out one command line after the other; each meets streams, folder and environment of its own.
+ * Only the compile cache goes with all of them: each command starts a thread or more, which would compile everything anew.
  */
+const { NODE_COMPILE_CACHE } = process.env
 process.on('message', async (call: CommandCall) => {
   process.chdir(call.folder)
   for (const name of Object.keys(process.env)) delete process.env[name]
-  Object.assign(process.env, call.env)
+  Object.assign(process.env, { NODE_COMPILE_CACHE }, call.env)
   const umask = process.umask()
   const stdout = new Collected()
   const stderr = new Collected()

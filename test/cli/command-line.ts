@@ -93,7 +93,8 @@ function callCommand(call: CommandCall): Promise<Result> {
 
 /** It ends after this process; before, whoever waits for its answer would wait for ever. */
 function startHost(): ChildProcess {
-  return fork(new URL('./command-host.ts', import.meta.url)).once('exit', (code) => {
+  const env = { NODE_COMPILE_CACHE: compileCache, ...process.env }
+  return fork(new URL('./command-host.ts', import.meta.url), { env }).once('exit', (code) => {
     throw new Error(`the process of the commands ended with ${code}`)
   })
 }
