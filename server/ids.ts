@@ -50,6 +50,14 @@ export function newOrderedId(nowMilliseconds: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/** The stored form of a UUID; undefined for what is none, and so no id of anything. */
+export function parseUuid(text: string): string | undefined {
+  const id = text.toLowerCase()
+  return uuidPattern.test(id) ? id : undefined
+}
+
 /** The instant of a UUIDv7, in milliseconds since 1970. */
 export function instantOfId(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)

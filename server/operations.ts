@@ -49,6 +49,7 @@ import { findOrdersAtOnce } from './orders/list/postgres.ts'
 import { addOrders, createOrder, createOrders } from './orders/orders.ts'
 import { setApprovalPolicy } from './orders/policy/policy.ts'
 import { mergeTallyChanges } from './orders/postgres.ts'
+import { deleteView, putView } from './orders/views/views.ts'
 
 /** Every write operation of the service by name: `db.write` takes its types from here. */
 export const operations = {
@@ -66,6 +67,8 @@ export const operations = {
   withdrawOrder,
   addNote,
   setApprovalPolicy,
+  putView,
+  deleteView,
   addOrders,
   createSession,
   refreshSession,

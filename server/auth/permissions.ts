@@ -6,6 +6,7 @@ export const permissions = [
   'Orders.Note',
   'Log.Read',
   'Policy.Manage',
+  'Views.Share',
 ] as const
 export type Permission = (typeof permissions)[number]
 

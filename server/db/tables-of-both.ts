@@ -4,7 +4,7 @@ interface Dialect {
   id: string
   /** The same where there may be more than an int32 counts; on SQLite the last may be given again once it is gone. */
   longId: string
-  /** Of an order. */
+  /** Of an order, and of a view. */
   orderId: string
   text: string
   /** Milliseconds. */
@@ -68,7 +68,7 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
   `insert into roles (name) values ('Admin'), ('Operator'), ('Viewer')`,
   `insert into role_permissions (role, permission) values
      ('Admin', 'Orders.Create'), ('Admin', 'Orders.Read'), ('Admin', 'Orders.Approve'), ('Admin', 'Orders.Note'),
-     ('Admin', 'Log.Read'), ('Admin', 'Policy.Manage'),
+     ('Admin', 'Log.Read'), ('Admin', 'Policy.Manage'), ('Admin', 'Views.Share'),
      ('Operator', 'Orders.Create'), ('Operator', 'Orders.Read'), ('Operator', 'Orders.Note'),
      ('Viewer', 'Orders.Read')`,
 
@@ -147,6 +147,21 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
      approver_id integer not null references principals (id),
      primary key (order_id, approver_id)
    )${end}`,
+
+  `create table views (
+     id ${orderId} primary key,
+     owner_id integer not null references principals (id),
+     name ${text} not null,
+     name_folded ${text} not null,
+     filter ${text} not null,
+     sort_key ${text} not null,
+     direction ${text} not null check (direction in ('asc', 'desc')),
+     columns ${text} not null,
+     shared integer not null check (shared in (0, 1)),
+     version integer not null,
+     unique (owner_id, name_folded)
+   )${end}`,
+  'create index views_by_sharing on views (shared, name_folded)',
 
   // Where events wait for their place in the log: whoever writes one touches nothing that another writer touches.
   `create table unsealed_events (

@@ -23,6 +23,7 @@ export interface Database {
   idempotency_keys: IdempotencyKeysTable
   approval_policy: ApprovalPolicyTable
   order_approvals: OrderApprovalsTable
+  views: ViewsTable
   unsealed_events: UnsealedEventsTable
   events: EventsTable
   log_head: LogHeadTable
@@ -84,6 +85,27 @@ export interface ApprovalPolicyTable {
 export interface OrderApprovalsTable {
   order_id: string
   approver_id: number
+}
+
+/** A list of orders that somebody keeps under a name. */
+export interface ViewsTable {
+  /** UUID, lower case. */
+  id: string
+  owner_id: number
+  name: string
+  /** `foldText(name)`: no two views of one owner have the same. */
+  name_folded: string
+  /** As it was written; a filter of the language. */
+  filter: string
+  /** A field of Order that lists are sorted by. */
+  sort_key: string
+  direction: 'asc' | 'desc'
+  /** JSON array of what the list tells of each order. */
+  columns: string
+  /** 1 where everybody sees it who may read orders. */
+  shared: number
+  /** 1 at first; each change raises it. */
+  version: number
 }
 
 /** What happened: what an event is before and after it is sealed (docs/auditing.md). */

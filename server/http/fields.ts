@@ -107,6 +107,18 @@ export function listOf<F extends Fields>(
   }
 }
 
+/** An object in a body, with members of its own. */
+export function objectOf<F extends Fields>(fields: F, keywords: { description: string }): Field<Values<F>> {
+  return {
+    schema: objectSchema(fields, keywords),
+    read(value) {
+      const errors: FieldError[] = []
+      const read = readObject(fields, value, { name: 'It', pointer: '', errors })
+      return errors.length === 0 ? (read as Values<F>) : new InnerFaults(errors)
+    },
+  }
+}
+
 type Fields = Record<string, Field<unknown>>
 type Values<F extends Fields> = { [K in keyof F]: FieldValue<F[K]> }
 type Judge<F extends Fields> = (

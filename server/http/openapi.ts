@@ -43,6 +43,7 @@ export function describeApi(routes: readonly RouteOptions[], serverUrl: string):
     servers: [{ url: serverUrl }],
     tags: [
       { name: 'Orders', description: 'Create, list, read and approve orders.' },
+      { name: 'Views', description: 'Lists of orders that people keep by name.' },
       { name: 'Log', description: 'The log of all changes, and signed statements of it.' },
       { name: 'Authentication', description: 'Sessions, token pairs and client credentials.' },
       { name: 'Operations', description: 'Probes and public keys.' },

@@ -63,7 +63,7 @@ export const paginatedField: Field<boolean> = {
 const direction = { Asc: 0, Desc: 1 } as const
 const directionNames = Object.keys(direction) as (keyof typeof direction)[]
 
-const EOrderDirection = named(
+export const EOrderDirection = named(
   'EOrderDirection',
   Type.Unsafe<number>({
     type: 'integer',
@@ -78,7 +78,7 @@ export function directionField(description: string): Field<'asc' | 'desc'> {
   return {
     schema: Type.Unsafe<string>({
       anyOf: [EOrderDirection, { type: 'string', pattern: anyCasePattern(directionNames) }],
-      description: `Sort direction: Asc or Desc in any case, or the number. ${description}`,
+      description: `Sort direction: Asc or Desc in any case, or the number. ${description}`.trim(),
       examples: ['Desc'],
     }),
     read(value) {
@@ -90,6 +90,11 @@ export function directionField(description: string): Field<'asc' | 'desc'> {
       return found === 'Asc' ? 'asc' : 'desc'
     },
   }
+}
+
+/** The number of a direction, as it is sent. */
+export function numberOfDirection(way: 'asc' | 'desc'): number {
+  return way === 'asc' ? direction.Asc : direction.Desc
 }
 
 /** `^(?:[Aa][Ss][Cc]|...)$`: JSON Schema has no flag for it. */

@@ -132,6 +132,11 @@ export const catalogue = {
     remedy: 'Check the path; paths are case-sensitive.',
   },
   'order-not-found': { status: 404, title: 'No such order', remedy: 'Check the id.' },
+  'view-not-found': {
+    status: 404,
+    title: 'No such view',
+    remedy: 'Check the id. A view that is not shared exists for its owner only.',
+  },
   'method-not-allowed': {
     status: 405,
     title: 'The path does not offer this method',
@@ -161,6 +166,16 @@ export const catalogue = {
     status: 409,
     title: 'Another write came first',
     remedy: 'Read again and repeat what still makes sense.',
+  },
+  'view-name-taken': {
+    status: 409,
+    title: 'Another view has this name',
+    remedy: 'Choose another name, or replace that view.',
+  },
+  'too-many-views': {
+    status: 409,
+    title: 'There is no room for another view',
+    remedy: 'Delete one first. An account can have at most 100.',
   },
   'idempotency-in-progress': {
     status: 409,

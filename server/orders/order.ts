@@ -150,6 +150,36 @@ export const orderFields = {
   },
 } as const satisfies Record<string, FieldFacts>
 
+interface ColumnFacts {
+  kind: 'text' | 'count'
+  nullable: boolean
+  /** Of the columns of `orders`, the same on both engines. */
+  expression: string
+  description: string
+}
+
+/** What a list can tell of each order besides its fields, where it is asked for. */
+export const furtherColumns = {
+  approvedBy: {
+    kind: 'text',
+    nullable: true,
+    expression: `case status when ${orderStatus.Approved} then modified_by end`,
+    description: 'User name of who gave the last approval that it needed; null unless it is approved.',
+  },
+  approvalsGiven: {
+    kind: 'count',
+    nullable: false,
+    expression: 'approvals_given',
+    description: 'How many have approved it.',
+  },
+  approvalsMissing: {
+    kind: 'count',
+    nullable: false,
+    expression: `case status when ${orderStatus.Pending} then approvals_needed - approvals_given else 0 end`,
+    description: 'How many approvals it still needs; 0 unless it is pending.',
+  },
+} as const satisfies Record<string, ColumnFacts>
+
 type Fields = typeof orderFields
 export type FieldName = keyof Fields
 export type SortKey = { [Name in FieldName]: Fields[Name] extends { sort: object } ? Name : never }[FieldName]
@@ -157,6 +187,9 @@ type SummaryName = { [Name in FieldName]: Fields[Name]['inSummary'] extends true
 
 export const fieldNames = Object.keys(orderFields) as FieldName[]
 export const summaryNames = fieldNames.filter((name): name is SummaryName => orderFields[name].inSummary)
+/** Everything that a list can tell of an order. */
+export type ColumnName = FieldName | keyof typeof furtherColumns
+export const columnNames = [...fieldNames, ...Object.keys(furtherColumns)] as ColumnName[]
 export const sortKeys = fieldNames.filter((name): name is SortKey => 'sort' in orderFields[name])
 
 /** An order by the names of the wire, with the values of the table. */

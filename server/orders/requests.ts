@@ -8,9 +8,8 @@ import type { Exports } from '../http/export.ts'
 import { matchesNone } from '../http/preconditions.ts'
 import { Problem } from '../http/problems.ts'
 import type { HeaderDescription } from '../http/route.ts'
-import { sha256 } from '../ids.ts'
+import { parseUuid, sha256 } from '../ids.ts'
 import type { AppDatabase } from '../operations.ts'
-import { parseOrderId } from './store.ts'
 
 export interface OrderParts {
   config: Config
@@ -55,7 +54,7 @@ export const ifNoneMatchHeader: HeaderDescription = {
 
 /** The id in the path. Throws `order-not-found` for what is none. */
 export function requireOrderId(request: FastifyRequest): string {
-  const id = parseOrderId((request.params as { id: string }).id)
+  const id = parseUuid((request.params as { id: string }).id)
   if (id === undefined) throw new Problem('order-not-found')
   return id
 }

@@ -46,6 +46,7 @@ import {
   PaginatedListOfOrderSummary,
 } from './schemas.ts'
 import { findOrder } from './store.ts'
+import { registerViews } from './views/routes.ts'
 
 export function registerOrders(app: App, parts: OrderParts): void {
   registerCreate(app, parts)
@@ -54,6 +55,7 @@ export function registerOrders(app: App, parts: OrderParts): void {
   registerGet(app, parts)
   registerOrderLife(app, parts)
   registerApprovalPolicy(app, parts)
+  registerViews(app, parts)
 }
 
 function registerCreate(app: App, { config, db, clock }: OrderParts): void {

@@ -134,7 +134,7 @@ const OrderSummary = orderSchema('OrderSummary', summaryNames)
 
 export const PaginatedListOfOrderSummary = pageSchema('PaginatedListOfOrderSummary', OrderSummary)
 
-const orderByField: Field<SortKey> = {
+export const orderByField: Field<SortKey> = {
   schema: Type.String({
     pattern: anyCasePattern(sortKeys),
     default: 'createdAtUtc',

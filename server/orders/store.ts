@@ -14,14 +14,6 @@ import {
 } from './order.ts'
 import { type GroupedOrder, insertTogether, type NewOrderRow } from './postgres.ts'
 
-const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
-
-/** The stored form of an order id, or undefined for what is no UUID (then there is no such order). */
-export function parseOrderId(text: string): string | undefined {
-  const id = text.toLowerCase()
-  return uuidPattern.test(id) ? id : undefined
-}
-
 export interface NewOrder {
   /** It tells when the order was created. */
   id: string

@@ -17,7 +17,15 @@ import { type Service, startService } from '../support/service.ts'
 
 const path = '/v1/auth/me/permissions'
 
-const ofAdmin = ['Log.Read', 'Orders.Approve', 'Orders.Create', 'Orders.Note', 'Orders.Read', 'Policy.Manage']
+const ofAdmin = [
+  'Log.Read',
+  'Orders.Approve',
+  'Orders.Create',
+  'Orders.Note',
+  'Orders.Read',
+  'Policy.Manage',
+  'Views.Share',
+]
 
 describe('getCurrentUserPermissions', () => {
   let service: Service

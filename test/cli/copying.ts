@@ -23,7 +23,7 @@ export const filledRows: Record<Exclude<keyof Database, DerivedTable>, number> =
   users: 1,
   client_secrets: 1,
   roles: 4,
-  role_permissions: 10,
+  role_permissions: 11,
   principal_roles: 2,
   sessions: 1,
   session_ids: 2,
@@ -33,6 +33,7 @@ export const filledRows: Record<Exclude<keyof Database, DerivedTable>, number> =
   idempotency_keys: 3,
   approval_policy: 1,
   order_approvals: 1,
+  views: 1,
   unsealed_events: 2,
   events: 4,
   log_head: 1,
@@ -141,6 +142,7 @@ export function insertSource(database: Sqlite.Database): void {
   const plain = Array.from({ length: 4_500 }, (_, index) => plainOrder(index))
   insert('orders', [null, lastOrderId, ...odd], ...plain)
   insert('order_approvals', [lastOrderId, 7])
+  insert('views', [lastOrderId, 7, oddText, oddText, oddText, 'id', 'desc', '["id"]', 1, 2])
   insertLog(database)
 }
 

@@ -6,6 +6,7 @@ import type { Client } from '../support/client.ts'
 import { type Description, Judge, JudgedClient, toPointer } from '../support/description.ts'
 import { createdId } from '../support/orders.ts'
 import { passwordOf, type Service, startInside, startService } from '../support/service.ts'
+import { keptView, viewOf } from '../support/views.ts'
 
 const operationIds = [
   ...'createOrder listOrders getOrdersOverview getOrder approveOrder rejectOrder'.split(' '),
@@ -14,6 +15,7 @@ const operationIds = [
   ...'refreshSession confirmSession logoutSession getCurrentUser getCurrentUserPermissions'.split(' '),
   ...'getCsrfToken issueToken refreshToken issueServiceToken revokeToken getHealth getReadiness'.split(' '),
   ...'getJwks getAuthorizationServerMetadata getOpenIdConfiguration'.split(' '),
+  ...'listViews getView putView deleteView'.split(' '),
 ]
 const schemaNames = [
   ...'Order OrderSummary PaginatedListOfOrderSummary OrderStatistics CreateOrderCommand'.split(' '),
@@ -24,6 +26,7 @@ const schemaNames = [
   ...'CsrfTokenResponse TokenPair ServiceAccessToken EOrderStatus EOrderDirection'.split(' '),
   ...'Problem ProblemCode FieldError Permission JsonWebKeySet JsonWebKey'.split(' '),
   ...'ClientTokenForm RevocationForm OAuthFailure AuthorizationServerMetadata'.split(' '),
+  ...'View PaginatedListOfView PutViewCommand'.split(' '),
 ]
 
 describe('the live description', () => {
@@ -260,6 +263,32 @@ describe('the live description', () => {
       await anybody.send('PUT', path, body, { 'if-match': etag })
     }
 
+    async function callViews({ bearer, viewer, anybody }: Callers): Promise<void> {
+      await bearer.get('/v1/views')
+      const path = `/v1/views/${await keptView(viewer, { filter: '' })}`
+      const { headers } = await viewer.get('/v1/views?pageSize=1')
+      await viewer.get('/v1/views', { 'if-none-match': headers.get('etag') ?? '' })
+      await viewer.get('/v1/views?pageSize=0')
+      await anybody.get('/v1/views')
+      await viewer.get(path)
+      await viewer.get(path, { 'if-none-match': '"1"' })
+      await bearer.get(path)
+      await anybody.get(path)
+      await viewer.send('PUT', path, viewOf())
+      await viewer.send('PUT', path, viewOf({ shared: true }))
+      await viewer.send('PUT', path, viewOf({ filter: '(' }))
+      await viewer.send('PUT', path, viewOf(), { 'if-match': '"9"' })
+      await viewer.send('PUT', path, 'x', { 'content-type': 'text/plain' })
+      await bearer.send('PUT', path, viewOf())
+      await anybody.send('PUT', path, viewOf())
+      await keptView(viewer, { name: 'Taken' })
+      await viewer.send('PUT', path, viewOf({ name: 'taken' }))
+      await viewer.send('DELETE', path, undefined, { 'if-match': '"9"' })
+      await anybody.send('DELETE', path)
+      await viewer.send('DELETE', path)
+      await viewer.send('DELETE', path)
+    }
+
     it('of every operation, the good ones and the refusals', async () => {
       const bearer = judged(admin)
       const anybody = judged(service.client())
@@ -321,6 +350,7 @@ describe('the live description', () => {
 
       await callOrderLife({ bearer, viewer, anybody })
       await callApprovalPolicy({ bearer, viewer, anybody })
+      await callViews({ bearer, viewer, anybody })
 
       const browser = judged(service.client())
       await browser.get('/v1/auth/csrf')

@@ -6,6 +6,7 @@ import type { Answer, Client } from '../support/client.ts'
 import { policyRow } from '../support/policy.ts'
 import { exchange, type RawAnswer, request } from '../support/raw.ts'
 import { publicUrl, type Service, startInside, startService } from '../support/service.ts'
+import { viewOf } from '../support/views.ts'
 
 const unknownId = '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57'
 /** Section 7: these members always, in this order; then those of single problems. */
@@ -127,6 +128,9 @@ describe('a problem', () => {
       [admin, 'PUT', policy, { rows: [] }, {}, 400, 'validation-failed'],
       [admin, 'PUT', policy, { rows }, { 'if-match': '"9"' }, 412, 'precondition-failed'],
       [admin, 'PUT', policy, { rows }, {}, 428, 'precondition-required'],
+      [admin, 'GET', `/v1/views/${unknownId}`, undefined, {}, 404, 'view-not-found'],
+      [admin, 'PUT', '/v1/views/none', viewOf(), {}, 404, 'view-not-found'],
+      [viewer, 'PUT', `/v1/views/${unknownId}`, viewOf({ shared: true }), {}, 403, 'permission-denied'],
       [admin, 'GET', '/v1/none', undefined, {}, 404, 'route-not-found'],
       [admin, 'DELETE', '/orders/7', undefined, {}, 404, 'route-not-found'],
       [admin, 'GET', '/assets/none.js', undefined, {}, 404, 'route-not-found'],

@@ -20,12 +20,24 @@ const neededPermission: Record<string, string> = {
   withdrawOrder: 'Orders.Create',
   addNote: 'Orders.Note',
   setApprovalPolicy: 'Policy.Manage',
+  listViews: 'Orders.Read',
+  getView: 'Orders.Read',
+  putView: 'Orders.Read',
+  deleteView: 'Orders.Read',
   streamOrderEvents: 'Orders.Read',
   listLog: 'Log.Read',
   getLogCheckpoint: 'Log.Read',
 }
 const permissionsOf: Record<string, string[]> = {
-  Admin: ['Orders.Create', 'Orders.Read', 'Orders.Approve', 'Orders.Note', 'Log.Read', 'Policy.Manage'],
+  Admin: [
+    'Orders.Create',
+    'Orders.Read',
+    'Orders.Approve',
+    'Orders.Note',
+    'Log.Read',
+    'Policy.Manage',
+    'Views.Share',
+  ],
   Operator: ['Orders.Create', 'Orders.Read', 'Orders.Note'],
   Viewer: ['Orders.Read'],
 }

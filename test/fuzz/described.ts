@@ -174,5 +174,5 @@ function refusalOf({ id, query, headers, body }: Pieces): Refusal | undefined {
     const { status, code, header } = headers.refusal
     return { status, code, ...(header === undefined ? {} : { places: [header] }) }
   }
-  return id.isFaulty === true ? { status: 404, code: 'order-not-found' } : undefined
+  return id.isFaulty === true ? { status: 404, code: ['order-not-found', 'view-not-found'] } : undefined
 }

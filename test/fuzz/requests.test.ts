@@ -35,6 +35,17 @@ const refusals: Record<string, string[]> = {
   withdrawOrder: [...ofTransitions, 'not-the-creator'],
   addNote: ['order-not-found', 'idempotency-key-reused'],
   setApprovalPolicy: ['precondition-failed', 'idempotency-key-reused'],
+  getView: ['view-not-found'],
+  // A filter is more than a text of a length; only some may share, and nobody keeps more than a hundred.
+  putView: [
+    'view-not-found',
+    'precondition-failed',
+    'permission-denied',
+    'too-many-views',
+    'view-name-taken',
+    'validation-failed',
+  ],
+  deleteView: ['view-not-found', 'precondition-failed', 'permission-denied'],
   listLog: ['overloaded'],
   streamOrderEvents: ['too-many-streams'],
   loginSession: ['invalid-credentials', 'too-many-attempts'],

@@ -16,7 +16,9 @@ export interface Values {
 export function valuesOf(judge: Judge, parts: string[]): Values {
   const validate = judge.validator(toPointer(parts))
   const schema = resolve(judge, parts)
+  if (schema.uniqueItems) return setsOf({ schema, validate })
   if (schema.type === 'array') return listsOf(judge, parts, { schema, validate })
+  if (schema.type === 'object') return objectsOf(judge, parts, { schema, validate })
   const isAllowed = (value: unknown) => isText(value) && validate(value)
   return {
     schema,
@@ -26,6 +28,33 @@ export function valuesOf(judge: Judge, parts: string[]): Values {
       .oneof(fc.oneof(...allowedCandidates(judge, schema)), ...breaking(schema))
       .filter((value) => !validate(value)),
   }
+}
+
+/** Lists of names, none of them twice. */
+function setsOf({ schema, validate }: Pick<Values, 'schema' | 'validate'>): Values {
+  const names = (schema.items as { enum: string[] }).enum
+  const allowed = fc.uniqueArray(fc.constantFrom(...names), { minLength: 1 })
+  const twice = allowed.map(([first, ...others]) => [first, ...others, first])
+  const others = fc.oneof(...breaking(schema)).filter((value) => !validate(value))
+  return { schema, validate, allowed, forbidden: fc.oneof(twice, others) }
+}
+
+/** Objects with members of their own, all of them needed. */
+function objectsOf(
+  judge: Judge,
+  parts: string[],
+  { schema, validate }: Pick<Values, 'schema' | 'validate'>,
+): Values {
+  const names = Object.keys(schema.properties as Schema)
+  const members = names.map((name) => [name, valuesOf(judge, [...parts, 'properties', name])] as const)
+  const allowed = fc.record(Object.fromEntries(members.map(([name, values]) => [name, values.allowed])))
+  const isWrongInside = fc
+    .constantFrom(...members)
+    .chain(([name, { forbidden }]) =>
+      fc.tuple(allowed, forbidden).map(([object, wrong]) => ({ ...object, [name]: wrong })),
+    )
+  const others = fc.oneof(...breaking(schema)).filter((value) => !validate(value))
+  return { schema, validate, allowed, forbidden: fc.oneof(isWrongInside, others) }
 }
 
 /** Lists of objects. What no schema says: their totals ascend, the first is 0. */

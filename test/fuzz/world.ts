@@ -16,7 +16,15 @@ import { type Account, isGood, Model, memoryMilliseconds, type Session } from '.
 import type { Outgoing, Sender } from './sender.ts'
 
 const initialRoles = {
-  Admin: ['Log.Read', 'Orders.Approve', 'Orders.Create', 'Orders.Note', 'Orders.Read', 'Policy.Manage'],
+  Admin: [
+    'Log.Read',
+    'Orders.Approve',
+    'Orders.Create',
+    'Orders.Note',
+    'Orders.Read',
+    'Policy.Manage',
+    'Views.Share',
+  ],
   Operator: ['Orders.Create', 'Orders.Note', 'Orders.Read'],
   Viewer: ['Orders.Read'],
 } as const

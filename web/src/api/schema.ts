@@ -552,6 +552,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List views
+         * @description One’s own and all that are shared, by name.
+         */
+        get: operations["listViews"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/views/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a view
+         * @description The entity tag is what If-Match of a change takes.
+         */
+        get: operations["getView"];
+        /**
+         * Keep a view, or replace it
+         * @description An id that is not there yet makes a view of the caller’s, who can have 100. A view that is or becomes shared takes the permission Views.Share. Repeated, the request changes nothing more.
+         */
+        put: operations["putView"];
+        post?: never;
+        /**
+         * Delete a view
+         * @description One that is shared takes the permission Views.Share.
+         */
+        delete: operations["deleteView"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/orders/events": {
         parameters: {
             query?: never;
@@ -1336,8 +1384,36 @@ export interface components {
              */
             hasNextPage?: boolean;
         };
+        PaginatedListOfView: {
+            items: components["schemas"]["View"][];
+            /**
+             * @description Number of this page, from 1.
+             * @example 1
+             */
+            pageNumber: number | string;
+            /**
+             * @description Pages in all; 0 when nothing matches.
+             * @example 13
+             */
+            totalPages: number | string;
+            /**
+             * @description Matches in all; always sent.
+             * @example 250
+             */
+            totalCount?: number | string;
+            /**
+             * @description Always sent.
+             * @example false
+             */
+            hasPreviousPage?: boolean;
+            /**
+             * @description Always sent.
+             * @example true
+             */
+            hasNextPage?: boolean;
+        };
         /** @description What a role may do. The list grows. */
-        Permission: ("Orders.Create" | "Orders.Read" | "Orders.Approve" | "Orders.Note" | "Log.Read" | "Policy.Manage") | string;
+        Permission: ("Orders.Create" | "Orders.Read" | "Orders.Approve" | "Orders.Note" | "Log.Read" | "Policy.Manage" | "Views.Share") | string;
         /** @description A failure (RFC 9457). */
         Problem: {
             /**
@@ -1366,7 +1442,50 @@ export interface components {
             limit?: number;
         };
         /** @description Kind of problem, for programs. The list grows: treat a code that you do not know by its status. */
-        ProblemCode: ("malformed-json" | "validation-failed" | "invalid-filter" | "filter-too-expensive" | "result-too-large" | "invalid-time-zone" | "invalid-idempotency-key" | "unsupported-grant-type" | "invalid-scope" | "unsupported-token-type" | "bad-request" | "authentication-required" | "invalid-credentials" | "invalid-client" | "invalid-refresh-token" | "permission-denied" | "recent-sign-in-needed" | "wrong-password" | "csrf-token-missing" | "csrf-token-invalid" | "cross-site-request" | "self-approval" | "service-approval" | "not-the-creator" | "route-not-found" | "order-not-found" | "method-not-allowed" | "request-timeout" | "order-not-pending" | "already-approved-by-you" | "order-not-approved" | "concurrency-conflict" | "idempotency-in-progress" | "export-running" | "precondition-failed" | "body-too-large" | "uri-too-long" | "unsupported-media-type" | "expectation-failed" | "misdirected-request" | "idempotency-key-reused" | "rate-limited" | "too-many-streams" | "too-many-attempts" | "precondition-required" | "headers-too-large" | "internal-error" | "database-unavailable" | "receipt-not-ready" | "overloaded" | "shutting-down") | string;
+        ProblemCode: ("malformed-json" | "validation-failed" | "invalid-filter" | "filter-too-expensive" | "result-too-large" | "invalid-time-zone" | "invalid-idempotency-key" | "unsupported-grant-type" | "invalid-scope" | "unsupported-token-type" | "bad-request" | "authentication-required" | "invalid-credentials" | "invalid-client" | "invalid-refresh-token" | "permission-denied" | "recent-sign-in-needed" | "wrong-password" | "csrf-token-missing" | "csrf-token-invalid" | "cross-site-request" | "self-approval" | "service-approval" | "not-the-creator" | "route-not-found" | "order-not-found" | "view-not-found" | "method-not-allowed" | "request-timeout" | "order-not-pending" | "already-approved-by-you" | "order-not-approved" | "concurrency-conflict" | "view-name-taken" | "too-many-views" | "idempotency-in-progress" | "export-running" | "precondition-failed" | "body-too-large" | "uri-too-long" | "unsupported-media-type" | "expectation-failed" | "misdirected-request" | "idempotency-key-reused" | "rate-limited" | "too-many-streams" | "too-many-attempts" | "precondition-required" | "headers-too-large" | "internal-error" | "database-unavailable" | "receipt-not-ready" | "overloaded" | "shutting-down") | string;
+        /** @description A list of orders under a name. */
+        PutViewCommand: {
+            /**
+             * @description What the view is called: no two of one account, in any case. White space at both ends is trimmed; then 1 to 80 characters (Unicode code points), no control characters, none that reorder text (such as U+202E), and at least one letter, digit, punctuation mark or symbol that can be seen. Stored in normalisation form C.
+             * @example Large and waiting
+             */
+            name: string;
+            /**
+             * @description As the parameter `filter` of the list (docs/filter.md); empty for every order.
+             * @example status=Pending AND total>=1000
+             */
+            filter: string;
+            /** @description By which field the list is sorted, and in which direction. */
+            sort: {
+                /**
+                 * @description Field to sort by, in any case: id, customer, total, status, createdAtUtc, updatedAtUtc. An order that was never changed comes before all that were; ties are broken by id.
+                 * @default createdAtUtc
+                 * @example createdAtUtc
+                 */
+                orderBy: string;
+                /**
+                 * @description Sort direction: Asc or Desc in any case, or the number.
+                 * @example Desc
+                 */
+                order: components["schemas"]["EOrderDirection"] | string;
+            };
+            /**
+             * @description What the list shows of each order, in this order.
+             * @example [
+             *       "id",
+             *       "customer",
+             *       "total",
+             *       "createdBy",
+             *       "approvalsMissing"
+             *     ]
+             */
+            columns: ("id" | "customer" | "total" | "status" | "createdAtUtc" | "createdAtTimeZone" | "updatedAtUtc" | "updatedAtTimeZone" | "createdBy" | "modifiedBy" | "approvedBy" | "approvalsGiven" | "approvalsMissing")[];
+            /**
+             * @description Whether everybody sees it who may read orders. That takes the permission Views.Share.
+             * @example false
+             */
+            shared: boolean;
+        };
         /** @description Uses a refresh token, once. */
         RefreshTokenCommand: {
             /**
@@ -1439,6 +1558,49 @@ export interface components {
              * @example Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU
              */
             refreshToken: string;
+        };
+        View: {
+            /**
+             * Format: uuid
+             * @description Chosen by whoever made it.
+             * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
+             */
+            id: string;
+            /**
+             * @description What it is called.
+             * @example Large and waiting
+             */
+            name: string;
+            /**
+             * @description As the parameter `filter` of the list (docs/filter.md); empty for every order.
+             * @example status=Pending AND total>=1000
+             */
+            filter: string;
+            sort: {
+                /**
+                 * @description Field to sort by.
+                 * @example total
+                 */
+                orderBy: string;
+                order: components["schemas"]["EOrderDirection"];
+            };
+            /** @description What the list shows of each order, in this order. A client passes by what it does not know. */
+            columns: string[];
+            /**
+             * @description Whether everybody sees it who may read orders.
+             * @example false
+             */
+            shared: boolean;
+            /**
+             * @description Whether it is the caller’s.
+             * @example true
+             */
+            isOwn: boolean;
+            /**
+             * @description User name of whose view it is.
+             * @example operator
+             */
+            owner: string;
         };
         /** @description Why the order is withdrawn, if told. */
         WithdrawOrderCommand: {
@@ -12009,6 +12171,1759 @@ export interface operations {
                      *       "detail": "Read first, and send the `ETag` of what you read as `If-Match`.",
                      *       "instance": "/v1/orders",
                      *       "code": "precondition-required",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/rate-limited",
+                     *       "title": "Too many requests",
+                     *       "status": 429,
+                     *       "detail": "Wait `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "rate-limited",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large`: The header block is too large. */
+            431: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/headers-too-large",
+                     *       "title": "The header block is too large",
+                     *       "status": 431,
+                     *       "detail": "A header block can have at most 16 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "headers-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal-error`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/internal-error",
+                     *       "title": "Something went wrong on our side",
+                     *       "status": 500,
+                     *       "detail": "Report the `requestId`; the log has the cause.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "internal-error",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. `overloaded`: Too much work is waiting. */
+            503: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/database-unavailable",
+                     *       "title": "The database cannot be reached",
+                     *       "status": 503,
+                     *       "detail": "Repeat the request after `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "database-unavailable",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listViews: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page to return, from 1; past the end there are no items.
+                 * @example 1
+                 */
+                pageNumber?: number | string;
+                /**
+                 * @description Items per page; more than 100 is taken as 100.
+                 * @example 20
+                 */
+                pageSize?: number | string;
+            };
+            header?: {
+                /** @description Entity tags that the caller has; a match is answered 304. */
+                "If-None-Match"?: string;
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description The first, previous, next and last page (RFC 8288), as far as there are such. */
+                    Link?: string;
+                    /** @description A hash of the answer. */
+                    ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57",
+                     *           "name": "Large and waiting",
+                     *           "filter": "status=Pending AND total>=1000",
+                     *           "sort": {
+                     *             "orderBy": "total",
+                     *             "order": 1
+                     *           },
+                     *           "columns": [
+                     *             "id"
+                     *           ],
+                     *           "shared": false,
+                     *           "isOwn": true,
+                     *           "owner": "operator"
+                     *         }
+                     *       ],
+                     *       "pageNumber": 1,
+                     *       "totalPages": 13,
+                     *       "totalCount": 250,
+                     *       "hasPreviousPage": false,
+                     *       "hasNextPage": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PaginatedListOfView"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description The first, previous, next and last page (RFC 8288), as far as there are such. */
+                    Link?: string;
+                    /** @description A hash of the answer. */
+                    ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. */
+            400: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/bad-request",
+                     *       "title": "The request is not valid HTTP",
+                     *       "status": 400,
+                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "bad-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `authentication-required`: No valid credential. */
+            401: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The challenge. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/authentication-required",
+                     *       "title": "No valid credential",
+                     *       "status": 401,
+                     *       "detail": "Sign in, refresh the token, or send `Authorization: Bearer <token>`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "authentication-required",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `permission-denied`: The caller lacks a permission. */
+            403: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/permission-denied",
+                     *       "title": "The caller lacks a permission",
+                     *       "status": 403,
+                     *       "detail": "Ask an administrator for a role that holds the permission named in `permission`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "permission-denied",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout`: The request did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/request-timeout",
+                     *       "title": "The request did not arrive in time",
+                     *       "status": 408,
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "request-timeout",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `uri-too-long`: The URL is too long. */
+            414: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/uri-too-long",
+                     *       "title": "The URL is too long",
+                     *       "status": 414,
+                     *       "detail": "A URL can have at most 8 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "uri-too-long",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `expectation-failed`: The Expect header cannot be met. */
+            417: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/expectation-failed",
+                     *       "title": "The Expect header cannot be met",
+                     *       "status": 417,
+                     *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "expectation-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `misdirected-request`: This server does not serve that host. */
+            421: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/misdirected-request",
+                     *       "title": "This server does not serve that host",
+                     *       "status": 421,
+                     *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "misdirected-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/rate-limited",
+                     *       "title": "Too many requests",
+                     *       "status": 429,
+                     *       "detail": "Wait `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "rate-limited",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large`: The header block is too large. */
+            431: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/headers-too-large",
+                     *       "title": "The header block is too large",
+                     *       "status": 431,
+                     *       "detail": "A header block can have at most 16 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "headers-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal-error`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/internal-error",
+                     *       "title": "Something went wrong on our side",
+                     *       "status": 500,
+                     *       "detail": "Report the `requestId`; the log has the cause.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "internal-error",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. */
+            503: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/database-unavailable",
+                     *       "title": "The database cannot be reached",
+                     *       "status": 503,
+                     *       "detail": "Repeat the request after `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "database-unavailable",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getView: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags that the caller has; a match is answered 304. */
+                "If-None-Match"?: string;
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
+            };
+            path: {
+                /**
+                 * @description Id of the view, a UUID that its maker chooses, in any case.
+                 * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description Row version as a strong entity tag. */
+                    ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57",
+                     *       "name": "Large and waiting",
+                     *       "filter": "status=Pending AND total>=1000",
+                     *       "sort": {
+                     *         "orderBy": "total",
+                     *         "order": 1
+                     *       },
+                     *       "columns": [
+                     *         "id"
+                     *       ],
+                     *       "shared": false,
+                     *       "isOwn": true,
+                     *       "owner": "operator"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["View"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description Row version as a strong entity tag. */
+                    ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `bad-request`: The request is not valid HTTP. */
+            400: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/bad-request",
+                     *       "title": "The request is not valid HTTP",
+                     *       "status": 400,
+                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "bad-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `authentication-required`: No valid credential. */
+            401: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The challenge. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/authentication-required",
+                     *       "title": "No valid credential",
+                     *       "status": 401,
+                     *       "detail": "Sign in, refresh the token, or send `Authorization: Bearer <token>`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "authentication-required",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `permission-denied`: The caller lacks a permission. */
+            403: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/permission-denied",
+                     *       "title": "The caller lacks a permission",
+                     *       "status": 403,
+                     *       "detail": "Ask an administrator for a role that holds the permission named in `permission`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "permission-denied",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `view-not-found`: No such view. */
+            404: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/view-not-found",
+                     *       "title": "No such view",
+                     *       "status": 404,
+                     *       "detail": "Check the id. A view that is not shared exists for its owner only.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "view-not-found",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout`: The request did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/request-timeout",
+                     *       "title": "The request did not arrive in time",
+                     *       "status": 408,
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "request-timeout",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `uri-too-long`: The URL is too long. */
+            414: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/uri-too-long",
+                     *       "title": "The URL is too long",
+                     *       "status": 414,
+                     *       "detail": "A URL can have at most 8 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "uri-too-long",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `expectation-failed`: The Expect header cannot be met. */
+            417: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/expectation-failed",
+                     *       "title": "The Expect header cannot be met",
+                     *       "status": 417,
+                     *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "expectation-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `misdirected-request`: This server does not serve that host. */
+            421: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/misdirected-request",
+                     *       "title": "This server does not serve that host",
+                     *       "status": 421,
+                     *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "misdirected-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/rate-limited",
+                     *       "title": "Too many requests",
+                     *       "status": 429,
+                     *       "detail": "Wait `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "rate-limited",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large`: The header block is too large. */
+            431: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/headers-too-large",
+                     *       "title": "The header block is too large",
+                     *       "status": 431,
+                     *       "detail": "A header block can have at most 16 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "headers-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal-error`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/internal-error",
+                     *       "title": "Something went wrong on our side",
+                     *       "status": 500,
+                     *       "detail": "Report the `requestId`; the log has the cause.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "internal-error",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. */
+            503: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/database-unavailable",
+                     *       "title": "The database cannot be reached",
+                     *       "status": 503,
+                     *       "detail": "Repeat the request after `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "database-unavailable",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    putView: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only this version, or any by `*`. A tag that a proxy has weakened counts as it was. */
+                "If-Match"?: string;
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
+            };
+            path: {
+                /**
+                 * @description Id of the view, a UUID that its maker chooses, in any case.
+                 * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Large and waiting",
+                 *       "filter": "status=Pending AND total>=1000",
+                 *       "sort": {
+                 *         "orderBy": "createdAtUtc",
+                 *         "order": "Desc"
+                 *       },
+                 *       "columns": [
+                 *         "id",
+                 *         "customer",
+                 *         "total",
+                 *         "createdBy",
+                 *         "approvalsMissing"
+                 *       ],
+                 *       "shared": false
+                 *     }
+                 */
+                "application/json": components["schemas"]["PutViewCommand"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description Row version as a strong entity tag. */
+                    ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57",
+                     *       "name": "Large and waiting",
+                     *       "filter": "status=Pending AND total>=1000",
+                     *       "sort": {
+                     *         "orderBy": "total",
+                     *         "order": 1
+                     *       },
+                     *       "columns": [
+                     *         "id"
+                     *       ],
+                     *       "shared": false,
+                     *       "isOwn": true,
+                     *       "owner": "operator"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["View"];
+                };
+            };
+            /** @description Created */
+            201: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description Path of the view. */
+                    Location?: string;
+                    /** @description Row version as a strong entity tag. */
+                    ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57",
+                     *       "name": "Large and waiting",
+                     *       "filter": "status=Pending AND total>=1000",
+                     *       "sort": {
+                     *         "orderBy": "total",
+                     *         "order": 1
+                     *       },
+                     *       "columns": [
+                     *         "id"
+                     *       ],
+                     *       "shared": false,
+                     *       "isOwn": true,
+                     *       "owner": "operator"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["View"];
+                };
+            };
+            /** @description `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/bad-request",
+                     *       "title": "The request is not valid HTTP",
+                     *       "status": 400,
+                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "bad-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `authentication-required`: No valid credential. */
+            401: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The challenge. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/authentication-required",
+                     *       "title": "No valid credential",
+                     *       "status": 401,
+                     *       "detail": "Sign in, refresh the token, or send `Authorization: Bearer <token>`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "authentication-required",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. */
+            403: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/csrf-token-missing",
+                     *       "title": "The antiforgery token is missing",
+                     *       "status": 403,
+                     *       "detail": "Fetch one with GET /v1/auth/csrf and send it as `X-XSRF-TOKEN`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "csrf-token-missing",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `view-not-found`: No such view. */
+            404: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/view-not-found",
+                     *       "title": "No such view",
+                     *       "status": 404,
+                     *       "detail": "Check the id. A view that is not shared exists for its owner only.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "view-not-found",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout`: The request did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/request-timeout",
+                     *       "title": "The request did not arrive in time",
+                     *       "status": 408,
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "request-timeout",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `view-name-taken`: Another view has this name. `too-many-views`: There is no room for another view. `concurrency-conflict`: Another write came first. */
+            409: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/view-name-taken",
+                     *       "title": "Another view has this name",
+                     *       "status": 409,
+                     *       "detail": "Choose another name, or replace that view.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "view-name-taken",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `precondition-failed`: It has changed since it was read. */
+            412: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Row version as a strong entity tag. */
+                    ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/precondition-failed",
+                     *       "title": "It has changed since it was read",
+                     *       "status": 412,
+                     *       "detail": "Read it again; its current version is in the `ETag` header.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "precondition-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large`: The body is too large. */
+            413: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/body-too-large",
+                     *       "title": "The body is too large",
+                     *       "status": 413,
+                     *       "detail": "A body can have at most 64 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "body-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `uri-too-long`: The URL is too long. */
+            414: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/uri-too-long",
+                     *       "title": "The URL is too long",
+                     *       "status": 414,
+                     *       "detail": "A URL can have at most 8 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "uri-too-long",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            415: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/unsupported-media-type",
+                     *       "title": "The body is not JSON in UTF-8",
+                     *       "status": 415,
+                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "unsupported-media-type",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `expectation-failed`: The Expect header cannot be met. */
+            417: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/expectation-failed",
+                     *       "title": "The Expect header cannot be met",
+                     *       "status": 417,
+                     *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "expectation-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `misdirected-request`: This server does not serve that host. */
+            421: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/misdirected-request",
+                     *       "title": "This server does not serve that host",
+                     *       "status": 421,
+                     *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "misdirected-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/rate-limited",
+                     *       "title": "Too many requests",
+                     *       "status": 429,
+                     *       "detail": "Wait `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "rate-limited",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large`: The header block is too large. */
+            431: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/headers-too-large",
+                     *       "title": "The header block is too large",
+                     *       "status": 431,
+                     *       "detail": "A header block can have at most 16 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "headers-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal-error`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/internal-error",
+                     *       "title": "Something went wrong on our side",
+                     *       "status": 500,
+                     *       "detail": "Report the `requestId`; the log has the cause.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "internal-error",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. `overloaded`: Too much work is waiting. */
+            503: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/database-unavailable",
+                     *       "title": "The database cannot be reached",
+                     *       "status": 503,
+                     *       "detail": "Repeat the request after `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "database-unavailable",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteView: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only this version, or any by `*`. A tag that a proxy has weakened counts as it was. */
+                "If-Match"?: string;
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
+            };
+            path: {
+                /**
+                 * @description Id of the view, a UUID that its maker chooses, in any case.
+                 * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `bad-request`: The request is not valid HTTP. `malformed-json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/bad-request",
+                     *       "title": "The request is not valid HTTP",
+                     *       "status": 400,
+                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "bad-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `authentication-required`: No valid credential. */
+            401: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The challenge. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/authentication-required",
+                     *       "title": "No valid credential",
+                     *       "status": 401,
+                     *       "detail": "Sign in, refresh the token, or send `Authorization: Bearer <token>`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "authentication-required",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. */
+            403: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/csrf-token-missing",
+                     *       "title": "The antiforgery token is missing",
+                     *       "status": 403,
+                     *       "detail": "Fetch one with GET /v1/auth/csrf and send it as `X-XSRF-TOKEN`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "csrf-token-missing",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `view-not-found`: No such view. */
+            404: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/view-not-found",
+                     *       "title": "No such view",
+                     *       "status": 404,
+                     *       "detail": "Check the id. A view that is not shared exists for its owner only.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "view-not-found",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout`: The request did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/request-timeout",
+                     *       "title": "The request did not arrive in time",
+                     *       "status": 408,
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "request-timeout",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `precondition-failed`: It has changed since it was read. */
+            412: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Row version as a strong entity tag. */
+                    ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/precondition-failed",
+                     *       "title": "It has changed since it was read",
+                     *       "status": 412,
+                     *       "detail": "Read it again; its current version is in the `ETag` header.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "precondition-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large`: The body is too large. */
+            413: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/body-too-large",
+                     *       "title": "The body is too large",
+                     *       "status": 413,
+                     *       "detail": "A body can have at most 64 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "body-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `uri-too-long`: The URL is too long. */
+            414: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/uri-too-long",
+                     *       "title": "The URL is too long",
+                     *       "status": 414,
+                     *       "detail": "A URL can have at most 8 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "uri-too-long",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            415: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/unsupported-media-type",
+                     *       "title": "The body is not JSON in UTF-8",
+                     *       "status": 415,
+                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "unsupported-media-type",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `expectation-failed`: The Expect header cannot be met. */
+            417: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/expectation-failed",
+                     *       "title": "The Expect header cannot be met",
+                     *       "status": 417,
+                     *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "expectation-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `misdirected-request`: This server does not serve that host. */
+            421: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/misdirected-request",
+                     *       "title": "This server does not serve that host",
+                     *       "status": 421,
+                     *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "misdirected-request",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
                      *     }
                      */

@@ -1,0 +1,183 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { callerOf } from '../../auth/principal.ts'
+import { noContent } from '../../http/fields.ts'
+import { linkHeader, numberOfDirection, pageLinks, pageRequest } from '../../http/paging.ts'
+import { acceptedVersions, matchesNone, versionTag } from '../../http/preconditions.ts'
+import { Problem } from '../../http/problems.ts'
+import type { App } from '../../http/route.ts'
+import { parseUuid } from '../../ids.ts'
+import {
+  cacheControl,
+  etagHeader,
+  hashTagHeader,
+  idParameter,
+  ifMatchHeader,
+  ifNoneMatchHeader,
+  type OrderParts,
+  revalidate,
+} from '../requests.ts'
+import { ListViewsQuery, PaginatedListOfView, PutViewCommand, ViewResponse } from './schemas.ts'
+import type { View } from './store.ts'
+import { readView, readViews, viewerOf, viewsLimit } from './views.ts'
+
+const tags = ['Views']
+const url = '/v1/views/:id'
+const parameters = {
+  id: { ...idParameter.id, description: 'Id of the view, a UUID that its maker chooses, in any case.' },
+}
+
+/** Lists of orders that people keep by name, each for oneself or shared (ADR 36). */
+export function registerViews(app: App, parts: OrderParts): void {
+  registerList(app, parts)
+  registerGet(app, parts)
+  registerPut(app, parts)
+  registerDelete(app, parts)
+}
+
+function registerList(app: App, { db }: OrderParts): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/views',
+    config: {
+      access: 'Orders.Read',
+      requestHeaders: [ifNoneMatchHeader],
+      responseHeaders: { 200: [linkHeader, hashTagHeader] },
+    },
+    schema: {
+      operationId: 'listViews',
+      summary: 'List views',
+      description: 'One’s own and all that are shared, by name.',
+      tags,
+      querystring: ListViewsQuery,
+      response: { 200: PaginatedListOfView, 304: noContent },
+    },
+    onSend: revalidate,
+    handler: async (request, reply) => {
+      const { pageNumber, pageSize } = request.query
+      const { id } = callerOf(request)
+      const { views, ...page } = await readViews(db.read, id, pageRequest(pageNumber, pageSize))
+      reply.headers(pageLinks('/v1/views', request.raw.url, ListViewsQuery, page))
+      reply.header('cache-control', cacheControl)
+      return { items: views.map((view) => toResponse(view, id)), ...page }
+    },
+  })
+}
+
+function registerGet(app: App, { db }: OrderParts): void {
+  app.route({
+    method: 'GET',
+    url,
+    config: {
+      access: 'Orders.Read',
+      problems: ['view-not-found'],
+      parameters,
+      requestHeaders: [ifNoneMatchHeader],
+      responseHeaders: { 200: [etagHeader] },
+    },
+    schema: {
+      operationId: 'getView',
+      summary: 'Read a view',
+      description: 'The entity tag is what If-Match of a change takes.',
+      tags,
+      response: { 200: ViewResponse, 304: noContent },
+    },
+    handler: async (request, reply) => {
+      const { id } = callerOf(request)
+      const view = await readView(db.read, requireViewId(request), id)
+      tag(reply, view)
+      if (matchesNone(request.headers['if-none-match'], versionTag(view.version))) return toResponse(view, id)
+      return reply.code(304).send(undefined)
+    },
+  })
+}
+
+function registerPut(app: App, { db }: OrderParts): void {
+  app.route({
+    method: 'PUT',
+    url,
+    config: {
+      access: 'Orders.Read',
+      problems: [
+        'view-not-found',
+        'precondition-failed',
+        'view-name-taken',
+        'too-many-views',
+        'concurrency-conflict',
+      ],
+      parameters,
+      requestHeaders: [ifMatchHeader],
+      responseHeaders: {
+        200: [etagHeader],
+        201: [{ name: 'Location', description: 'Path of the view.', schema: { type: 'string' } }, etagHeader],
+        412: [etagHeader],
+      },
+    },
+    schema: {
+      operationId: 'putView',
+      summary: 'Keep a view, or replace it',
+      description: `An id that is not there yet makes a view of the caller’s, who can have ${viewsLimit}. A view that is or becomes shared takes the permission Views.Share. Repeated, the request changes nothing more.`,
+      tags,
+      body: PutViewCommand,
+      response: { 200: ViewResponse, 201: ViewResponse },
+    },
+    handler: async (request, reply) => {
+      const put = await db.write('putView', {
+        ...readChange(request),
+        content: request.body,
+        mustExist: request.headers['if-match'] !== undefined,
+      })
+      tag(reply, put.view)
+      if (put.isNew) reply.code(201).header('location', `/v1/views/${put.view.id}`)
+      return toResponse(put.view, callerOf(request).id)
+    },
+  })
+}
+
+function registerDelete(app: App, { db }: OrderParts): void {
+  app.route({
+    method: 'DELETE',
+    url,
+    config: {
+      access: 'Orders.Read',
+      problems: ['view-not-found', 'precondition-failed'],
+      parameters,
+      requestHeaders: [ifMatchHeader],
+      responseHeaders: { 412: [etagHeader] },
+    },
+    schema: {
+      operationId: 'deleteView',
+      summary: 'Delete a view',
+      description: 'One that is shared takes the permission Views.Share.',
+      tags,
+      response: { 204: noContent },
+    },
+    handler: async (request, reply) => {
+      await db.write('deleteView', readChange(request))
+      return reply.code(204).send()
+    },
+  })
+}
+
+/** Throws `view-not-found` for an id that is none. */
+function requireViewId(request: FastifyRequest): string {
+  const id = parseUuid((request.params as { id: string }).id)
+  if (id === undefined) throw new Problem('view-not-found', { detail: 'The id of a view is a UUID.' })
+  return id
+}
+
+function readChange(request: FastifyRequest) {
+  return {
+    id: requireViewId(request),
+    viewer: viewerOf(callerOf(request)),
+    acceptedVersions: acceptedVersions(request.headers['if-match']),
+  }
+}
+
+function tag(reply: FastifyReply, { version }: View): void {
+  reply.header('etag', versionTag(version)).header('cache-control', cacheControl)
+}
+
+function toResponse({ ownerId, version: _, sort, ...view }: View, viewerId: number) {
+  const { orderBy, order } = sort
+  return { ...view, sort: { orderBy, order: numberOfDirection(order) }, isOwn: ownerId === viewerId }
+}

@@ -1,0 +1,167 @@
+import type { Kysely, Transaction } from 'kysely'
+import type { Database } from '../../db/tables.ts'
+import { foldText } from '../fold.ts'
+import type { ColumnName, SortKey } from '../order.ts'
+
+/** What a view is made of: what a list is asked for, and the name of that. */
+export interface ViewContent {
+  name: string
+  filter: string
+  sort: { orderBy: SortKey; order: 'asc' | 'desc' }
+  columns: ColumnName[]
+  shared: boolean
+}
+
+export interface View extends ViewContent {
+  id: string
+  ownerId: number
+  /** User name. */
+  owner: string
+  version: number
+}
+
+const columns = [
+  'views.id',
+  'owner_id as ownerId',
+  'principals.name as owner',
+  'views.name',
+  'filter',
+  'sort_key as orderBy',
+  'direction as order',
+  'columns',
+  'shared',
+  'version',
+] as const
+
+/** Those of the caller, and all that are shared: nobody else knows of the others. */
+function seenBy(db: Kysely<Database>, callerId: number) {
+  return db
+    .selectFrom('views')
+    .innerJoin('principals', 'principals.id', 'owner_id')
+    .where((eb) => eb.or([eb('owner_id', '=', callerId), eb('shared', '=', 1)]))
+}
+
+type Row = Awaited<ReturnType<typeof selectRows>>[number]
+
+function selectRows(db: Kysely<Database>, callerId: number) {
+  return seenBy(db, callerId).select(columns).execute()
+}
+
+function toView({ orderBy, order, columns, shared, ...others }: Row): View {
+  return {
+    ...others,
+    sort: { orderBy: orderBy as SortKey, order },
+    columns: JSON.parse(columns),
+    shared: shared === 1,
+  }
+}
+
+/** By name, of those that the caller sees. */
+export async function findViews(
+  db: Kysely<Database>,
+  callerId: number,
+  page: { offset: number; limit: number },
+): Promise<{ views: View[]; totalCount: number }> {
+  const seen = seenBy(db, callerId)
+  const { totalCount } = await seen
+    .select(({ fn }) => fn.countAll<number>().as('totalCount'))
+    .executeTakeFirstOrThrow()
+  const rows = await seen
+    .select(columns)
+    .orderBy('views.name_folded')
+    .orderBy('views.id')
+    .limit(page.limit)
+    .offset(page.offset)
+    .execute()
+  return { views: rows.map(toView), totalCount: Number(totalCount) }
+}
+
+export async function findView(
+  db: Kysely<Database>,
+  id: string,
+  callerId: number,
+): Promise<View | undefined> {
+  const row = await seenBy(db, callerId).select(columns).where('views.id', '=', id).executeTakeFirst()
+  return row && toView(row)
+}
+
+/** Whose view it is, seen or not. It never changes. */
+export async function findOwner(db: Kysely<Database>, id: string): Promise<number | undefined> {
+  const row = await db.selectFrom('views').select('owner_id').where('id', '=', id).executeTakeFirst()
+  return row?.owner_id
+}
+
+/** Nobody else changes a view of this owner until the transaction ends: a write that changes nothing locks the row. */
+export async function lockViewsOf(trx: Transaction<Database>, ownerId: number): Promise<void> {
+  await trx
+    .updateTable('principals')
+    .set((eb) => ({ enabled: eb.ref('enabled') }))
+    .where('id', '=', ownerId)
+    .execute()
+}
+
+export async function countViewsOf(db: Kysely<Database>, ownerId: number): Promise<number> {
+  const { count } = await db
+    .selectFrom('views')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('owner_id', '=', ownerId)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+/** Whether another view of the owner has the name, in any case. */
+export async function isNameTaken(
+  db: Kysely<Database>,
+  { id, ownerId, name }: { id: string; ownerId: number; name: string },
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('views')
+    .select('id')
+    .where('owner_id', '=', ownerId)
+    .where('name_folded', '=', foldText(name))
+    .where('id', '<>', id)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+function toRow({ name, filter, sort, columns, shared }: ViewContent) {
+  return {
+    name,
+    name_folded: foldText(name),
+    filter,
+    sort_key: sort.orderBy,
+    direction: sort.order,
+    columns: JSON.stringify(columns),
+    shared: Number(shared),
+  }
+}
+
+/** False when the id has become another's meanwhile. */
+export async function insertView(
+  trx: Transaction<Database>,
+  { id, ownerId, content }: { id: string; ownerId: number; content: ViewContent },
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await trx
+    .insertInto('views')
+    .values({ id, owner_id: ownerId, ...toRow(content), version: 1 })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .executeTakeFirstOrThrow()
+  return numInsertedOrUpdatedRows === 1n
+}
+
+/** The version that it then has. The caller holds the lock of its owner. */
+export async function updateView(
+  trx: Transaction<Database>,
+  id: string,
+  content: ViewContent,
+): Promise<void> {
+  await trx
+    .updateTable('views')
+    .set((eb) => ({ ...toRow(content), version: eb('version', '+', 1) }))
+    .where('id', '=', id)
+    .execute()
+}
+
+export async function removeView(trx: Transaction<Database>, id: string): Promise<void> {
+  await trx.deleteFrom('views').where('id', '=', id).execute()
+}

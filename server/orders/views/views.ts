@@ -1,0 +1,111 @@
+import type { Kysely, Transaction } from 'kysely'
+import type { Permission } from '../../auth/permissions.ts'
+import type { Database } from '../../db/tables.ts'
+import { describePage, type PageDescription, type PageRequest } from '../../http/paging.ts'
+import { versionTag } from '../../http/preconditions.ts'
+import { Problem } from '../../http/problems.ts'
+import {
+  countViewsOf,
+  findOwner,
+  findView,
+  findViews,
+  insertView,
+  isNameTaken,
+  lockViewsOf,
+  removeView,
+  updateView,
+  type View,
+  type ViewContent,
+} from './store.ts'
+
+/** Views of one account, at most: a person finds no more of them than that, and no account fills the table. */
+export const viewsLimit = 100
+
+const sharing: Permission = 'Views.Share'
+
+/** Who asks for a view: what others see, nobody changes without the permission to share. */
+export interface Viewer {
+  id: number
+  mayShare: boolean
+}
+
+export interface ViewInput {
+  id: string
+  viewer: Viewer
+  /** Versions that If-Match accepts; null for any. */
+  acceptedVersions: number[] | null
+}
+
+type Db = Kysely<Database>
+type Trx = Transaction<Database>
+
+export async function readViews(
+  db: Db,
+  viewerId: number,
+  page: PageRequest,
+): Promise<PageDescription & { views: View[] }> {
+  const { views, totalCount } = await findViews(db, viewerId, { offset: page.offset, limit: page.pageSize })
+  return { views, ...describePage(totalCount, page) }
+}
+
+/** Throws `view-not-found`, of what the viewer may not see as well. */
+export async function readView(db: Db, id: string, viewerId: number): Promise<View> {
+  const view = await findView(db, id, viewerId)
+  if (view === undefined) throw new Problem('view-not-found')
+  return view
+}
+
+/**
+ * Makes the view, or replaces it; it stays its owner's. With an If-Match it has to be there. Throws `view-not-found`,
+ * `permission-denied`, `precondition-failed`, `view-name-taken`, `too-many-views`, and `concurrency-conflict` for an id
+ * that somebody else took at the same moment.
+ */
+export async function putView(
+  trx: Trx,
+  { content, mustExist, ...input }: ViewInput & { content: ViewContent; mustExist: boolean },
+): Promise<{ view: View; isNew: boolean }> {
+  const { id, viewer } = input
+  const ownerId = await findOwner(trx, id)
+  const isNew = ownerId === undefined && !mustExist
+  const owned = { id, ownerId: ownerId ?? viewer.id, name: content.name }
+  await lockViewsOf(trx, owned.ownerId)
+  if (!isNew) await requireChangeable(trx, input)
+  if (content.shared) requireSharing(viewer)
+  if (await isNameTaken(trx, owned)) throw new Problem('view-name-taken')
+  if (isNew) await add(trx, { ...owned, content })
+  else await updateView(trx, id, content)
+  // Taken back from all, a view of another is its owner's alone.
+  return { view: await readView(trx, id, owned.ownerId), isNew }
+}
+
+async function add(trx: Trx, view: { id: string; ownerId: number; content: ViewContent }): Promise<void> {
+  if ((await countViewsOf(trx, view.ownerId)) >= viewsLimit) throw new Problem('too-many-views')
+  if (!(await insertView(trx, view))) throw new Problem('concurrency-conflict')
+}
+
+/** Throws `view-not-found`, `permission-denied`, `precondition-failed`. */
+export async function deleteView(trx: Trx, input: ViewInput): Promise<void> {
+  const ownerId = await findOwner(trx, input.id)
+  if (ownerId !== undefined) await lockViewsOf(trx, ownerId)
+  await requireChangeable(trx, input)
+  await removeView(trx, input.id)
+}
+
+async function requireChangeable(trx: Trx, { id, viewer, acceptedVersions }: ViewInput): Promise<void> {
+  const { shared, version } = await readView(trx, id, viewer.id)
+  if (shared) requireSharing(viewer)
+  if (acceptedVersions === null || acceptedVersions.includes(version)) return
+  throw new Problem('precondition-failed', { headers: { etag: versionTag(version) } })
+}
+
+function requireSharing({ mayShare }: Viewer): void {
+  if (mayShare) return
+  throw new Problem('permission-denied', {
+    detail: `The permission ${sharing} is needed for a view that others see.`,
+    members: { permission: sharing },
+  })
+}
+
+export function viewerOf({ id, permissions }: { id: number; permissions: ReadonlySet<Permission> }): Viewer {
+  return { id, mayShare: permissions.has(sharing) }
+}

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { after, before, describe, it } from 'node:test'
+import { newUser, tokenPair } from '../../support/accounts.ts'
+import type { Client } from '../../support/client.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { addRole } from '../../support/roles.ts'
+import { type Service, startService } from '../../support/service.ts'
+import { keptView, putView, storedViews, viewOf } from '../../support/views.ts'
+
+describe('deleteView', () => {
+  let service: Service
+  let admin: Client
+  let viewer: Client
+  before(async () => {
+    service = await startService()
+    admin = await service.bearer('admin')
+    viewer = await service.bearer('viewer')
+  })
+  after(() => service.close())
+
+  const remove = (caller: Client, id: string, headers: Record<string, string> = {}) =>
+    caller.send('DELETE', `/v1/views/${id}`, undefined, headers)
+
+  describe('succeeds', () => {
+    it('with 204 without body; then there is no such view', async () => {
+      const id = await keptView(viewer)
+      const answer = await remove(viewer, id.toUpperCase())
+      assert.deepEqual([answer.status, answer.text], [204, ''])
+      assertProblem(await viewer.get(`/v1/views/${id}`), 404, 'view-not-found')
+      assertProblem(await remove(viewer, id), 404, 'view-not-found')
+    })
+
+    it('leaves the name, and the id, to be taken again', async () => {
+      const id = await keptView(viewer, { name: 'Again' })
+      await remove(viewer, id)
+      const answer = await putView(admin, viewOf({ name: 'Again' }), { id })
+      assert.deepEqual([answer.status, answer.headers.get('etag')], [201, '"1"'])
+    })
+
+    it('of a shared view of another, for whoever may share', async () => {
+      const role = await addRole(service, 'Sharing', ['Orders.Read', 'Views.Share'])
+      const user = await newUser(service, { roles: [role] })
+      const other = service.client().withBearer((await tokenPair(service, user)).accessToken)
+      const id = await keptView(admin, { shared: true })
+      assert.equal((await remove(other, id)).status, 204)
+      assertProblem(await admin.get(`/v1/views/${id}`), 404, 'view-not-found')
+    })
+
+    it('of the version that If-Match names', async () => {
+      for (const tag of ['"1"', 'W/"1"', '*']) {
+        assert.equal((await remove(viewer, await keptView(viewer), { 'if-match': tag })).status, 204, tag)
+      }
+    })
+  })
+
+  describe('rejects input', () => {
+    for (const id of [randomUUID(), 'none', '%00']) {
+      it(`is 404 for ${id}`, async () => {
+        assertProblem(await remove(admin, id), 404, 'view-not-found')
+      })
+    }
+  })
+
+  describe('requires access', () => {
+    it('is 404 for a view that another has and does not share', async () => {
+      const id = await keptView(viewer)
+      assertProblem(await remove(admin, id), 404, 'view-not-found')
+      assert.equal((await viewer.get(`/v1/views/${id}`)).status, 200)
+    })
+
+    it('is 403 naming the permission for a shared view, without Views.Share', async () => {
+      const id = await keptView(admin, { shared: true })
+      const answer = await remove(viewer, id)
+      assertProblem(answer, 403, 'permission-denied')
+      assert.equal(answer.body.permission, 'Views.Share')
+      assert.equal((await admin.get(`/v1/views/${id}`)).status, 200)
+    })
+  })
+
+  describe('conflicts', () => {
+    it('is 412 with the current version for another one', async () => {
+      const id = await keptView(viewer)
+      await putView(viewer, viewOf(), { id })
+      const answer = await remove(viewer, id, { 'if-match': '"1"' })
+      assertProblem(answer, 412, 'precondition-failed')
+      assert.equal(answer.headers.get('etag'), '"2"')
+    })
+
+    it('of 20 at once exactly one is 204', async () => {
+      const id = await keptView(viewer)
+      const answers = await Promise.all(Array.from({ length: 20 }, () => remove(viewer, id)))
+      assert.equal(answers.filter(({ status }) => status === 204).length, 1)
+      for (const answer of answers) if (answer.status !== 204) assertProblem(answer, 404, 'view-not-found')
+    })
+
+    it('beside a change of the same version one of the two wins', async () => {
+      const id = await keptView(viewer)
+      const headers = { 'if-match': '"1"' }
+      const answers = await Promise.all([
+        remove(viewer, id, headers),
+        putView(viewer, viewOf(), { id, headers }),
+      ])
+      const statuses = String(answers.map(({ status }) => status))
+      assert.ok(['204,404', '412,200'].includes(statuses), statuses)
+    })
+  })
+
+  it('leaves no trace on failure, and no event on success', async () => {
+    const id = await keptView(viewer)
+    const state = await storedViews(service)
+    await remove(admin, id)
+    await remove(viewer, id, { 'if-match': '"2"' })
+    assert.deepEqual(await storedViews(service), state)
+    await remove(viewer, id)
+    assert.equal((await storedViews(service)).events, state.events)
+  })
+})

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { machineStamp } from '../../../server/audit/stamp.ts'
+import { newUser, type TestUser, tokenPair } from '../../support/accounts.ts'
+import type { Client } from '../../support/client.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { addRole } from '../../support/roles.ts'
+import { type Service, startService } from '../../support/service.ts'
+import { keptView, viewOf } from '../../support/views.ts'
+
+interface Told {
+  name: string
+  isOwn: boolean
+  shared: boolean
+}
+
+describe('listViews', () => {
+  let service: Service
+  let own: Client
+  let user: TestUser
+  before(async () => {
+    service = await startService()
+    await addRole(service, 'Sharing', ['Orders.Read', 'Views.Share'])
+  })
+  after(() => service.close())
+  beforeEach(async () => {
+    user = await newUser(service, { roles: ['Viewer'] })
+    own = await callerOf(user)
+  })
+
+  async function callerOf(someone: TestUser): Promise<Client> {
+    return service.client().withBearer((await tokenPair(service, someone)).accessToken)
+  }
+  const newCaller = async (role: string) => callerOf(await newUser(service, { roles: [role] }))
+  const list = async (caller: Client): Promise<Told[]> =>
+    (await caller.get('/v1/views?pageSize=100')).body.items
+
+  it('tells one’s own and all that are shared, each with whose it is, by name', async () => {
+    const sharer = await newCaller('Sharing')
+    const content = viewOf({ name: 'beta', shared: true })
+    const id = await keptView(sharer, content)
+    await keptView(sharer, { name: 'kept to myself' })
+    await keptView(own, { name: 'Alpha' })
+    await keptView(own, { name: 'GAMMA' })
+    const { status, body } = await own.get('/v1/views')
+    assert.equal(status, 200)
+    const told = body.items.filter((view: Told & { id: string }) => view.isOwn || view.id === id)
+    assert.deepEqual(
+      told.map(({ name, isOwn, shared }: Told) => [name, isOwn, shared]),
+      [
+        ['Alpha', true, false],
+        ['beta', false, true],
+        ['GAMMA', true, false],
+      ],
+    )
+    const { owner, ...shared } = told[1]
+    assert.deepEqual(shared, { id, ...content, isOwn: false })
+    assert.match(owner, /^user-/)
+    assert.ok(!(await list(own)).some(({ name }) => name === 'kept to myself'))
+  })
+
+  it('has the paging contract of every list', async () => {
+    for (const name of ['a', 'b', 'c']) await keptView(own, { name })
+    const others = (await list(own)).filter(({ isOwn }) => !isOwn).length
+    const first = await own.get('/v1/views?pageSize=2')
+    const { items, ...page } = first.body
+    assert.equal(items.length, 2)
+    assert.deepEqual(page, {
+      pageNumber: 1,
+      totalPages: Math.ceil((3 + others) / 2),
+      totalCount: 3 + others,
+      hasPreviousPage: false,
+      hasNextPage: true,
+    })
+    assert.match(first.headers.get('link') ?? '', /<\/v1\/views\?pageNumber=2&pageSize=2>; rel="next"/)
+    const past = await own.get('/v1/views?pageNumber=99')
+    assert.deepEqual([past.status, past.body.items, past.body.totalCount], [200, [], 3 + others])
+    assertProblem(await own.get('/v1/views?pageNumber=0'), 400, 'validation-failed')
+    assertProblem(await own.get('/v1/views?pageSize=2147483648'), 400, 'validation-failed')
+  })
+
+  it('is an empty page where there is nothing to see', async (t) => {
+    const empty = await startService()
+    t.after(() => empty.close())
+    const { body } = await (await empty.bearer('viewer')).get('/v1/views')
+    const none = { pageNumber: 1, totalPages: 0, totalCount: 0, hasPreviousPage: false, hasNextPage: false }
+    assert.deepEqual(body, { items: [], ...none })
+  })
+
+  it('is 304 until a view changes', async () => {
+    const tag = (await own.get('/v1/views')).headers.get('etag') ?? ''
+    assert.equal((await own.get('/v1/views', { 'if-none-match': tag })).status, 304)
+    await keptView(own)
+    assert.equal((await own.get('/v1/views', { 'if-none-match': tag })).status, 200)
+  })
+
+  it('keeps shared views of an account that is disabled, and its own for when it is enabled again', async () => {
+    const sharer = await newUser(service, { roles: ['Sharing'] })
+    const caller = await callerOf(sharer)
+    await keptView(caller, { name: 'left behind', shared: true })
+    await keptView(caller, { name: 'put away' })
+    const setEnabled = (enabled: boolean) =>
+      service.db.write('setAccountEnabled', {
+        account: sharer.account,
+        enabled,
+        stamp: machineStamp(service.now()),
+      })
+    await setEnabled(false)
+    assert.ok((await list(own)).some(({ name }) => name === 'left behind'))
+    await setEnabled(true)
+    service.advance(1_000)
+    const again = await list(await callerOf(sharer))
+    assert.ok(again.some(({ name, isOwn }) => name === 'put away' && isOwn))
+  })
+
+  it('is 403 for whoever may not read orders', async () => {
+    const role = await addRole(service, `Sharing-alone-${user.id}`, ['Views.Share'])
+    assertProblem(await (await newCaller(role)).get('/v1/views'), 403, 'permission-denied')
+  })
+})
