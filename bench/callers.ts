@@ -135,6 +135,7 @@ async function makeRefreshToken(db: AppDatabase, account: Account): Promise<stri
     nowMilliseconds: now,
     tokenExpiresAt: now + 24 * hour,
     familyExpiresAt: now + 24 * hour,
+    userAgent: null,
   })
   return token
 }

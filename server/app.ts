@@ -6,6 +6,8 @@ import { Directory } from './auth/accounts/directory.ts'
 import { Antiforgery } from './auth/antiforgery.ts'
 import { Authenticator } from './auth/authenticate.ts'
 import { isStillAdmitted, registerGuard } from './auth/guard.ts'
+import { registerLinks } from './auth/links/routes.ts'
+import { PasswordJudge } from './auth/new-password.ts'
 import { Passwords } from './auth/passwords.ts'
 import { registerSessionRoutes } from './auth/session/routes.ts'
 import { LoginThrottle } from './auth/throttle/throttle.ts'
@@ -98,12 +100,14 @@ export async function buildApp(parts: AppParts): Promise<App> {
     antiforgery,
     limits,
     passwords: new Passwords(),
+    judge: new PasswordJudge(),
     throttle: new LoginThrottle(db, clock),
     tokens,
     refreshTokens: new RefreshTokens(parts.antiforgeryKey),
   }
   registerSessionRoutes(app, authParts)
   registerTokenRoutes(app, authParts)
+  registerLinks(app, authParts)
   const isAdmitted = (request: FastifyRequest) => isStillAdmitted(request, authenticator)
   const exports = new Exports(isAdmitted)
   const statements = statementsOf(keys, publicUrl)

@@ -255,6 +255,17 @@ export function readDatabase(
   }
 }
 
+/** The address that `serve` would have in the same place, without a trailing slash. */
+export function readPublicUrl(env: Record<string, string | undefined>, { development }: RunMode): string {
+  const fallback = `http://localhost:${env.PORT || settings.PORT.default}`
+  try {
+    if (env.PUBLIC_URL || development) return settings.PUBLIC_URL.parse(env.PUBLIC_URL || fallback)
+  } catch (error) {
+    throw new ConfigurationError([`PUBLIC_URL: ${(error as Error).message}`])
+  }
+  throw new ConfigurationError(missingInProduction(env).filter((line) => line.startsWith('PUBLIC_URL')))
+}
+
 /** A faulty setting gets its default, and `faults` says so. */
 function readSettings(
   env: Record<string, string | undefined>,

@@ -17,6 +17,8 @@ import {
   signOutUser,
   signOutUsers,
 } from './auth/accounts/accounts.ts'
+import { makeLink, useLink } from './auth/links/links.ts'
+import { removeExpiredLinks } from './auth/links/store.ts'
 import {
   confirmSession,
   createSession,
@@ -57,6 +59,7 @@ export const operations = {
   removeEndedFamilies,
   removeForgottenTries,
   removeForgottenAddresses,
+  removeExpiredLinks,
   removeExpiredKeys,
   mergeTallyChanges,
   sealEvents,
@@ -82,6 +85,8 @@ export const operations = {
   returnLoginTry,
   addUser,
   setPassword,
+  makeLink,
+  useLink,
   setAccountEnabled,
   signOutUser,
   signOutUsers,

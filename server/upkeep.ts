@@ -15,6 +15,7 @@ export const removals = {
   removeEndedFamilies: 30,
   removeForgottenTries: 50,
   removeForgottenAddresses: 50,
+  removeExpiredLinks: 50,
   removeExpiredKeys: 100,
 } as const
 const betweenRemovalsMilliseconds = 20

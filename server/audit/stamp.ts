@@ -5,7 +5,7 @@ import type { Stamp } from './event.ts'
 
 /** Of what a caller asks for by HTTP. */
 export function stampOf(
-  caller: Principal,
+  caller: Pick<Principal, 'id' | 'userName'>,
   nowMilliseconds: number,
   timeZone: string | null,
 ): Stamp & { byId: number } {

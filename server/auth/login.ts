@@ -16,6 +16,7 @@ import {
 } from './accounts/store.ts'
 import type { Antiforgery } from './antiforgery.ts'
 import type { Authenticator } from './authenticate.ts'
+import type { PasswordJudge } from './new-password.ts'
 import type { Passwords } from './passwords.ts'
 import { callerOf } from './principal.ts'
 import type { LoginThrottle } from './throttle/throttle.ts'
@@ -31,6 +32,7 @@ export interface AuthParts {
   antiforgery: Antiforgery
   limits: RequestLimits
   passwords: Passwords
+  judge: PasswordJudge
   throttle: LoginThrottle
   tokens: AccessTokens
   refreshTokens: RefreshTokens
@@ -110,6 +112,14 @@ export function logSignIn(
   flow: 'session' | 'token' | 'client' | 'confirmation',
 ): void {
   request.log.info({ event: 'signed-in', principalId, flow, address: request.clientAddress }, 'signed in')
+}
+
+const userAgentLimit = 256
+
+/** What the caller's software calls itself, for its user to recognise: printable characters only, and no guess at more. */
+export function userAgentOf({ headers }: FastifyRequest): string | null {
+  const said = (headers['user-agent'] ?? '').replaceAll(/[^\x20-\x7e\xa1-\xff]+/g, ' ').trim()
+  return said.slice(0, userAgentLimit) || null
 }
 
 /** The enabled client whose secret this is. Throws `invalid-client`, one text whatever the cause. */

@@ -47,6 +47,13 @@ export const TokenLoginCommand = bodyOf('TokenLoginCommand', 'Signs a mobile or 
 export const ConfirmSessionCommand = bodyOf('ConfirmSessionCommand', 'Gives the password once more.', {
   password,
 })
+const newPassword = textField(15, 256, {
+  description:
+    'Judged by its length and by how soon it would be guessed, not by its composition: 15 to 256 characters, no common password, little of the names of the account.',
+  examples: ['seven grey herons by the weir'],
+})
+
+export const UseLinkCommand = bodyOf('UseLinkCommand', 'Sets the password.', { newPassword })
 export const RefreshTokenCommand = bodyOf('RefreshTokenCommand', 'Uses a refresh token, once.', {
   refreshToken: textField(1, 512, {
     description: 'The refresh token of the last pair; it works once.',

@@ -81,6 +81,16 @@ const userCommands: Record<string, CommandSpec> = {
     examples: ['user set-password jo@example.com', 'user set-password admin < password.txt'],
     load: async () => (await import('./users.ts')).runSetPassword,
   },
+  'user link': {
+    ...oneUser,
+    summary: 'print a one-time link by which a user sets a password',
+    notes: [
+      'For a new user as for a forgotten password. The link works once, for 24 hours, and voids the one before. Nothing is mailed: hand it over by a way that nobody else reads.',
+      'What the user has stays until the link is used; then sessions and refresh tokens end at once, access tokens within five minutes (PERMISSION_CACHE_TTL_SECONDS).',
+    ],
+    examples: ['user link jo@example.com', 'user link jo --json'],
+    load: async () => (await import('./users.ts')).runLink,
+  },
   'user grant': {
     ...userRoles,
     summary: 'give a user roles',

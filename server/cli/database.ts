@@ -54,6 +54,8 @@ export function refusalOf(refusal: Refusal, subject: string): Refused {
       return new Refused(refusal.refused, 'another user has this email')
     case 'no-such-user':
       return new Refused(refusal.refused, `there is no user ${subject}`)
+    case 'account-disabled':
+      return new Refused(refusal.refused, `${subject} is disabled: enable the user first`)
     case 'no-such-client':
       return new Refused(refusal.refused, `there is no client ${subject}`)
     case 'role-taken':

@@ -2,8 +2,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { accountOf } from '../auth/accounts/accounts.ts'
 import { isAccountName, normalizeEmail } from '../auth/accounts/names.ts'
 import { listUsers } from '../auth/accounts/store.ts'
+import { linkAddress } from '../auth/links/links.ts'
 import { Passwords } from '../auth/passwords.ts'
 import { formatInstant, parseTimeZone } from '../clock.ts'
+import { readPublicUrl } from '../config.ts'
+import { newSecret, sha256 } from '../ids.ts'
 import { namedUser, subjectOf } from './accounts.ts'
 import type { Invocation, Outcome } from './command.ts'
 import { accepted, commandStamp, withDatabase } from './database.ts'
@@ -121,6 +124,22 @@ export async function runSetPassword(invocation: Invocation): Promise<Outcome> {
       text: `${found.name} has a new password; sessions and tokens have been ended.`,
     }
   })
+}
+
+/** Prints it once: what stands in it is stored as a hash. */
+export async function runLink(invocation: Invocation): Promise<Outcome> {
+  const { account } = namedUser(invocation)
+  const publicUrl = readPublicUrl(process.env, invocation)
+  const token = newSecret()
+  const change = { account, tokenHash: sha256(token), stamp: commandStamp() }
+  const answer = await withDatabase(invocation, (db) => db.write('makeLink', change))
+  const { name, email, expiresAt } = accepted(answer, subjectOf(account))
+  const link = linkAddress(publicUrl, { token, email })
+  return {
+    value: { userName: name, link, expiresAt: formatInstant(expiresAt) },
+    text: link,
+    hint: `${name} sets a password with it, once, until ${formatInstant(expiresAt)}. Earlier links work no more.`,
+  }
 }
 
 /** Users of one transaction of `--all`; a service that runs on writes in the pauses between them. */

@@ -103,10 +103,19 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
      token_hash ${text} not null,
      token_expires_at ${instant} not null,
      created_at ${instant} not null,
-     expires_at ${instant} not null
+     last_used_at ${instant} not null,
+     expires_at ${instant} not null,
+     user_agent ${text}
    )${end}`,
   'create index refresh_families_by_principal on refresh_families (principal_id)',
   'create index refresh_families_by_end on refresh_families (token_expires_at)',
+
+  `create table one_time_links (
+     principal_id integer primary key references principals (id),
+     token_hash ${text} not null unique,
+     expires_at ${instant} not null
+   )${end}`,
+  'create index one_time_links_by_end on one_time_links (expires_at)',
 
   `create table login_failures (
      key_hash ${text} primary key,

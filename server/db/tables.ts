@@ -18,6 +18,7 @@ export interface Database {
   sessions: SessionsTable
   session_ids: SessionIdsTable
   refresh_families: RefreshFamiliesTable
+  one_time_links: OneTimeLinksTable
   login_failures: LoginFailuresTable
   known_addresses: KnownAddressesTable
   idempotency_keys: IdempotencyKeysTable
@@ -277,6 +278,17 @@ export interface RefreshFamiliesTable {
   /** End of that token if it is not used; never after `expires_at`. */
   token_expires_at: number
   created_at: number
+  /** When the newest token was issued. */
+  last_used_at: number
+  expires_at: number
+  user_agent: string | null
+}
+
+/** Links by which users set a password: one that was used is not there any more, and a user has one at most. */
+export interface OneTimeLinksTable {
+  principal_id: number
+  /** SHA-256 (base64url) of what stands in the link. */
+  token_hash: string
   expires_at: number
 }
 

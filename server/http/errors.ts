@@ -7,7 +7,7 @@ import { answerOn } from './connections.ts'
 import { catalogue, Problem, type ProblemCode, retryAfter } from './problems.ts'
 import { limitKey } from './rate-limit.ts'
 import type { RefusalLog } from './refusal-log.ts'
-import { urlLimitBytes } from './request-context.ts'
+import { isDecodable, urlLimitBytes } from './request-context.ts'
 import type { App } from './route.ts'
 
 /** A longer path is cut in `instance`. */
@@ -64,7 +64,12 @@ export function sendProblem(
     .serializer((body: unknown) => body as string)
     .send(
       JSON.stringify(
-        problemBody(problem, publicUrl, pathOf(request.originalUrl).slice(0, repeatedPathLimit), request.id),
+        problemBody(
+          problem,
+          publicUrl,
+          tellablePath(request.originalUrl).slice(0, repeatedPathLimit),
+          request.id,
+        ),
       ),
     )
 }
@@ -91,6 +96,16 @@ function problemBody(problem: Problem, publicUrl: string, instance: string, requ
 export function pathOf(url = '/'): string {
   const end = url.search(/[?#]/)
   return end < 0 ? url : url.slice(0, end)
+}
+
+const linkPath = '/auth/links/'
+
+/** The path as it may be told and logged: without what stands in a one-time link, however it was spelt. */
+export function tellablePath(url?: string): string {
+  const path = pathOf(url)
+  const spelt = path.includes('%') && isDecodable(path) ? decodeURIComponent(path) : path
+  const at = spelt.toLowerCase().indexOf(linkPath)
+  return at < 0 ? path : `${spelt.slice(0, at + linkPath.length)}***`
 }
 
 const parserCodes: Record<string, ProblemCode> = {

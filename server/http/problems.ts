@@ -137,6 +137,11 @@ export const catalogue = {
     title: 'No such view',
     remedy: 'Check the id. A view that is not shared exists for its owner only.',
   },
+  'link-not-found': {
+    status: 404,
+    title: 'The link does not work',
+    remedy: 'A link works once, for 24 hours, and until a newer one is made. Ask for another.',
+  },
   'method-not-allowed': {
     status: 405,
     title: 'The path does not offer this method',

@@ -92,7 +92,7 @@ export function routableUrl(raw: IncomingMessage): string {
   return isDecodable(path) ? url : `${path.replaceAll('%', '%25')}${url.slice(path.length)}`
 }
 
-function isDecodable(path: string): boolean {
+export function isDecodable(path: string): boolean {
   try {
     decodeURIComponent(path)
     return true

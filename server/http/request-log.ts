@@ -1,5 +1,5 @@
 import type { Log } from '../log.ts'
-import { pathOf } from './errors.ts'
+import { tellablePath } from './errors.ts'
 import { LimitedLog } from './refusal-log.ts'
 import type { App } from './route.ts'
 
@@ -25,7 +25,7 @@ export function registerRequestLog(app: App, log: Log): void {
       requestId,
       ...trace,
       method,
-      path: pathOf(request.raw.url).slice(0, pathLimit),
+      path: tellablePath(request.raw.url).slice(0, pathLimit),
       route: routeOptions.schema?.operationId,
       status: reply.statusCode,
       milliseconds: Math.round(reply.elapsedTime * 10) / 10,

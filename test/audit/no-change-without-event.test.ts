@@ -8,7 +8,7 @@ import { prepareDemo } from '../../server/demo/demo.ts'
 import { makeOrders } from '../../server/demo/orders.ts'
 import { newSecret, sha256 } from '../../server/ids.ts'
 import { type AppDatabase, openAppDatabase, operations } from '../../server/operations.ts'
-import { newClient, newUser, revoke, signIn, tokenPair } from '../support/accounts.ts'
+import { newClient, newLink, newUser, revoke, signIn, tokenPair } from '../support/accounts.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { type InsideService, startInside } from '../support/service.ts'
 import { removeExpired } from '../support/upkeep.ts'
@@ -20,7 +20,7 @@ import { keptView } from '../support/views.ts'
  * other table, and any that is added, is of what leaves an event.
  */
 const undecided =
-  /^(?:session|refresh_|login_|known_addresses|idempotency_|(?:unsealed_)?events$|log_head|order_tally|orders_search|views$|schema_migrations|sqlite_|order_numbers)/
+  /^(?:session|refresh_|one_time_links$|login_|known_addresses|idempotency_|(?:unsealed_)?events$|log_head|order_tally|orders_search|views$|schema_migrations|sqlite_|order_numbers)/
 
 async function decidedTables(db: AppDatabase): Promise<(keyof Database)[]> {
   const tables = await db.read.introspection.getTables()
@@ -31,8 +31,8 @@ async function decidedTables(db: AppDatabase): Promise<(keyof Database)[]> {
 
 /** Those that leave an event for each of several changes. */
 const several = ['addOrders', 'seedDemo']
-/** A note changes nothing but the log, and so does its erasure. */
-const changesLogAlone = ['addNote', 'eraseText']
+/** A note changes nothing but the log, and so does its erasure; a link is a credential, and who made it is told. */
+const changesLogAlone = ['addNote', 'eraseText', 'makeLink']
 
 /** Each write, by name, with whether it changed anything that is decided on, and the kinds of the events that it left. */
 interface Written {
@@ -224,6 +224,9 @@ async function changeAccounts(service: InsideService): Promise<void> {
     await db.write('setAccountEnabled', { account: client, enabled, stamp: stamp() })
   }
   await db.write('setPassword', { account, passwordHash: 'hash of another', stamp: stamp() })
+  const { token } = await newLink(service, { account })
+  const newPassword = 'seven grey herons by the weir'
+  assert.equal((await service.client().post(`/v1/auth/links/${token}`, { newPassword })).status, 204)
   await db.write('signOutUser', { account, stamp: stamp() })
   await db.write('signOutUsers', { afterId: 0, limit: 100, stamp: stamp() })
   await db.write('signOutUsers', { afterId: 1_000_000, limit: 100, stamp: stamp() })

@@ -77,6 +77,7 @@ describe('sign-ins of one user', () => {
         nowMilliseconds,
         tokenExpiresAt: nowMilliseconds + 1_000_000,
         familyExpiresAt: nowMilliseconds + 1_000_000,
+        userAgent: null,
       })
     }
     assert.equal((await rows('refresh_families', credentials.principalId)).length, familiesLimit)

@@ -150,10 +150,10 @@ export function insertCredentials(database: Sqlite.Database, principalId: number
     .prepare('insert into sessions values (?, ?, 0, ?, ?, 0, 0, ?, null, 1)')
     .run(`session-${principalId}`, principalId, '[]', `binding-${principalId}`, end)
   database
-    .prepare('insert into session_ids values (?, ?, 1, null)')
+    .prepare('insert into session_ids values (?, ?, 1, 0, null)')
     .run(`id-${principalId}`, `session-${principalId}`)
   database
-    .prepare('insert into refresh_families values (?, ?, 0, 1, ?, ?, 0, ?)')
+    .prepare('insert into refresh_families values (?, ?, 0, 1, ?, ?, 0, 0, ?, null)')
     .run(`family-${principalId}`, principalId, `token-${principalId}`, end, end)
 }
 

@@ -28,6 +28,7 @@ export const filledRows: Record<Exclude<keyof Database, DerivedTable>, number> =
   sessions: 1,
   session_ids: 2,
   refresh_families: 1,
+  one_time_links: 1,
   login_failures: 1,
   known_addresses: 1,
   idempotency_keys: 3,
@@ -118,8 +119,9 @@ export function insertSource(database: Sqlite.Database): void {
   insert('client_secrets', [9, 40, 'secret-hash', 3])
   insert('principal_roles', [7, 'Operator'], [40, oddText])
   insert('sessions', ['session', 7, 2, '["Operator"]', 'binding', 1, 2, lastInstant, oddText, 2])
-  insert('session_ids', ['id-1', 'session', 1, null], ['id-2', 'session', 2, 3])
-  insert('refresh_families', ['family', 7, 2, 3, 'token', 2, 1, 4])
+  insert('session_ids', ['id-1', 'session', 1, 1, null], ['id-2', 'session', 2, 2, 3])
+  insert('refresh_families', ['family', 7, 2, 3, 'token', 2, 1, 3, 4, oddText])
+  insert('one_time_links', [7, 'link', 4])
   insert('login_failures', ['key', 3, 4, 5])
   insert('known_addresses', ['pair', 'account', 6])
   const kept = ['fingerprint', '{"a":"\\n"}', 99]

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { verify } from '@node-rs/argon2'
+import { sha256 } from '../../server/ids.ts'
 import {
+  type CommandLine,
   commandLine,
   goodPassword,
   insertCredentials,
@@ -137,6 +139,52 @@ describe('user add', { concurrency: 4 }, () => {
       refusal('the password contains a control character or a line break'),
     ])
     assert.deepEqual(await cli.json('user list'), [])
+  })
+})
+
+const environmentOf = ({ databaseFile }: CommandLine) => ({
+  DATABASE_URL: `file:${databaseFile}`,
+  PUBLIC_URL: 'https://orders.example.com',
+})
+
+describe('user link', { concurrency: 4 }, () => {
+  it('prints an address that carries a secret behind the #, stored as a hash alone, and voids the one before', async (t) => {
+    const cli = commandLine(t)
+    await cli.run('user add jo@example.com --role Viewer', goodPassword)
+    const env = environmentOf(cli)
+    const printed = await cli.run('user link jo', '', env)
+    assert.match(
+      printed.stderr,
+      /^jo sets a password with it, once, until \S+Z\. Earlier links work no more\.\n$/,
+    )
+    const stored = () =>
+      cli.sql((database) => database.prepare('select token_hash from one_time_links').pluck().all())
+    const { origin, pathname, hash } = new URL(printed.stdout.trim())
+    assert.deepEqual([origin, pathname], ['https://orders.example.com', '/link'])
+    const { token = '', email } = Object.fromEntries(new URLSearchParams(hash.slice(1)))
+    assert.equal(email, 'jo@example.com')
+    assert.match(token, /^[A-Za-z0-9_-]{43}$/)
+    assert.deepEqual(stored(), [sha256(token)])
+    const { status, stdout } = await cli.run('user link jo@example.com --json', '', env)
+    assert.equal(status, 0)
+    const second = JSON.parse(stdout)
+    assert.deepEqual(Object.keys(second), ['userName', 'link', 'expiresAt'])
+    assert.equal(stored().length, 1)
+    assert.notDeepEqual(stored(), [sha256(token)])
+    assert.ok(cli.log.length > 0 && !JSON.stringify(cli.log).includes(token))
+  })
+
+  it('needs the public address, an account, and one that is enabled', async (t) => {
+    const cli = commandLine(t)
+    await cli.run('user add jo@example.com --role Viewer', goodPassword)
+    const env = environmentOf(cli)
+    const without = await cli.run('user link jo')
+    assert.equal(without.status, 1)
+    assert.match(without.stderr, /PUBLIC_URL: required in production/)
+    assert.deepEqual(await cli.run('user link al', '', env), refusal('there is no user al'))
+    await cli.run('user disable jo')
+    const disabled = refusal('jo is disabled: enable the user first')
+    assert.deepEqual(await cli.run('user link jo', '', env), disabled)
   })
 })
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { permissions } from '../../server/auth/permissions.ts'
 import { catalogue } from '../../server/http/problems.ts'
+import { newLink, newUser } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { type Description, Judge, JudgedClient, toPointer } from '../support/description.ts'
 import { createdId } from '../support/orders.ts'
@@ -14,7 +15,7 @@ const operationIds = [
   ...'getApprovalPolicy setApprovalPolicy listLog getLogCheckpoint streamOrderEvents'.split(' '),
   ...'refreshSession confirmSession logoutSession getCurrentUser getCurrentUserPermissions'.split(' '),
   ...'getCsrfToken issueToken refreshToken issueServiceToken revokeToken getHealth getReadiness'.split(' '),
-  ...'getJwks getAuthorizationServerMetadata getOpenIdConfiguration'.split(' '),
+  ...'useLink getJwks getAuthorizationServerMetadata getOpenIdConfiguration'.split(' '),
   ...'listViews getView putView deleteView'.split(' '),
 ]
 const schemaNames = [
@@ -370,6 +371,11 @@ describe('the live description', () => {
       await browser.post('/v1/auth/session/confirm', { password: 'x' })
       await browser.post('/v1/auth/session/confirm', {})
       await anybody.post('/v1/auth/session/confirm', passwordOf('admin'))
+      const { token } = await newLink(service, await newUser(service))
+      for (const newPassword of ['x', 'password password', 'seven grey herons by the weir']) {
+        await anybody.post(`/v1/auth/links/${token}`, { newPassword })
+      }
+      await anybody.post(`/v1/auth/links/${token}`, { newPassword: 'seven grey herons by the weir' })
       await browser.post('/v1/auth/session/logout', 'x', { 'content-type': 'text/plain' })
       await browser.post('/v1/auth/session/logout')
       await browser.post('/v1/auth/session/logout')

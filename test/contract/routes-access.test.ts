@@ -43,6 +43,7 @@ const contracted: Record<string, string> = {
   'POST /v1/auth/token/refresh': 'public',
   'POST /v1/auth/clients/token': 'public',
   'POST /v1/auth/revoke': 'public',
+  'POST /v1/auth/links/:token': 'public',
   'GET /health': 'public',
   'GET /health/ready': 'public',
   'GET /.well-known/jwks.json': 'public',

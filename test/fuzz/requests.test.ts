@@ -50,6 +50,7 @@ const refusals: Record<string, string[]> = {
   streamOrderEvents: ['too-many-streams'],
   loginSession: ['invalid-credentials', 'too-many-attempts'],
   confirmSession: ['wrong-password', 'too-many-attempts'],
+  useLink: ['link-not-found'],
   issueToken: ['invalid-credentials', 'too-many-attempts'],
   refreshToken: ['invalid-refresh-token'],
   issueServiceToken: ['invalid-client'],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { newUser, signIn, tokenPair } from '../support/accounts.ts'
+import { newLink, newUser, signIn, tokenPair } from '../support/accounts.ts'
 import { type Service, startService } from '../support/service.ts'
 import { removeExpired } from '../support/upkeep.ts'
 
@@ -18,6 +18,7 @@ describe('the clean-up', () => {
     'sessions',
     'session_ids',
     'refresh_families',
+    'one_time_links',
     'idempotency_keys',
     'login_failures',
     'known_addresses',
@@ -32,24 +33,25 @@ describe('the clean-up', () => {
     const browser = await signIn(service, user)
     await browser.post('/v1/auth/session/refresh')
     await tokenPair(service, user)
+    await newLink(service, user)
     await browser.post('/v1/orders', { customer: 'Acme', total: 1 }, { 'idempotency-key': 'once' })
     await service.client().post('/v1/auth/token', { email: 'nobody@example.com', password: 'wrong' })
     // A failed try leaves two counters; the right ones left the counter of their account at 0.
-    assert.deepEqual(await counts(), [1, 2, 1, 1, 3, 1])
+    assert.deepEqual(await counts(), [1, 2, 1, 1, 1, 3, 1])
     assert.equal(await remove(), 0)
-    assert.deepEqual(await counts(), [1, 2, 1, 1, 3, 1])
+    assert.deepEqual(await counts(), [1, 2, 1, 1, 1, 3, 1])
 
     service.advance(hourMilliseconds)
     await remove()
-    assert.deepEqual(await counts(), [0, 0, 1, 1, 3, 1])
+    assert.deepEqual(await counts(), [0, 0, 1, 1, 1, 3, 1])
 
     service.advance(24 * hourMilliseconds)
     await remove()
-    assert.deepEqual(await counts(), [0, 0, 1, 0, 0, 1])
+    assert.deepEqual(await counts(), [0, 0, 1, 0, 0, 0, 1])
 
     service.advance(31 * 24 * hourMilliseconds)
     await remove()
-    assert.deepEqual(await counts(), [0, 0, 0, 0, 0, 0])
+    assert.deepEqual(await counts(), [0, 0, 0, 0, 0, 0, 0])
   })
 
   it('takes no more of a kind at once than it was told, and all of it in the end', async () => {
@@ -58,6 +60,7 @@ describe('the clean-up', () => {
     for (let made = 0; made < 11; made += 1) {
       await tokenPair(service, user)
       await signIn(service, user)
+      await newLink(service, await newUser(service))
       // At one and the same instant, so with one end.
       await browser.post('/v1/orders', { customer: 'Acme', total: 1 }, { 'idempotency-key': `key ${made}` })
       const nobody = { email: `nobody-${made}@example.com`, password: 'wrong' }
@@ -72,6 +75,6 @@ describe('the clean-up', () => {
       const after = left[pass + 1] ?? []
       assert.ok(before.every((count, table) => count - (after[table] ?? 0) <= 2))
     }
-    assert.deepEqual(left.at(-1), [0, 0, 0, 0, 0, 0])
+    assert.deepEqual(left.at(-1), [0, 0, 0, 0, 0, 0, 0])
   })
 })

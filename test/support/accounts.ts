@@ -5,6 +5,7 @@ import { Passwords } from '../../server/auth/passwords.ts'
 import { newSecret, sha256 } from '../../server/ids.ts'
 import type { AppDatabase } from '../../server/operations.ts'
 import type { Answer, Client } from './client.ts'
+import { noteSecret } from './discretion.ts'
 import type { Service } from './service.ts'
 
 /** Password of every account made here unless the test gives another; long, so that no rule stands against it. */
@@ -49,6 +50,19 @@ export async function newUser(
   if ('refused' in added) throw new Error(added.refused)
   const account = { kind: 'user', name: userName } as const
   return { id: added.id, userName, email, password, account, credentials: { email, password } }
+}
+
+/** A one-time link of the user, and what stands in it. */
+export async function newLink(
+  service: Service,
+  { account }: Pick<TestUser, 'account'>,
+): Promise<{ token: string; path: string }> {
+  const token = newSecret()
+  noteSecret(token)
+  const stamp = machineStamp(service.now())
+  const made = await service.db.write('makeLink', { account, tokenHash: sha256(token), stamp })
+  if ('refused' in made) throw new Error(made.refused)
+  return { token, path: `/v1/auth/links/${token}` }
 }
 
 export interface TestClient {

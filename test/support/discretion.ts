@@ -15,8 +15,10 @@ const tokenPrefixes = new Set<string>()
 const texts = new Set<string>()
 const findings = new Set<string>()
 
-const secretMembers = ['password', 'clientSecret', 'refreshToken', 'accessToken', 'token']
-secretMembers.push('client_secret', 'access_token')
+const secretMembers = [
+  ...['password', 'currentPassword', 'newPassword', 'clientSecret', 'client_secret'],
+  ...['refreshToken', 'accessToken', 'access_token', 'token'],
+]
 /** Shorter ones are words that a log may hold for other reasons. */
 const shortestText = 12
 

@@ -2,6 +2,7 @@ import type { Kysely, Transaction } from 'kysely'
 import type { Stamp } from '../../audit/event.ts'
 import { recordEvent } from '../../audit/events.ts'
 import type { Database } from '../../db/tables.ts'
+import { voidLink } from '../links/store.ts'
 import type { Permission } from '../permissions.ts'
 import {
   countHolders,
@@ -40,7 +41,7 @@ import {
  * two simultaneous commands cannot both win.
  */
 export type Refusal =
-  | { refused: 'name-taken' | 'email-taken' | 'no-such-user' | 'no-such-client' }
+  | { refused: 'name-taken' | 'email-taken' | 'no-such-user' | 'no-such-client' | 'account-disabled' }
   | { refused: 'unknown-role'; unknown: string[]; known: string[] }
   | { refused: 'role-taken' }
   | { refused: 'role-held'; accounts: number }
@@ -96,18 +97,29 @@ export async function addClient(trx: Trx, input: AddClientInput): Promise<{ id: 
   return { id }
 }
 
-/** Replaces the password, clears the mark of the demo accounts and ends every credential of the user. */
+/** Replaces the password, clears the mark of the demo accounts and ends every credential of the user, links included. */
 export async function setPassword(
   trx: Trx,
   input: { account: UserReference; passwordHash: string; stamp: Stamp },
 ): Promise<{ name: string } | Refusal> {
   const account = await accountOf(trx, input.account)
   if ('refused' in account) return account
-  await revokeCredentials(trx, [account.id], input.stamp.nowMilliseconds)
-  await clearDemoMark(trx, account.id)
-  await updatePassword(trx, account.id, input.passwordHash)
+  await givePassword(trx, account.id, input.passwordHash, input.stamp.nowMilliseconds)
   await recordAccount(trx, input.stamp, 'password-set', account)
   return { name: account.name }
+}
+
+/** Replaces the password, with all that goes with it. */
+export async function givePassword(
+  trx: Trx,
+  principalId: number,
+  passwordHash: string,
+  nowMilliseconds: number,
+): Promise<void> {
+  await revokeCredentials(trx, [principalId], nowMilliseconds)
+  await voidLink(trx, principalId)
+  await clearDemoMark(trx, principalId)
+  await updatePassword(trx, principalId, passwordHash)
 }
 
 /** `changed` is false when the account was in that state already. Disabling ends every credential. */
@@ -118,7 +130,10 @@ export async function setAccountEnabled(
   const account = await accountOf(trx, input.account)
   if ('refused' in account) return account
   const changed = await updateEnabled(trx, account.id, enabled)
-  if (changed && !enabled) await revokeCredentials(trx, [account.id], stamp.nowMilliseconds)
+  if (changed && !enabled) {
+    await revokeCredentials(trx, [account.id], stamp.nowMilliseconds)
+    await voidLink(trx, account.id)
+  }
   if (changed) await recordAccount(trx, stamp, enabled ? 'enabled' : 'disabled', account)
   return { name: account.name, changed }
 }
@@ -309,7 +324,7 @@ async function changePermissions(
 }
 
 /** Names, roles and numbers only: the log is read by others than those who may know an email, or a hash. */
-function recordAccount(
+export function recordAccount(
   trx: Trx,
   stamp: Stamp,
   kind: string,

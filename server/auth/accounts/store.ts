@@ -219,6 +219,17 @@ export async function updateEnabled(
   return numUpdatedRows === 1n
 }
 
+/** Whether the account is enabled. Locks it: what changes its credentials comes before this transaction, or after. */
+export async function lockEnabled(trx: Transaction<Database>, principalId: number): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable('principals')
+    .set('enabled', 1)
+    .where('id', '=', principalId)
+    .where('enabled', '=', 1)
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}
+
 export async function updatePassword(
   trx: Transaction<Database>,
   principalId: number,

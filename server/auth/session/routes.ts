@@ -8,7 +8,7 @@ import { newOpaqueId, newSecret, sha256 } from '../../ids.ts'
 import type { CheckedCredentials } from '../accounts/store.ts'
 import { isBackground, presentedAntiforgeryCookie, presentedSessionIdHash } from '../authenticate.ts'
 import { announceExpiry } from '../guard.ts'
-import { type AuthParts, confirmPassword, logSignIn, signIn } from '../login.ts'
+import { type AuthParts, confirmPassword, logSignIn, signIn, userAgentOf } from '../login.ts'
 import { callerOf, type SessionState } from '../principal.ts'
 import {
   AuthenticatedUser,
@@ -121,7 +121,7 @@ function newSession(
     replacedIdHash: presentedSessionIdHash(request) ?? null,
     nowMilliseconds: now,
     absoluteExpiresAt: now + config.sessionAbsoluteTtlSeconds * 1000,
-    userAgent: request.headers['user-agent']?.slice(0, 256) ?? null,
+    userAgent: userAgentOf(request),
   }
 }
 

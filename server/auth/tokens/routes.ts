@@ -6,7 +6,7 @@ import { idempotencyKeyHeader, readIdempotencyKey } from '../../http/idempotency
 import { Problem } from '../../http/problems.ts'
 import type { App } from '../../http/route.ts'
 import { newOpaqueId, sha256 } from '../../ids.ts'
-import { type AuthParts, checkClientSecret, logSignIn, signIn } from '../login.ts'
+import { type AuthParts, checkClientSecret, logSignIn, signIn, userAgentOf } from '../login.ts'
 import { rolesOf } from '../roles/store.ts'
 import {
   ClientTokenCommand,
@@ -61,6 +61,7 @@ function registerTokenLogin(app: App, parts: AuthParts): void {
           nowMilliseconds: now,
           tokenExpiresAt: now + parts.config.refreshTokenIdleTtlSeconds * 1000,
           familyExpiresAt: now + parts.config.refreshTokenFamilyTtlSeconds * 1000,
+          userAgent: userAgentOf(request),
         })
         return signPair(parts, { ...user, roles, authenticatedAt: now }, familyId, refreshToken, now)
       }),

@@ -11,6 +11,7 @@ export interface CreateRefreshFamilyInput extends CheckedCredentials {
   /** End of the token if it is not used; that of the family comes before it. */
   tokenExpiresAt: number
   familyExpiresAt: number
+  userAgent: string | null
 }
 
 /** What an access token is signed from, after the write that allows it. */
@@ -45,7 +46,9 @@ const insertFamily = prepared((trx, family: CreateRefreshFamilyInput & { credent
     token_hash: family.tokenHash,
     token_expires_at: family.tokenExpiresAt,
     created_at: family.nowMilliseconds,
+    last_used_at: family.nowMilliseconds,
     expires_at: family.familyExpiresAt,
+    user_agent: family.userAgent,
   }),
 )
 
@@ -117,6 +120,7 @@ const rotate = prepared((trx, token: RotateRefreshTokenInput) =>
     .set((eb) => ({
       generation: eb('generation', '+', 1),
       token_hash: token.newTokenHash,
+      last_used_at: token.nowMilliseconds,
       token_expires_at: eb
         .case()
         .when('expires_at', '<', token.tokenExpiresAt)

@@ -1,0 +1,69 @@
+import type { Transaction } from 'kysely'
+import type { Stamp } from '../../audit/event.ts'
+import type { Database } from '../../db/tables.ts'
+import { Problem } from '../../http/problems.ts'
+import { accountOf, givePassword, type Refusal, recordAccount } from '../accounts/accounts.ts'
+import { lockEnabled, type UserReference } from '../accounts/store.ts'
+import { replaceLink, takeLink } from './store.ts'
+
+const lifetimeMilliseconds = 24 * 3_600_000
+
+/**
+ * Where the web app asks for the password. What stands behind the `#` is sent to nobody: no log and no Referer has it.
+ * The email is there for the sign-in that follows.
+ */
+export function linkAddress(publicUrl: string, { token, email }: { token: string; email: string }): string {
+  return `${publicUrl}/link#${new URLSearchParams({ token, email })}`
+}
+
+export interface MakeLinkInput {
+  account: UserReference
+  /** Of a new secret, which is shown once and stored nowhere. */
+  tokenHash: string
+  stamp: Stamp
+}
+
+export interface MadeLink {
+  name: string
+  email: string
+  expiresAt: number
+}
+
+/** Makes a link by which the user sets a password, once, within 24 hours. It voids the one before. */
+export async function makeLink(
+  trx: Transaction<Database>,
+  { account: reference, tokenHash, stamp }: MakeLinkInput,
+): Promise<MadeLink | Refusal> {
+  const account = await accountOf(trx, reference)
+  if ('refused' in account) return account
+  const { id: principalId, name, email } = account
+  if (!(await lockEnabled(trx, principalId))) return { refused: 'account-disabled' }
+  const expiresAt = stamp.nowMilliseconds + lifetimeMilliseconds
+  await replaceLink(trx, { principalId, tokenHash, expiresAt })
+  await recordAccount(trx, stamp, 'link-made', account)
+  return { name, email: email ?? '', expiresAt }
+}
+
+export interface UseLinkInput {
+  tokenHash: string
+  passwordHash: string
+  /** Of the user whose link it is. */
+  stamp: Stamp & { byId: number }
+}
+
+/**
+ * Sets the password and ends every credential of the user. Throws `link-not-found` unless the link serves: of any number
+ * of simultaneous uses exactly one does. The account is locked first, as by everything else that changes credentials.
+ */
+export async function useLink(
+  trx: Transaction<Database>,
+  { tokenHash, passwordHash, stamp }: UseLinkInput,
+): Promise<void> {
+  const { byId: principalId, nowMilliseconds } = stamp
+  const serves =
+    (await lockEnabled(trx, principalId)) &&
+    (await takeLink(trx, { principalId, tokenHash, nowMilliseconds }))
+  if (!serves) throw new Problem('link-not-found')
+  await givePassword(trx, principalId, passwordHash, nowMilliseconds)
+  await recordAccount(trx, stamp, 'link-used', { id: principalId, name: stamp.by })
+}
