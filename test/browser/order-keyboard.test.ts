@@ -177,6 +177,7 @@ describe('the keyboard in the table of orders', sideBySide, () => {
     assert.deepEqual(names, [
       'Skip to the content',
       ...['Countersign', 'Overview', 'Orders', 'Policy', 'Keyboard', 'Theme: automatic', 'Sign out'],
+      'Review',
       ...['New order', 'Search the orders', 'Clear the search', 'All', 'Created from', 'Created until'],
       'Load anew',
       'Export',

@@ -11,6 +11,7 @@ import { startSession, useSession } from './auth/session.ts'
 import { SignInView } from './auth/sign-in.tsx'
 import { OrderListView } from './orders/list/list.tsx'
 import { parseListSearch } from './orders/list/search.ts'
+import { parseReviewSearch } from './orders/review/question.ts'
 import { parseOverviewSearch } from './overview/span.ts'
 import { Announcements } from './ui/announcements.tsx'
 import { CrashView } from './ui/crash.tsx'
@@ -97,6 +98,7 @@ const views = {
   overview: lazyView(() => import('./overview/overview.tsx'), 'OverviewView'),
   create: lazyView(() => import('./orders/create/create.tsx'), 'CreateOrderView'),
   order: lazyView(() => import('./orders/one/order.tsx'), 'OrderView'),
+  review: lazyView(() => import('./orders/review/review.tsx'), 'ReviewView'),
   policy: lazyView(() => import('./policy/policy.tsx'), 'PolicyView'),
   receipt: lazyView(() => import('./orders/receipt/receipt.tsx'), 'ReceiptView'),
 }
@@ -124,6 +126,12 @@ const oneOrder = createRoute({
   path: '/orders/$id',
   component: views.order,
 })
+const review = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/orders/review',
+  validateSearch: parseReviewSearch,
+  component: views.review,
+})
 const receipt = createRoute({
   getParentRoute: () => signedIn,
   path: '/orders/$id/receipt',
@@ -150,7 +158,7 @@ export const router = createRouter({
     signIn,
     problems,
     problem,
-    signedIn.addChildren([overview, orderList, newOrder, oneOrder, receipt, policy]),
+    signedIn.addChildren([overview, orderList, newOrder, review, oneOrder, receipt, policy]),
   ]),
   // Addresses hold plain text, as the API's own do; each route reads its own parameters.
   parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),

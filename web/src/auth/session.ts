@@ -57,6 +57,13 @@ export function onForget(forget: () => void): void {
   forgetters.add(forget)
 }
 
+const farewells = new Set<(user: User) => Promise<boolean>>()
+
+/** What has to be done while the session still is there. `false`: the person stays signed in, and has been told why. */
+export function beforeSignOut(farewell: (user: User) => Promise<boolean>): void {
+  farewells.add(farewell)
+}
+
 /** Counts the changes of hands, so that an answer to a question of before them changes nothing. */
 let turn = 0
 
@@ -137,6 +144,10 @@ export async function signIn(credentials: { email: string; password: string }): 
 
 /** Ends the session in every tab. A session that is over already counts as ended. */
 export async function signOut(): Promise<void> {
+  const current = session.get()
+  if (current.kind === 'signed-in') {
+    for (const farewell of farewells) if (!(await farewell(current.user))) return
+  }
   try {
     await answerOf(client.POST('/v1/auth/session/logout'))
   } catch (failure) {

@@ -3,7 +3,7 @@ import { queries } from '../api/queries.ts'
 import { currentSession, onForget, useMay } from '../auth/session.ts'
 import { focusRow, rowIdOf } from '../orders/list/rows.ts'
 import type { OrderSummary, VersionedOrder } from '../orders/order.ts'
-import { countQuery, orderQuery } from '../orders/queries.ts'
+import { countQuery, orderQuery, partsOfOne } from '../orders/queries.ts'
 import { nameOf, pending, words } from '../orders/states.ts'
 import { announce } from '../ui/announce.ts'
 import { isolated } from '../ui/isolate.ts'
@@ -90,8 +90,14 @@ async function changeOrder(changes: readonly Change[]): Promise<void> {
   const isNoted = changes.some(({ kind }) => kind === 'noted')
   if (known >= last.version && !isNoted) return
   const isOpen = queries.getQueryCache().find({ queryKey })?.isActive() ?? false
-  const parts = ['one', 'approvals', 'history', 'receipt']
-  await Promise.all(parts.map((part) => queries.invalidateQueries({ queryKey: ['orders', part, last.id] })))
+  await Promise.all(
+    partsOfOne.map((part) => {
+      const filters = { queryKey: ['orders', part, last.id] }
+      // What is shown later is not shown as it was before, not for a moment.
+      queries.removeQueries({ ...filters, type: 'inactive' })
+      return queries.invalidateQueries(filters)
+    }),
+  )
   if (isOpen && known < last.version) tellWho(queries.getQueryData<VersionedOrder>(queryKey))
 }
 

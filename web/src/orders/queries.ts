@@ -121,25 +121,28 @@ export interface Decision {
  * `order-not-pending`, `order-not-found`, ...) or `NoAnswerError`, and may be called again with the same input.
  */
 export async function approveOrder(decision: Decision): Promise<void> {
-  await answerOf(client.PATCH('/v1/orders/{id}/approve', { params: parametersOfDecision(decision) }))
+  await answerOf(client.PATCH('/v1/orders/{id}/approve', requestOf(decision)))
 }
 
 export async function rejectOrder(decision: Decision): Promise<void> {
   const { reason = '' } = decision
-  const params = parametersOfDecision(decision)
-  await answerOf(client.PATCH('/v1/orders/{id}/reject', { params, body: { reason } }))
+  await answerOf(client.PATCH('/v1/orders/{id}/reject', { ...requestOf(decision), body: { reason } }))
 }
 
 /** Only who created the order may; else `not-the-creator`. */
 export async function withdrawOrder(decision: Decision): Promise<void> {
   const { reason } = decision
-  const params = parametersOfDecision(decision)
-  await answerOf(client.PATCH('/v1/orders/{id}/withdraw', { params, ...(reason && { body: { reason } }) }))
+  const body = reason && { body: { reason } }
+  await answerOf(client.PATCH('/v1/orders/{id}/withdraw', { ...requestOf(decision), ...body }))
 }
 
-function parametersOfDecision({ id, etag, idempotencyKey }: Decision) {
+/** What was sent goes on when its page goes. */
+function requestOf({ id, etag, idempotencyKey }: Decision) {
   const header = { 'Idempotency-Key': idempotencyKey, 'Time-Zone': viewerTimeZone }
-  return { path: { id }, header: { ...header, ...(etag && { 'If-Match': etag }) } }
+  return {
+    params: { path: { id }, header: { ...header, ...(etag && { 'If-Match': etag }) } },
+    keepalive: true,
+  }
 }
 
 export interface NewNote {
@@ -156,11 +159,21 @@ export async function addNote({ id, text, idempotencyKey }: NewNote): Promise<vo
   await answerOf(client.POST('/v1/orders/{id}/notes', { params, body: { text } }))
 }
 
-/** Everything that was fetched about orders is asked for anew, in this tab and the others. */
-export async function ordersChanged(): Promise<void> {
+/**
+ * Everything that was fetched about orders is asked for anew, in this tab and the others. If only one has changed, what
+ * is known of each other one stays.
+ */
+export async function ordersChanged(one?: string): Promise<void> {
   tellOtherTabs({ kind: 'changed' })
-  await queries.invalidateQueries({ queryKey: ['orders'] })
+  await queries.invalidateQueries({
+    queryKey: ['orders'],
+    predicate: ({ queryKey: [, part, id] }) => one === undefined || id === one || !isOfOne(part),
+  })
 }
+
+/** What is fetched of a single order, by the second part of its key. */
+export const partsOfOne = ['one', 'approvals', 'history', 'receipt'] as const
+const isOfOne = (part: unknown) => partsOfOne.some((name) => name === part)
 
 export function newIdempotencyKey(): string {
   return crypto.randomUUID()

@@ -5,6 +5,7 @@ import { Button } from 'react-aria-components/Button'
 import { SessionKeeper } from '../auth/keeper.tsx'
 import { signOut, useMay, useUser } from '../auth/session.ts'
 import { useLive } from '../live/live.ts'
+import { OnTheirWay } from '../orders/review/on-their-way.tsx'
 import { announce } from './announce.ts'
 import { describeFailure } from './describe.ts'
 import { OrdersIcon, OverviewIcon, PolicyIcon, SignOutIcon, ThemeIcon } from './icons.tsx'
@@ -29,6 +30,7 @@ export function Shell() {
           <SessionKeeper />
           <Outlet />
         </div>
+        <OnTheirWay />
       </main>
     </div>
   )

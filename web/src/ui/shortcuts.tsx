@@ -13,9 +13,12 @@ const shortcuts = [
   ['n', 'New order'],
   ['o', 'Orders'],
   ['h', 'Overview'],
-  ['j k', 'Next and previous row'],
+  ['j k', 'Next and previous row, or order'],
   ['x', 'Select the row'],
+  ['v', 'Review the orders of the list, one after the other'],
   ['a', 'Approve the open order, the selected orders, or the one in focus'],
+  ['r', 'Reject the open order'],
+  ['u', 'Undo a decision that is not sent yet'],
   ['e', 'Export the list'],
   ['?', 'Show this list'],
 ] as const
@@ -47,7 +50,8 @@ export function useShortcut(key: string, act: () => void): void {
 
 const typed = 'input:not([type="checkbox"], [type="radio"], [type="range"]), textarea, select'
 
-function isBusy(target: EventTarget | null): boolean {
+/** Somebody types, or has a question to answer. */
+export function isBusy(target: EventTarget | null): boolean {
   const isTyping = target instanceof Element && target.closest(typed) !== null
   return isTyping || document.querySelector('[role="dialog"], [role="alertdialog"]') !== null
 }

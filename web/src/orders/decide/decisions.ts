@@ -8,6 +8,7 @@ import {
 import { type Observable, observable } from '../../ui/observable.ts'
 import type { Identity } from '../identity.ts'
 import type { VersionedOrder } from '../order.ts'
+import type { Decision } from '../queries.ts'
 
 /** What the person was shown when asked; with `etag` exactly that version is decided on, or none. */
 export interface Subject extends Identity {
@@ -39,14 +40,12 @@ export interface Snapshot {
   readonly steps: readonly Step[]
 }
 
-type KeyedSubject = Subject & { idempotencyKey: string }
-
 /** `mayHaveHappened`: it left, and no answer tells what became of it. A later refusal takes nothing of that back. */
-type Request = KeyedSubject & { mayHaveHappened: boolean }
+type Request = Decision & { mayHaveHappened: boolean }
 
 export interface Service {
   newKey(): string
-  decide(decision: KeyedSubject): Promise<void>
+  decide(decision: Decision): Promise<void>
   /** How many more have to decide the same before it counts; asked when one has. */
   missing(id: string): Promise<number>
   read(id: string): Promise<VersionedOrder>
@@ -113,7 +112,8 @@ export function prepareDecisions(subjects: readonly Subject[], service: Service)
   return { snapshot, start, stop }
 }
 
-async function decideOne(
+/** Tries until there is an end, or until the signal; `tell` hears how it goes. Never throws. */
+export async function decideOne(
   request: Request,
   service: Service,
   signal: AbortSignal,

@@ -26,11 +26,16 @@ function chosenOf(filter: string, { filter: ofFilter, chosen }: Selection): Chos
   return filter === ofFilter ? chosen : noneChosen
 }
 
+/** Those of one search, to look at. */
+export function useChosen(filter: string): Chosen {
+  return chosenOf(filter, selection.use())
+}
+
 /**
  * The chosen orders of one search. They stay while one pages, sorts or looks at an order; another search has others.
  */
 export function useSelection(filter: string, orders: readonly OrderSummary[]) {
-  const chosen = chosenOf(filter, selection.use())
+  const chosen = useChosen(filter)
   const turn = useCallback(
     (next: (chosen: Chosen) => Chosen) => {
       const before = chosenOf(filter, selection.get())

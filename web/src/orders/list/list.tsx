@@ -14,6 +14,7 @@ import { ListControls } from '../filter/controls.tsx'
 import { refusalOf } from '../filter/fault.ts'
 import { NewOrder } from '../new-order.tsx'
 import type { OrderSummary } from '../order.ts'
+import { BeginReview } from '../review/begin.tsx'
 import { Spoken } from '../spoken.tsx'
 import { useIsUnreadable, WithoutReading } from '../without-reading.tsx'
 import { NoOrders, NothingFound, NotSearched, PastTheEnd } from './empty.tsx'
@@ -38,7 +39,12 @@ export function OrderListView() {
     <div className="list">
       <header className="row row-between page-head">
         <PageTitle title="Orders" />
-        {!isUnreadable && <NewOrder />}
+        {!isUnreadable && (
+          <div className="row">
+            <BeginReview search={orders.shown?.search ?? search} orders={orders.shown?.page.items ?? []} />
+            <NewOrder />
+          </div>
+        )}
       </header>
       {isUnreadable ? <WithoutReading /> : <Listing {...{ search, orders, change, approving }} />}
       {approving.dialog}

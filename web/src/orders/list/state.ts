@@ -99,6 +99,11 @@ export function useOpening() {
 /** The order that was opened last, and the entry of the history that it was opened from. */
 let opened: { id: string; entry: string | undefined } | undefined
 
+/** One went on from the order that was opened to this one. */
+export function focusOnReturn(id: string): void {
+  if (opened) opened = { ...opened, id }
+}
+
 function entryOf(router: ReturnType<typeof useRouter>): string | undefined {
   return router.latestLocation.state.__TSR_key
 }

@@ -2,6 +2,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { Button } from 'react-aria-components/Button'
 import { useMay, useUser } from '../../auth/session.ts'
 import { CheckIcon } from '../../ui/icons.tsx'
+import { Key } from '../../ui/key.tsx'
 import { draftLike } from '../create/draft.ts'
 import { type DeedName, deeds } from '../decide/deeds.ts'
 import type { Order } from '../order.ts'
@@ -21,16 +22,14 @@ export function OrderActions({ order, deciding: { possible, open } }: ActionsPro
         <Button className="button button-primary order-approve" onPress={() => open('approve')}>
           <CheckIcon />
           Approve
-          <span className="order-key" aria-hidden="true">
-            a
-          </span>
+          <Key name="a" />
         </Button>
       )}
       {asking.map(
         (deed) =>
           possible.includes(deed) && (
             <Button key={deed} className="button" onPress={() => open(deed)}>
-              {deeds[deed].name} …
+              {deeds[deed].name} …{deed === 'reject' && <Key name="r" />}
             </Button>
           ),
       )}

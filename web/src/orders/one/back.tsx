@@ -5,11 +5,11 @@ import { type ListSearch, parseListSearch } from '../list/search.ts'
 
 /**
  * The way back to the list as it was left: by the history when one came from there, so that it stands where it stood;
- * else by an address, that of the last list of this tab if there is one.
+ * else by an address: that of the last list of this tab, else the one that is known, else the list as it begins.
  */
-export function BackToList() {
+export function BackToList({ known }: { known?: ListSearch }) {
   const { history } = useRouter()
-  const [{ search, isPrevious }] = useState(lastList)
+  const [{ search = known ?? {}, isPrevious }] = useState(lastList)
   function goBack(event: MouseEvent) {
     const isPlain = event.button === 0 && !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey)
     if (!isPrevious || !isPlain) return
@@ -26,13 +26,13 @@ export function BackToList() {
   )
 }
 
-/** What this tab showed before, as far as the browser tells (older ones do not: then it is the list as it begins). */
-function lastList(): { search: ListSearch; isPrevious: boolean } {
+/** The list that this tab showed before, as far as the browser tells; older ones do not. */
+export function lastList(): { search?: ListSearch; isPrevious: boolean } {
   const entries = globalThis.navigation?.entries() ?? []
   const here = globalThis.navigation?.currentEntry?.index ?? 0
   const isList = ({ url }: NavigationHistoryEntry) => url !== null && new URL(url).pathname === '/orders'
   const last = entries.slice(0, here).findLast(isList)
-  if (!last?.url) return { search: {}, isPrevious: false }
+  if (!last?.url) return { isPrevious: false }
   const search = parseListSearch(Object.fromEntries(new URL(last.url).searchParams))
   return { search, isPrevious: last.index === here - 1 }
 }

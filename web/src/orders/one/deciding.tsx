@@ -7,6 +7,7 @@ import { type DeedName, deeds } from '../decide/deeds.ts'
 import { DecisionDialog } from '../decide/dialog.tsx'
 import type { OrderEvent, VersionedOrder } from '../order.ts'
 import { approvalsQuery } from '../queries.ts'
+import { useIsOnItsWay } from '../review/sending.ts'
 import { pending } from '../states.ts'
 
 export interface Deciding {
@@ -28,6 +29,7 @@ export function useDeciding(
     if (shown && possible.includes(deed)) setAsked({ deed, subject: { ...shown.order, etag: shown.etag } })
   }
   useShortcut('a', () => open('approve'))
+  useShortcut('r', () => open('reject'))
   const mayAny = possible.length > 0
   useEffect(() => {
     if (mayAny) return () => focusIfLost(view.current)
@@ -51,13 +53,14 @@ export function useDeciding(
 }
 
 /** Nothing while it is not known yet: what is offered and taken away again would be pressed in between. */
-function usePossible(shown: VersionedOrder | undefined, events: readonly OrderEvent[]): DeedName[] {
+export function usePossible(shown: VersionedOrder | undefined, events: readonly OrderEvent[]): DeedName[] {
   const user = useUser()
   const mayDecide = useMay('Orders.Approve')
   const mayCreate = useMay('Orders.Create')
   const id = shown?.order.id ?? ''
   const { data: approvals } = useQuery({ ...approvalsQuery(id), enabled: false })
-  if (shown?.order.status !== pending) return []
+  const isOnItsWay = useIsOnItsWay(id)
+  if (shown?.order.status !== pending || isOnItsWay) return []
   const isCreator = events.some(({ kind, byId }) => kind === 'created' && byId === user.id)
   const offers: Record<DeedName, boolean> = {
     approve: mayDecide && approvals?.mayApprove === true,
@@ -68,6 +71,6 @@ function usePossible(shown: VersionedOrder | undefined, events: readonly OrderEv
 }
 
 /** The button that had the focus may be gone, also by what others did: then the heading has it. */
-function focusIfLost(view: HTMLElement | null): void {
+export function focusIfLost(view: HTMLElement | null): void {
   if (document.activeElement === document.body) view?.querySelector('h1')?.focus({ preventScroll: true })
 }

@@ -20,6 +20,7 @@ import { BackToList } from './back.tsx'
 import { type Deciding, useDeciding } from './deciding.tsx'
 import { OrderFacts } from './facts.tsx'
 import { OrderHistory } from './history.tsx'
+import { useNeighbourKeys } from './neighbours.ts'
 
 /** One order, its history, and what may be done with it. */
 export function OrderView() {
@@ -28,43 +29,25 @@ export function OrderView() {
 }
 
 function OneOrder({ id }: { id: string }) {
-  const { order, approvals, history, events } = useWholeOrder(id)
+  const whole = useWholeOrder(id)
   const view = useRef<HTMLElement>(null)
-  const deciding = useDeciding(view, order.data, events ?? [])
-  const [failure = null] = [order, approvals, history]
-    .map(({ failureReason, error }) => failureReason ?? error)
-    .filter((reason) => reason !== null)
-  const isUnreadable = useIsUnreadable(failure)
-  const retry = () => void queries.refetchQueries({ queryKey: ['orders'], type: 'active' })
+  const deciding = useDeciding(view, whole.order.data, whole.events ?? [])
+  useNeighbourKeys(id)
   return (
     <>
-      <article ref={view} className="order" aria-busy={order.isPending && !isUnreadable}>
+      <article ref={view} className="order" aria-busy={whole.isPending}>
         <BackToList />
-        {isUnreadable ? (
-          <UnreadableOrder />
-        ) : problemOf(failure, 'order-not-found') ? (
-          <NoSuchOrder />
-        ) : (
-          <>
-            {failure !== null && <FailureNote failure={failure} onRetry={retry} />}
-            <OrderSheet
-              id={id}
-              order={order.data?.order}
-              approvals={approvals.data}
-              events={events}
-              onMore={history.hasNextPage ? () => void history.fetchNextPage() : undefined}
-              deciding={deciding}
-            />
-          </>
-        )}
+        <OrderBody id={id} whole={whole} deciding={deciding} />
       </article>
       {deciding.dialog}
     </>
   )
 }
 
+export type WholeOrder = ReturnType<typeof useWholeOrder>
+
 /** The order, who approved it and what happened to it: asked for side by side. */
-function useWholeOrder(id: string) {
+export function useWholeOrder(id: string) {
   const enabled = useMay('Orders.Read')
   const refetchOnWindowFocus = ({ state }: { state: { error: unknown } }) =>
     problemOf(state.error, 'order-not-found') === undefined
@@ -72,7 +55,42 @@ function useWholeOrder(id: string) {
   const approvals = useQuery({ ...approvalsQuery(id), enabled, refetchOnWindowFocus })
   const history = useInfiniteQuery({ ...historyQuery(id), enabled, refetchOnWindowFocus })
   const events = history.data?.pages.flatMap(({ items }) => items)
-  return { order, approvals, history, events }
+  const [failure = null] = [order, approvals, history]
+    .map(({ failureReason, error }) => failureReason ?? error)
+    .filter((reason) => reason !== null)
+  const isUnreadable = useIsUnreadable(failure)
+  const isPending = order.isPending && !isUnreadable
+  return { order, approvals, history, events, failure, isUnreadable, isPending }
+}
+
+interface BodyProps {
+  id: string
+  whole: WholeOrder
+  deciding: Deciding
+  /** Before its title, for those who hear it. */
+  place?: string
+}
+
+/** All of the order that can be read, or why that is nothing. */
+export function OrderBody({ id, whole, deciding, place }: BodyProps) {
+  const { order, approvals, history, events, failure, isUnreadable } = whole
+  if (isUnreadable) return <UnreadableOrder />
+  if (problemOf(failure, 'order-not-found')) return <NoSuchOrder />
+  const retry = () => void queries.refetchQueries({ queryKey: ['orders'], type: 'active' })
+  return (
+    <>
+      {failure !== null && <FailureNote failure={failure} onRetry={retry} />}
+      <OrderSheet
+        id={id}
+        order={order.data?.order}
+        approvals={approvals.data}
+        events={events}
+        onMore={history.hasNextPage ? () => void history.fetchNextPage() : undefined}
+        deciding={deciding}
+        place={place}
+      />
+    </>
+  )
 }
 
 interface SheetProps {
@@ -82,9 +100,10 @@ interface SheetProps {
   events: readonly OrderEvent[] | undefined
   onMore: (() => void) | undefined
   deciding: Deciding
+  place: string | undefined
 }
 
-function OrderSheet({ id, order, approvals, events, onMore, deciding }: SheetProps) {
+function OrderSheet({ id, order, approvals, events, onMore, deciding, place }: SheetProps) {
   // A row of the list is enough to begin with.
   const [row] = useState(() => rowOf(id))
   const known: OrderSummary | undefined = order ?? row
@@ -93,7 +112,7 @@ function OrderSheet({ id, order, approvals, events, onMore, deciding }: SheetPro
       <header className="row row-between page-head order-head">
         <div className="order-title">
           <PageTitle title={known ? orderAsTitle(known) : 'Order'}>
-            <span className="visually-hidden">Order for </span>
+            <span className="visually-hidden">{place}Order for </span>
             {known ? <Name of={known.customer} /> : <span className="skeleton" style={{ width: '14ch' }} />}
           </PageTitle>
           {known ? (

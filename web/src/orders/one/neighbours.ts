@@ -1,0 +1,61 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useCallback } from 'react'
+import { queries } from '../../api/queries.ts'
+import { announce } from '../../ui/announce.ts'
+import { describeFailure } from '../../ui/describe.ts'
+import { useShortcut } from '../../ui/shortcuts.tsx'
+import { type ListSearch, onPage } from '../list/search.ts'
+import { focusOnReturn } from '../list/state.ts'
+import { listQuery } from '../queries.ts'
+import { lastList } from './back.tsx'
+
+/** The page of the list that has the order which was reached last. */
+let reached: { id: string; search: ListSearch } | undefined
+
+/** j and k lead from an order to its neighbours in the list that one came from, as that list was shown. */
+export function useNeighbourKeys(id: string): void {
+  const navigate = useNavigate()
+  const go = useCallback(
+    async (step: 1 | -1) => {
+      const { search } = lastList()
+      if (search === undefined) return announce('j and k lead on when an order is opened from the list.')
+      const from = reached?.id === id ? reached.search : search
+      try {
+        const next = await neighbourOf(id, from, step)
+        if (next === undefined)
+          return announce(`This is the ${step === 1 ? 'last' : 'first'} order of the list.`)
+        reached = next
+        focusOnReturn(next.id)
+        // The list stays the entry before this one.
+        await navigate({ to: '/orders/$id', params: { id: next.id }, replace: true })
+      } catch (failure) {
+        announce(`The list could not be read. ${describeFailure(failure).title}.`)
+      }
+    },
+    [id, navigate],
+  )
+  useShortcut(
+    'j',
+    useCallback(() => void go(1), [go]),
+  )
+  useShortcut(
+    'k',
+    useCallback(() => void go(-1), [go]),
+  )
+}
+
+async function neighbourOf(id: string, search: ListSearch, step: 1 | -1) {
+  const page = await readPage(search)
+  const index = page.items.findIndex((order) => order.id === id)
+  const here = page.items[index + step]
+  if (index !== -1 && here) return { id: here.id, search }
+  const number = page.pageNumber + step
+  if (number < 1 || number > page.totalPages) return undefined
+  const there = onPage(search, number)
+  const { items } = await readPage(there)
+  const [other] = step === 1 ? items : items.slice(-1)
+  return other && { id: other.id, search: there }
+}
+
+/** As it was shown, however old: its order does not change under the hands. */
+const readPage = (search: ListSearch) => queries.ensureQueryData({ ...listQuery(search), retry: false })

@@ -1,0 +1,51 @@
+import { useNavigate } from '@tanstack/react-router'
+import { Button } from 'react-aria-components/Button'
+import { useMay } from '../../auth/session.ts'
+import { Key } from '../../ui/key.tsx'
+import { useShortcut } from '../../ui/shortcuts.tsx'
+import { useChosen } from '../decide/selection.ts'
+import { rowIdOf } from '../list/rows.ts'
+import type { ListSearch } from '../list/search.ts'
+import type { OrderSummary } from '../order.ts'
+import { forgetCourse } from './kept.ts'
+import { mostSelected, questionOfSelected, searchOf } from './question.ts'
+
+interface BeginProps {
+  search: ListSearch
+  /** On the screen. */
+  orders: readonly OrderSummary[]
+}
+
+/**
+ * Begins a review of all that the list holds, at the row that has the focus, else at the first one on the screen; or of
+ * what is selected.
+ */
+export function BeginReview({ search, orders }: BeginProps) {
+  const navigate = useNavigate()
+  const mayApprove = useMay('Orders.Approve')
+  const chosen = useChosen(search.filter ?? '')
+  const count = Math.min(chosen.size, mostSelected)
+  function begin() {
+    if (!mayApprove || orders.length + count === 0) return
+    const focused = rowIdOf(document.activeElement)
+    const isListed = orders.some(({ id }) => id === focused)
+    const at = isListed ? focused : orders[0]?.id
+    const question =
+      count > 0 ? questionOfSelected(search, [...chosen.values()]) : { ...searchOf(search), at }
+    forgetCourse()
+    void navigate({ to: '/orders/review', search: question })
+  }
+  useShortcut('v', begin)
+  if (!mayApprove) return null
+  return (
+    <Button className="button" onPress={begin} aria-disabled={orders.length + count === 0}>
+      {nameFor(chosen.size)}
+      <Key name="v" />
+    </Button>
+  )
+}
+
+function nameFor(selected: number): string {
+  if (selected > mostSelected) return `Review the first ${mostSelected} selected`
+  return selected > 0 ? 'Review selected' : 'Review'
+}

@@ -1,0 +1,61 @@
+import { Link } from '@tanstack/react-router'
+import { useCallback } from 'react'
+import { Button } from 'react-aria-components/Button'
+import { formatOrders } from '../../ui/format.ts'
+import { Key } from '../../ui/key.tsx'
+import { PageTitle } from '../../ui/page-title.tsx'
+import { useShortcut } from '../../ui/shortcuts.tsx'
+import { BackToList } from '../one/back.tsx'
+import { type Course, courseInWords, type Place, skippedOf } from './course.ts'
+import { forgetCourse } from './kept.ts'
+import { mostSelected, type Question, searchOf } from './question.ts'
+
+interface EndProps {
+  course: Course
+  question: Question
+  place: Place
+  go(at: string): void
+}
+
+/** Behind the last order: what was done, and what can still be. */
+export function ReviewEnd({ course, question, place: { count, previous }, go }: EndProps) {
+  const skipped = skippedOf(course).slice(0, mostSelected)
+  const list = searchOf(question)
+  const back = useCallback(() => previous !== undefined && go(previous), [previous, go])
+  useShortcut('k', back)
+  return (
+    <article className="order">
+      <BackToList known={list} />
+      <div className="card empty">
+        <PageTitle title={count === 0 ? 'No orders to review' : 'End of the review'} />
+        <p className="soft">
+          {count === 0
+            ? 'The search finds none.'
+            : `You have been through ${formatOrders(count)}. ${courseInWords(course)}`}
+        </p>
+        <div className="row empty-actions">
+          {skipped.length > 0 && (
+            <Link
+              to="/orders/review"
+              search={{ ...list, ids: skipped.join(',') }}
+              className="button button-primary"
+              onClick={forgetCourse}
+              replace
+            >
+              Review the {skipped.length === 1 ? 'one' : skipped.length} skipped
+            </Link>
+          )}
+          <Link to="/orders/review" search={list} className="button" onClick={forgetCourse} replace>
+            Look for more
+          </Link>
+          {previous !== undefined && (
+            <Button className="button" onPress={back}>
+              Back
+              <Key name="k" />
+            </Button>
+          )}
+        </div>
+      </div>
+    </article>
+  )
+}

@@ -1,0 +1,153 @@
+import './review.css'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useCallback, useEffect, useMemo, useRef } from 'react'
+import { Button } from 'react-aria-components/Button'
+import { problemOf } from '../../api/problem.ts'
+import { prefetch, queries } from '../../api/queries.ts'
+import { useMay, useUser } from '../../auth/session.ts'
+import { FailureNote } from '../../ui/failure.tsx'
+import { formatCount } from '../../ui/format.ts'
+import { Key } from '../../ui/key.tsx'
+import { PageTitle } from '../../ui/page-title.tsx'
+import { useShortcut } from '../../ui/shortcuts.tsx'
+import { BackToList } from '../one/back.tsx'
+import { OrderBody, useWholeOrder } from '../one/order.tsx'
+import { approvalsQuery, historyQuery, orderQuery } from '../queries.ts'
+import { useIsUnreadable, WithoutReading } from '../without-reading.tsx'
+import { AskSwitch } from './asking.tsx'
+import { type Course, type Place, placeIn } from './course.ts'
+import { useReviewing } from './deciding.tsx'
+import { ReviewEnd } from './end.tsx'
+import { courseQuery, mark } from './kept.ts'
+import { Meanwhile } from './meanwhile.tsx'
+import { end, parseReviewSearch, type Question, searchOf } from './question.ts'
+
+/** Goes through what a list holds, one order after the other. The question and the place are in the address. */
+export function ReviewView() {
+  const address = useSearch({ from: '/signed-in/orders/review' })
+  const { at, ...question } = useMemo(() => parseReviewSearch(address), [address])
+  const { id } = useUser()
+  const course = useQuery({ ...courseQuery(question, id), enabled: useMay('Orders.Read') })
+  const failure = course.failureReason ?? course.error
+  const isUnreadable = useIsUnreadable(failure)
+  const go = useGo()
+  if (course.data && !isUnreadable) return <Reviewed course={course.data} {...{ question, at, go }} />
+  return (
+    <article className="order" aria-busy={failure === null && !isUnreadable}>
+      <BackToList known={searchOf(question)} />
+      <header className="page-head">
+        <PageTitle title="Review" />
+      </header>
+      {isUnreadable ? <WithoutReading /> : failure !== null && <NoCourse failure={failure} course={course} />}
+    </article>
+  )
+}
+
+function NoCourse({ failure, course }: { failure: unknown; course: { refetch(): void } }) {
+  const tooLarge = problemOf(failure, 'result-too-large')
+  if (tooLarge === undefined) return <FailureNote failure={failure} onRetry={() => void course.refetch()} />
+  return (
+    <div className="card empty">
+      <h2>{formatCount(tooLarge.totalCount)} orders are too many for one review</h2>
+      <p className="soft">
+        It takes at most {formatCount(tooLarge.limit)}. Search for fewer, or for those that are pending.
+      </p>
+    </div>
+  )
+}
+
+/** One entry of the history for the whole review: the browser's Back leads to the list. */
+function useGo(): (at: string) => void {
+  const navigate = useNavigate({ from: '/orders/review' })
+  return useCallback(
+    (at) => void navigate({ search: (before) => ({ ...before, at }), replace: true }),
+    [navigate],
+  )
+}
+
+interface ReviewedProps {
+  course: Course
+  question: Question
+  at: string | undefined
+  go(at: string): void
+}
+
+function Reviewed({ course, question, at, go }: ReviewedProps) {
+  const place = placeIn(course, at)
+  const { order } = place
+  if (order === undefined) return <ReviewEnd {...{ course, question, place, go }} />
+  return <ReviewedOrder key={order.id} {...{ order, question, place, go }} />
+}
+
+interface ReviewedOrderProps {
+  order: Course['orders'][number]
+  question: Question
+  place: Place
+  go(at: string): void
+}
+
+function ReviewedOrder({ order: { id, wasPending }, question, place, go }: ReviewedOrderProps) {
+  const whole = useWholeOrder(id)
+  const view = useRef<HTMLElement>(null)
+  const onDecided = useCallback(() => go(place.next), [go, place.next])
+  const reviewing = useReviewing(view, whole.order.data, whole.events ?? [], onDecided)
+  usePrefetched(whole.isPending ? end : place.next)
+  return (
+    <>
+      <article ref={view} className="order" aria-busy={whole.isPending}>
+        <BackToList known={searchOf(question)} />
+        <PlaceBar id={id} place={place} go={go} mayDecide={reviewing.possible.length > 0} />
+        {whole.order.data && <Meanwhile order={whole.order.data.order} wasPending={wasPending} />}
+        {reviewing.reason}
+        <OrderBody id={id} whole={whole} deciding={reviewing} place={`${placeInWords(place)}: `} />
+        <AskSwitch />
+      </article>
+      {reviewing.dialog}
+    </>
+  )
+}
+
+interface PlaceBarProps {
+  id: string
+  place: Place
+  mayDecide: boolean
+  go(at: string): void
+}
+
+function PlaceBar({ id, place, mayDecide, go }: PlaceBarProps) {
+  const { number, count, previous, next } = place
+  const skip = useCallback(() => {
+    if (mayDecide) mark(id, 'skipped')
+    go(next)
+  }, [id, mayDecide, next, go])
+  const back = useCallback(() => previous !== undefined && go(previous), [previous, go])
+  useShortcut('j', skip)
+  useShortcut('k', back)
+  return (
+    <div className="row review-place">
+      <strong>{placeInWords(place)}</strong>
+      <progress value={number - 1} max={count} aria-label="Orders of the review that lie behind" />
+      <Button className="button button-small" aria-disabled={previous === undefined} onPress={back}>
+        Back
+        <Key name="k" />
+      </Button>
+      <Button className="button button-small" onPress={skip}>
+        {mayDecide ? 'Skip' : 'Next'}
+        <Key name="j" />
+      </Button>
+    </div>
+  )
+}
+
+const placeInWords = ({ number, count }: Place) => `${formatCount(number)} of ${formatCount(count)}`
+
+/** So that a decision leads to an order, and not to a wait for it. */
+function usePrefetched(id: string): void {
+  useEffect(() => {
+    if (id === end) return
+    prefetch(orderQuery(id))
+    prefetch(approvalsQuery(id))
+    void queries.prefetchInfiniteQuery({ ...historyQuery(id), retry: false })
+  }, [id])
+}

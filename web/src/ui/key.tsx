@@ -1,0 +1,8 @@
+/** On a button: the single key that does the same. */
+export function Key({ name }: { name: string }) {
+  return (
+    <span className="button-key" aria-hidden="true">
+      {name}
+    </span>
+  )
+}
