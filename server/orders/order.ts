@@ -36,6 +36,7 @@ export const totalLimitE4 = 999_999_999_999_999
  * decimal, `instant` milliseconds since 1970 UTC and sent as RFC 3339.
  */
 export type FieldKind = 'id' | 'text' | 'total' | 'status' | 'instant'
+export type ColumnKind = FieldKind | 'count'
 
 /** The index that holds the orders by a column, ties by id. Each serves both directions. */
 export type OrderIndex =
@@ -150,8 +151,8 @@ export const orderFields = {
   },
 } as const satisfies Record<string, FieldFacts>
 
-interface ColumnFacts {
-  kind: 'text' | 'count'
+interface FurtherFacts {
+  kind: ColumnKind
   nullable: boolean
   /** Of the columns of `orders`, the same on both engines. */
   expression: string
@@ -178,7 +179,7 @@ export const furtherColumns = {
     expression: `case status when ${orderStatus.Pending} then approvals_needed - approvals_given else 0 end`,
     description: 'How many approvals it still needs; 0 unless it is pending.',
   },
-} as const satisfies Record<string, ColumnFacts>
+} as const satisfies Record<string, FurtherFacts>
 
 type Fields = typeof orderFields
 export type FieldName = keyof Fields
@@ -190,6 +191,13 @@ export const summaryNames = fieldNames.filter((name): name is SummaryName => ord
 /** Everything that a list can tell of an order. */
 export type ColumnName = FieldName | keyof typeof furtherColumns
 export const columnNames = [...fieldNames, ...Object.keys(furtherColumns)] as ColumnName[]
+
+/** What a column holds, and the SQL of it. */
+export function columnOf(name: ColumnName): { kind: ColumnKind; expression: string } {
+  if (name in furtherColumns) return furtherColumns[name as keyof typeof furtherColumns]
+  const { kind, column } = orderFields[name as FieldName]
+  return { kind, expression: column }
+}
 export const sortKeys = fieldNames.filter((name): name is SortKey => 'sort' in orderFields[name])
 
 /** An order by the names of the wire, with the values of the table. */

@@ -1,21 +1,22 @@
 import { formatInstant } from '../clock.ts'
-import { type FieldKind, type FieldName, orderFields } from './order.ts'
+import { type ColumnKind, type ColumnName, columnOf } from './order.ts'
 
 /** How the value of a field is sent; null stays null. */
-const sent: Record<FieldKind, (value: never) => unknown> = {
+const sent: Record<ColumnKind, (value: never) => unknown> = {
   id: (id: string) => id,
   text: (text: string) => text,
   total: (totalE4: number) => totalE4 / 10_000,
   status: (status: number) => status,
+  count: (count: number) => count,
   instant: formatInstant,
 }
 
 /** The fields of an order as they are sent, in the order of their names. */
-export function toResponse<Name extends FieldName>(names: readonly Name[], order: Record<Name, unknown>) {
+export function toResponse<Name extends ColumnName>(names: readonly Name[], order: Record<Name, unknown>) {
   const response: Partial<Record<Name, unknown>> = {}
   for (const name of names) {
     const value = order[name]
-    response[name] = value === null ? null : sent[orderFields[name].kind](value as never)
+    response[name] = value === null ? null : sent[columnOf(name).kind](value as never)
   }
   return response
 }

@@ -10,9 +10,12 @@ import {
 import { Type } from '../http/schema.ts'
 import { legibleText } from '../http/text.ts'
 import {
+  type ColumnName,
+  columnNames,
   type FieldKind,
   type FieldName,
   fieldNames,
+  furtherColumns,
   orderFields,
   orderStatus,
   orderStatusNames,
@@ -159,6 +162,26 @@ const filterField: Field<string> = {
   read: (value) => String(value),
 }
 
+const furtherNames = columnNames.filter((name) => !summaryNames.some((summary) => summary === name))
+
+const columnsField: Field<ColumnName[]> = {
+  schema: Type.String({
+    pattern: `^(?:${columnNames.join('|')})(?:,(?:${columnNames.join('|')}))*$`,
+    description: `What each item tells besides its summary, by commas: ${furtherNames.map((name) => `\`${name}\``).join(', ')}. Those of Order are as Order has them; ${Object.entries(
+      furtherColumns,
+    )
+      .map(([name, { description }]) => `\`${name}\`: ${description}`)
+      .join(' ')} An export has them as columns.`,
+    examples: ['createdBy,approvalsMissing'],
+  }),
+  read(value) {
+    const names = String(value).split(',')
+    const known = columnNames.filter((name) => names.includes(name))
+    const isKnown = names.every((name) => known.some((one) => one === name))
+    return isKnown ? known : new Fault('enum', `must be of ${columnNames.join(', ')}, by commas.`)
+  },
+}
+
 const bomField: Field<boolean> = {
   ...paginatedField,
   schema: {
@@ -176,6 +199,7 @@ export const ListOrdersQuery = queryOf({
   order: directionField('Without it: Desc, or Asc when orderBy is given.'),
   filter: filterField,
   paginated: paginatedField,
+  columns: columnsField,
   bom: bomField,
 })
 

@@ -4,12 +4,12 @@ import type { Database, OrdersTable } from '../db/tables.ts'
 import { instantOfId } from '../ids.ts'
 import { foldText } from './fold.ts'
 import {
-  type FieldName,
+  type ColumnName,
+  columnOf,
   fieldNames,
   type Order,
   type OrderStatus,
   orderColumns,
-  orderFields,
   orderStatus,
 } from './order.ts'
 import { type GroupedOrder, insertTogether, type NewOrderRow } from './postgres.ts'
@@ -93,9 +93,9 @@ export async function statusesOf(
   return new Map(rows.map(({ id, status }) => [id, status as OrderStatus]))
 }
 
-/** Columns under the names of their fields. */
-export function columnsOf(names: readonly FieldName[]): RawBuilder<unknown> {
-  return sql.join(names.map((name) => sql`${sql.ref(orderFields[name].column)} as ${sql.ref(name)}`))
+/** Columns under the names by which they are told. */
+export function columnsOf(names: readonly ColumnName[]): RawBuilder<unknown> {
+  return sql.join(names.map((name) => sql`${sql.raw(columnOf(name).expression)} as ${sql.ref(name)}`))
 }
 
 const selectOrder = prepared(

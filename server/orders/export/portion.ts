@@ -6,10 +6,11 @@ import * as postgres from '../list/postgres.ts'
 import { conditionOf } from '../list/query.ts'
 import * as sqlite from '../list/sqlite.ts'
 import { orderOf, sortColumn } from '../list/statement.ts'
-import { type OrderSummary, orderFields, summaryNames } from '../order.ts'
+import { type ColumnName, orderFields, summaryNames } from '../order.ts'
 import { columnsOf } from '../store.ts'
 
-export type ListOfAll = Pick<ListRequest, 'filter' | 'sortKey' | 'direction'>
+export type ListOfAll = Omit<ListRequest, 'page'>
+export type ListedOrder = Record<ColumnName, unknown> & { id: string }
 
 /** Where the next portion begins: behind an order, or at the begin of a part. */
 export interface Place {
@@ -28,19 +29,19 @@ export async function findPortion(
   snapshot: Kysely<Database>,
   list: ListOfAll,
   { part, last }: Place,
-): Promise<{ orders: OrderSummary[]; next: Place | null }> {
+): Promise<{ orders: ListedOrder[]; next: Place | null }> {
   const request = { ...list, page: null }
   const parts = partsOf(list)
   const { sort } = orderFields[list.sortKey]
   const engine = ofEngine(snapshot, { sqlite, postgres })
-  const { rows } = await sql<OrderSummary & { sort_key: string | number }>`
-    select ${columnsOf(summaryNames)}, ${sortColumn(request)} as sort_key
+  const { rows } = await sql<ListedOrder & { sort_key: string | number }>`
+    select ${columnsOf(list.columns ?? summaryNames)}, ${sortColumn(request)} as sort_key
     from orders as ${engine.along(sort.index)}
     where ${parts[part] ?? sql`true`} and ${last === null ? sql`true` : behind(list, last)}
       and ${conditionOf(snapshot, list.filter, 'looking')}
     order by ${orderOf(request, { isReversed: false })} limit ${portionOrders}`.execute(snapshot)
   const end = rows.at(-1)
-  const orders = rows.map(({ sort_key: _, ...order }) => order)
+  const orders = rows.map(({ sort_key: _, ...order }) => order as ListedOrder)
   if (rows.length === portionOrders && end !== undefined) {
     return { orders, next: { part, last: { key: end.sort_key, id: end.id } } }
   }

@@ -3,7 +3,7 @@ import { Problem } from '../../http/problems.ts'
 import type { AppDatabase } from '../../operations.ts'
 import { FilterError } from '../filter/fault.ts'
 import { type Filter, parseFilter } from '../filter/parser.ts'
-import type { SortKey } from '../order.ts'
+import { type ColumnName, columnNames, type SortKey, summaryNames } from '../order.ts'
 import type { ListRequest } from './plan.ts'
 
 /** What one list may take; then it is stopped with `filter-too-expensive`. */
@@ -16,6 +16,7 @@ export interface ListQuery {
   order: 'asc' | 'desc' | undefined
   filter: string | undefined
   paginated: boolean | undefined
+  columns: readonly ColumnName[] | undefined
 }
 
 export interface List {
@@ -24,16 +25,18 @@ export interface List {
   description: PageDescription
 }
 
-/** Filter and sort of the list, however much of it is wanted. Throws `invalid-filter`. */
-export function readList({
-  filter,
-  orderBy,
-  order,
-}: ListQuery): Pick<ListRequest, 'filter' | 'sortKey' | 'direction'> {
+/** Filter, sort and columns of the list, however much of it is wanted. Throws `invalid-filter`. */
+export function readList({ filter, orderBy, order, columns }: ListQuery): Omit<ListRequest, 'page'> {
   return {
     filter: readFilter(filter ?? ''),
     sortKey: orderBy ?? 'createdAtUtc',
     direction: order ?? (orderBy === undefined ? 'desc' : 'asc'),
+    // In one order, whatever they are asked in: one statement serves them all.
+    ...(columns && {
+      columns: columnNames.filter(
+        (name) => columns.includes(name) || summaryNames.some((summary) => summary === name),
+      ),
+    }),
   }
 }
 

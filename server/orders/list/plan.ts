@@ -1,7 +1,7 @@
 import { idsBySearch } from '../filter/id.ts'
 import type { Filter } from '../filter/parser.ts'
 import { foldText } from '../fold.ts'
-import { type OrderIndex, orderFields, type SortKey } from '../order.ts'
+import { type ColumnName, type OrderIndex, orderFields, type SortKey } from '../order.ts'
 
 /**
  * What a list is asked for. Ties are broken by id in the same direction, so pages neither overlap nor miss an order.
@@ -12,6 +12,8 @@ export interface ListRequest {
   direction: 'asc' | 'desc'
   /** Null for every match as one page. */
   page: { offset: number; limit: number } | null
+  /** What is told of each order: a summary unless more is asked for. */
+  columns?: readonly ColumnName[]
 }
 
 /** What a list is answered with. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Expression, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { prepared } from '../../db/prepared.ts'
 import type { Database } from '../../db/tables.ts'
-import { type FieldKind, type OrderIndex, orderFields, summaryNames } from '../order.ts'
+import { type ColumnKind, type ColumnName, columnOf, type OrderIndex, summaryNames } from '../order.ts'
 import { countByStatus, countsByStatus } from '../tally.ts'
 import {
   type FoundOrders,
@@ -19,26 +19,27 @@ import { oncePerList, orderOf, wayOf } from './statement.ts'
 export const withinTime = sql<SqlBool>`true`
 
 /** The value of a field as it is sent (responses.ts). */
-const sent: Record<FieldKind, (column: RawBuilder<unknown>) => RawBuilder<unknown>> = {
+const sent: Record<ColumnKind, (column: RawBuilder<unknown>) => RawBuilder<unknown>> = {
   id: (id) => id,
   text: (text) => text,
   total: (totalE4) => sql`trim_scale(${totalE4} / 10000.0)`,
   status: (status) => status,
+  count: (count) => count,
   // Whole seconds and the rest apart: PostgreSQL counts seconds in a double.
   instant: (milliseconds) => sql`to_char(to_timestamp(${milliseconds} / 1000) at time zone 'UTC',
     'YYYY-MM-DD"T"HH24:MI:SS.') || lpad((${milliseconds} % 1000)::text, 3, '0') || 'Z'`,
 }
 
-const summary = sql.join(
-  summaryNames.map((name) => {
-    const { column, kind } = orderFields[name]
-    return sql`${sent[kind](sql.ref(column))} as ${sql.ref(name)}`
-  }),
-)
-
 /** The orders as a JSON array, made here so that whoever sends it need not look at it. */
-export function items(order: RawBuilder<unknown>): RawBuilder<unknown> {
-  const json = sql`row_to_json((select summary from (select ${summary}) as summary))::text`
+export function items(
+  order: RawBuilder<unknown>,
+  columns: readonly ColumnName[] = summaryNames,
+): RawBuilder<unknown> {
+  const members = columns.map((name) => {
+    const { kind, expression } = columnOf(name)
+    return sql`${sent[kind](sql.raw(expression))} as ${sql.ref(name)}`
+  })
+  const json = sql`row_to_json((select summary from (select ${sql.join(members)}) as summary))::text`
   return sql`'[' || string_agg(${json}, ',' order by ${order}) || ']'`
 }
 
@@ -179,7 +180,7 @@ const selectNear = oncePerList((request, page: Walk) => {
       items: string | null
     }>`select
       (select json_object_agg(status, orders) from (${countsByStatus}) as counts where orders > 0) as tally,
-      (select ${items(orderOf(request, { isReversed: false }))} from (
+      (select ${items(orderOf(request, { isReversed: false }), request.columns)} from (
         select * from (${sql.join(parts, sql` union all `)}) as near
         order by ${order} ${limited(take, skip)}
       ) as orders) as items`,

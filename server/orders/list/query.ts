@@ -77,7 +77,7 @@ const statementOf = oncePerList((request, page: FoundPage) => {
   const ownOrder = orderOf(request, { isReversed: false })
   return prepared((db, { take, skip }: Window) => {
     const { items, limited } = ofEngine(db, { sqlite, postgres })
-    return sql<{ items: string }>`select ${items(ownOrder)} as items from orders
+    return sql<{ items: string }>`select ${items(ownOrder, request.columns)} as items from orders
       where id in (${idsOf(db, request, page, { take, skip })} ${limited(take, skip)})`
   })
 })

@@ -1,7 +1,7 @@
 import { type Expression, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { prepared, unseen } from '../../db/prepared.ts'
 import type { Database } from '../../db/tables.ts'
-import { type FieldKind, type OrderIndex, orderFields, summaryNames } from '../order.ts'
+import { type ColumnKind, type ColumnName, columnOf, type OrderIndex, summaryNames } from '../order.ts'
 import type { Window } from './plan.ts'
 
 /**
@@ -12,24 +12,25 @@ export const withinTime = sql<SqlBool>`(orders.seq & 255 <> 0 or within_time() =
 const foundWithinTime = sql<SqlBool>`(orders_search.rowid & 255 <> 0 or within_time() = 1)`
 
 /** The value of a field as it is sent (responses.ts). */
-const sent: Record<FieldKind, (column: RawBuilder<unknown>) => RawBuilder<unknown>> = {
+const sent: Record<ColumnKind, (column: RawBuilder<unknown>) => RawBuilder<unknown>> = {
   id: (id) => id,
   text: (text) => text,
   total: (totalE4) => sql`json(format('%.15g', ${totalE4} / 10000.0))`,
   status: (status) => status,
+  count: (count) => count,
   instant: (milliseconds) => sql`strftime('%Y-%m-%dT%H:%M:%fZ', ${milliseconds} / 1000.0, 'unixepoch')`,
 }
 
-const summary = sql.join(
-  summaryNames.flatMap((name) => {
-    const { column, kind } = orderFields[name]
-    return [sql.lit(name), sent[kind](sql.ref(column))]
-  }),
-)
-
 /** The orders as a JSON array, made here so that whoever sends it need not look at it. */
-export function items(order: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`json_group_array(json_object(${summary}) order by ${order})`
+export function items(
+  order: RawBuilder<unknown>,
+  columns: readonly ColumnName[] = summaryNames,
+): RawBuilder<unknown> {
+  const members = columns.flatMap((name) => {
+    const { kind, expression } = columnOf(name)
+    return [sql.lit(name), sent[kind](sql.raw(expression))]
+  })
+  return sql`json_group_array(json_object(${sql.join(members)}) order by ${order})`
 }
 
 /** The alias of `orders` that has it read along this index: SQLite knows nothing of how many rows match. */

@@ -6908,6 +6908,11 @@ export interface operations {
                  */
                 paginated?: boolean | string;
                 /**
+                 * @description What each item tells besides its summary, by commas: `createdAtTimeZone`, `updatedAtUtc`, `updatedAtTimeZone`, `createdBy`, `modifiedBy`, `approvedBy`, `approvalsGiven`, `approvalsMissing`. Those of Order are as Order has them; `approvedBy`: User name of who gave the last approval that it needed; null unless it is approved. `approvalsGiven`: How many have approved it. `approvalsMissing`: How many approvals it still needs; 0 unless it is pending. An export has them as columns.
+                 * @example createdBy,approvalsMissing
+                 */
+                columns?: string;
+                /**
                  * @description Of an export as CSV: whether it begins with a byte-order mark, by which spreadsheets know UTF-8.
                  * @example true
                  */

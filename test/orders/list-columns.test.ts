@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { columnNames, fieldNames, summaryNames } from '../../server/orders/order.ts'
+import type { Client } from '../support/client.ts'
+import { createdId } from '../support/orders.ts'
+import { approve, newApprover, policyRow, putPolicy } from '../support/policy.ts'
+import { assertProblem } from '../support/problem.ts'
+import { type Service, startService } from '../support/service.ts'
+
+type Item = Record<string, unknown>
+
+describe('the columns of a list', () => {
+  let service: Service
+  let admin: Client
+  let colleague: { caller: Client; user: { userName: string } }
+  let pending: string
+  let halfway: string
+  let approved: string
+  let rejected: string
+  before(async () => {
+    service = await startService()
+    admin = await service.bearer('admin')
+    colleague = await newApprover(service)
+    const create = () => createdId(admin, { customer: 'Müller, "Söhne"', total: 2_000 })
+    pending = await create()
+    await putPolicy(admin, [policyRow({ approvals: 3 })])
+    const make = async (approvers: Client[]) => {
+      const id = await create()
+      for (const one of approvers) assert.equal((await approve(one, id)).status, 204)
+      return id
+    }
+    const third = await newApprover(service)
+    halfway = await make([admin])
+    approved = await make([admin, third.caller, colleague.caller])
+    rejected = await make([admin])
+    await admin.patch(`/v1/orders/${rejected}/reject`, { reason: 'Too much.' })
+  })
+  after(() => service.close())
+
+  const further = columnNames.filter((name) => !summaryNames.some((summary) => summary === name))
+  const itemsOf = async (query: string): Promise<Item[]> => {
+    const answer = await admin.get(`/v1/orders?pageSize=100&${query}`)
+    assert.equal(answer.status, 200, answer.text)
+    return answer.body.items
+  }
+  const find = async (id: string, query: string) => (await itemsOf(query)).find((item) => item.id === id)
+
+  it('are those of a summary where nothing else is asked for', async () => {
+    for (const item of await itemsOf('')) assert.deepEqual(Object.keys(item), summaryNames)
+    for (const item of await itemsOf('columns=')) assert.deepEqual(Object.keys(item), summaryNames)
+  })
+
+  it('are those that are asked for besides, of every order as it is read by itself', async () => {
+    for (const item of await itemsOf(`columns=${further}`)) {
+      const { body } = await admin.get(`/v1/orders/${item.id}`)
+      assert.deepEqual(Object.fromEntries(fieldNames.map((name) => [name, item[name]])), body)
+      assert.deepEqual(Object.keys(item).sort(), [...columnNames].sort())
+    }
+  })
+
+  it('come with the pages of every plan: walked, found and sorted, by a text, backwards, and all at once', async () => {
+    const wanted = [...summaryNames, 'createdBy', 'approvalsMissing'].sort()
+    for (const query of [
+      'orderBy=total',
+      'orderBy=updatedAtUtc&order=desc',
+      'filter=m%C3%BCller',
+      'filter=status%3DPending',
+      'filter=createdBy%3Dadmin%20AND%20total%3E1',
+      'pageNumber=2&pageSize=2',
+      'paginated=false',
+    ]) {
+      const answer = await admin.get(`/v1/orders?${query}&columns=approvalsMissing,createdBy`)
+      assert.ok(answer.body.items.length > 0, query)
+      for (const item of answer.body.items) assert.deepEqual(Object.keys(item).sort(), wanted, query)
+    }
+  })
+
+  it('say who approved, how many did, and how many are missing', async () => {
+    const told = async (id: string) => {
+      const item = await find(id, 'columns=approvedBy,approvalsGiven,approvalsMissing')
+      return [item?.approvedBy, item?.approvalsGiven, item?.approvalsMissing]
+    }
+    assert.deepEqual(await told(pending), [null, 0, 1])
+    assert.deepEqual(await told(halfway), [null, 1, 2])
+    assert.deepEqual(await told(approved), [colleague.user.userName, 3, 0])
+    assert.deepEqual(await told(rejected), [null, 1, 0])
+  })
+
+  it('are the same in any order, and asked for twice', async () => {
+    const one = await itemsOf('columns=createdBy,approvedBy')
+    assert.deepEqual(await itemsOf('columns=approvedBy,createdBy,id,createdBy'), one)
+  })
+
+  it('stand in the links to the other pages', async () => {
+    const { headers } = await admin.get('/v1/orders?pageSize=1&columns=createdBy')
+    assert.match(headers.get('link') ?? '', /pageNumber=2&pageSize=1&columns=createdBy>; rel="next"/)
+  })
+
+  for (const wrong of ['password', 'ID', 'createdBy,', ',', 'createdBy, approvedBy', "id'--", 'toString']) {
+    it(`are refused where there is none of that name: ${wrong}`, async () => {
+      const answer = await admin.get(`/v1/orders?columns=${encodeURIComponent(wrong)}`)
+      assertProblem(answer, 400, 'validation-failed')
+      assert.deepEqual([answer.body.errors[0].parameter, answer.body.errors[0].code], ['columns', 'enum'])
+    })
+  }
+
+  it('are columns of an export, empty for what an order does not have', async () => {
+    const query =
+      'filter=status%3DPending&orderBy=id&columns=approvedBy,approvalsMissing,updatedAtUtc,createdBy'
+    const csv = await admin.get(`/v1/orders?${query}`, { accept: 'text/csv' })
+    const [head, first] = csv.text.split('\r\n')
+    assert.equal(
+      head,
+      'id,customer,total,status,createdAtUtc,updatedAtUtc,createdBy,approvedBy,approvalsMissing',
+    )
+    const order = (await admin.get(`/v1/orders/${pending}`)).body
+    assert.equal(first, `${pending},"Müller, ""Söhne""",2000,Pending,${order.createdAtUtc},,admin,,1`)
+    const lines = await admin.get(`/v1/orders?${query}`, { accept: 'application/jsonl' })
+    const [line = ''] = lines.text.split('\n')
+    assert.deepEqual(JSON.parse(line), await find(pending, query))
+  })
+})
