@@ -176,7 +176,16 @@ describe('the keyboard in the table of orders', sideBySide, () => {
     const rows = owls.flatMap((name, at) => [`Select ${name}, ${numbers[at]}`, name])
     assert.deepEqual(names, [
       'Skip to the content',
-      ...['Countersign', 'Overview', 'Orders', 'Policy', 'Keyboard', 'Theme: automatic', 'Sign out'],
+      ...[
+        'Countersign',
+        'Overview',
+        'Orders',
+        'Policy',
+        'Go to …',
+        'Keyboard',
+        'Theme: automatic',
+        'Sign out',
+      ],
       'Review',
       ...['New order', 'Search the orders', 'Clear the search', 'All', 'Created from', 'Created until'],
       'Load anew',

@@ -3,14 +3,16 @@ import { useMutation } from '@tanstack/react-query'
 import { Link, Outlet } from '@tanstack/react-router'
 import { Button } from 'react-aria-components/Button'
 import { SessionKeeper } from '../auth/keeper.tsx'
-import { signOut, useMay, useUser } from '../auth/session.ts'
+import { signOut, useUser } from '../auth/session.ts'
 import { useLive } from '../live/live.ts'
 import { OnTheirWay } from '../orders/review/on-their-way.tsx'
+import { Palette } from '../palette/palette.tsx'
 import { announce } from './announce.ts'
 import { describeFailure } from './describe.ts'
-import { OrdersIcon, OverviewIcon, PolicyIcon, SignOutIcon, ThemeIcon } from './icons.tsx'
+import { SignOutIcon, ThemeIcon } from './icons.tsx'
 import mark from './mark.svg'
 import { Name } from './name.tsx'
+import { usePages } from './pages.tsx'
 import { Shortcuts } from './shortcuts.tsx'
 import { turnTheme, useTheme } from './theme.ts'
 
@@ -44,7 +46,6 @@ function skip(): void {
 function Side() {
   const user = useUser()
   const theme = useTheme()
-  const mayChangePolicy = useMay('Policy.Manage')
   const leaving = useMutation({
     mutationFn: signOut,
     onError: (failure) => announce(`You may still be signed in. ${describeFailure(failure).title}.`),
@@ -56,22 +57,22 @@ function Side() {
         <span>Countersign</span>
       </Link>
       <nav className="side-links" aria-label="Main">
-        <Link to="/" className="side-link" activeOptions={{ exact: true, includeSearch: false }}>
-          <OverviewIcon />
-          <span>Overview</span>
-        </Link>
-        <Link to="/orders" className="side-link" activeOptions={{ includeSearch: false }}>
-          <OrdersIcon />
-          <span>Orders</span>
-        </Link>
-        {mayChangePolicy && (
-          <Link to="/approval-policy" className="side-link">
-            <PolicyIcon />
-            <span>Policy</span>
-          </Link>
-        )}
+        {usePages()
+          .filter(({ isLinked }) => isLinked)
+          .map(({ to, name, icon }) => (
+            <Link
+              key={to}
+              to={to}
+              className="side-link"
+              activeOptions={{ exact: to === '/', includeSearch: false }}
+            >
+              {icon}
+              <span>{name}</span>
+            </Link>
+          ))}
       </nav>
       <div className="side-foot">
+        <Palette />
         <Shortcuts />
         <Button className="side-link" onPress={turnTheme}>
           <ThemeIcon />

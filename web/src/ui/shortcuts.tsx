@@ -9,6 +9,7 @@ import { observable } from './observable.ts'
 import { readSetting, writeSetting } from './settings.ts'
 
 const shortcuts = [
+  ['Ctrl K', 'Go to a view, an order, a page or an action (⌘ K on a Mac)'],
   ['/', 'Search the orders'],
   ['n', 'New order'],
   ['o', 'Orders'],
@@ -20,7 +21,7 @@ const shortcuts = [
   ['r', 'Reject the open order'],
   ['u', 'Undo a decision that is not sent yet'],
   ['e', 'Export the list'],
-  ['?', 'Show this list'],
+  ['?', 'List the keys'],
 ] as const
 
 const areOn = observable(readSetting('shortcuts') !== 'off')
@@ -30,12 +31,25 @@ function turn(on: boolean): void {
   writeSetting('shortcuts', on ? 'on' : 'off')
 }
 
+/** What the keys do on the page that is shown. */
+const live = new Map<string, () => void>()
+
+/** Those of the list that do something now. */
+export function liveShortcuts(): { keys: string; meaning: string; act(): void }[] {
+  return shortcuts.flatMap(([keys, meaning]) => {
+    const act = live.get(keys.split(' ')[0] ?? '')
+    return act ? [{ keys, meaning, act }] : []
+  })
+}
+
 /**
  * Runs `act` when the person presses the single key, outside of fields and dialogs (WCAG 2.2, 2.1.4: can be turned
- * off).
+ * off). Without `act` the key does nothing.
  */
-export function useShortcut(key: string, act: () => void): void {
+export function useShortcut(key: string, act: (() => void) | undefined): void {
   useEffect(() => {
+    if (act === undefined) return undefined
+    live.set(key, act)
     const listen = (event: KeyboardEvent) => {
       if (event.key !== key || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented)
         return
@@ -44,7 +58,10 @@ export function useShortcut(key: string, act: () => void): void {
       act()
     }
     addEventListener('keydown', listen)
-    return () => removeEventListener('keydown', listen)
+    return () => {
+      removeEventListener('keydown', listen)
+      if (live.get(key) === act) live.delete(key)
+    }
   }, [key, act])
 }
 
@@ -53,7 +70,11 @@ const typed = 'input:not([type="checkbox"], [type="radio"], [type="range"]), tex
 /** Somebody types, or has a question to answer. */
 export function isBusy(target: EventTarget | null): boolean {
   const isTyping = target instanceof Element && target.closest(typed) !== null
-  return isTyping || document.querySelector('[role="dialog"], [role="alertdialog"]') !== null
+  return isTyping || isDialogOpen()
+}
+
+export function isDialogOpen(): boolean {
+  return document.querySelector('[role="dialog"], [role="alertdialog"]') !== null
 }
 
 /** The keys that work everywhere, and the button that lists them. */
@@ -65,9 +86,7 @@ export function Shortcuts() {
   useShortcut('?', () => setOpen(true))
   useShortcut('o', () => void navigate({ to: '/orders' }))
   useShortcut('h', () => void navigate({ to: '/' }))
-  useShortcut('n', () => {
-    if (mayCreate) void navigate({ to: '/orders/new' })
-  })
+  useShortcut('n', mayCreate ? () => void navigate({ to: '/orders/new' }) : undefined)
   return (
     <>
       <Button className="side-link" onPress={() => setOpen(true)}>

@@ -28,8 +28,8 @@ export function useDeciding(
   const open = (deed: DeedName) => {
     if (shown && possible.includes(deed)) setAsked({ deed, subject: { ...shown.order, etag: shown.etag } })
   }
-  useShortcut('a', () => open('approve'))
-  useShortcut('r', () => open('reject'))
+  useShortcut('a', possible.includes('approve') ? () => open('approve') : undefined)
+  useShortcut('r', possible.includes('reject') ? () => open('reject') : undefined)
   const mayAny = possible.length > 0
   useEffect(() => {
     if (mayAny) return () => focusIfLost(view.current)

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { checkAccessibility, checkColours } from '../support/browser/accessibility.ts'
+import { hold, listRequests } from '../support/browser/journeys.ts'
+import {
+  eventually,
+  focusedName,
+  focuses,
+  isAt,
+  latestFirst,
+  linkOf,
+  showsCustomers,
+  visit,
+} from '../support/browser/orders.ts'
+import { openBrowser, screenshot, sideBySide } from '../support/browser/person.ts'
+import { insertOrders, type OrderRow } from '../support/orders.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const browser = openBrowser()
+const palette = (page: Page) => page.getByRole('dialog', { name: 'Go to' })
+const box = (page: Page) => page.getByRole('combobox', { name: /^Go to a view/ })
+const options = (page: Page) => palette(page).getByRole('option')
+const namesOf = (page: Page) => options(page).locator('.palette-name').allInnerTexts()
+
+/** What Enter would do, as a screen reader has it. */
+const activeOf = (page: Page) =>
+  page.evaluate<string>(
+    `document.getElementById(document.activeElement.getAttribute('aria-activedescendant'))?.querySelector('.palette-name').textContent`,
+  )
+
+/** Without a pause between, however slow the machine is. */
+const typeAtOnce = `(input) => {
+  const { set } = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')
+  for (const text of ['xyz', 'xyzz', 'xyzzz']) {
+    set.call(input, text)
+    input.dispatchEvent(new Event('input', { bubbles: true }))
+  }
+}`
+
+async function openPalette(page: Page): Promise<void> {
+  await page.keyboard.press('Control+k')
+  await box(page).waitFor()
+}
+
+describe('the palette', sideBySide, () => {
+  let service: Service
+  let rows: OrderRow[]
+  before(async () => {
+    service = await startService({ clockRuns: true })
+    rows = await insertOrders(service, latestFirst(['Acme (Zürich)', 'Acme Ltd', 'Basil', 'OR "AND" -x*']))
+  })
+  after(() => service.close())
+
+  it('goes to a page by a few letters and Enter, and is gone again with Escape, the focus where it was', async (t) => {
+    const page = await visit(await browser.person(t, { service }), 'admin', '/orders?filter=acme')
+    await showsCustomers(page, ['Acme (Zürich)', 'Acme Ltd'])
+    await linkOf(page, 'Acme Ltd').focus()
+    await openPalette(page)
+    assert.equal(await activeOf(page), 'Overview')
+    await checkAccessibility(page)
+    await screenshot(page, 'palette')
+    await page.keyboard.press('Escape')
+    await palette(page).waitFor({ state: 'detached' })
+    await focuses(page, 'Acme Ltd')
+    await openPalette(page)
+    await page.keyboard.type('poli')
+    assert.deepEqual(await activeOf(page), 'Policy')
+    await page.keyboard.press('Enter')
+    await isAt(page, '/approval-policy')
+    assert.equal(await palette(page).count(), 0)
+  })
+
+  it('finds orders by words of the customer, and leads to one and to all of them', async (t) => {
+    const page = await visit(await browser.person(t, { service, colorScheme: 'dark' }), 'viewer', '/')
+    await openPalette(page)
+    await page.keyboard.type('acme')
+    await palette(page).getByText('All 2 orders that match').waitFor()
+    assert.deepEqual(await namesOf(page), ['Acme (Zürich)', 'Acme Ltd', 'All 2 orders that match'])
+    await checkAccessibility(page)
+    await checkColours(page)
+    await screenshot(page, 'palette-orders')
+    await page.keyboard.press('ArrowDown')
+    assert.equal(await activeOf(page), 'Acme Ltd')
+    await page.keyboard.press('Enter')
+    await isAt(page, `/orders/${rows[1]?.id}`)
+    await openPalette(page)
+    await page.keyboard.type('acme')
+    await palette(page).getByText('All 2 orders that match').waitFor()
+    await page.keyboard.press('ArrowUp')
+    await page.keyboard.press('Enter')
+    await isAt(page, '/orders?filter=acme')
+  })
+
+  it('finds an order by its number, as it is shown', async (t) => {
+    const page = await visit(await browser.person(t, { service }), 'viewer', '/')
+    const order = rows[2]
+    await openPalette(page)
+    await page.keyboard.type(String(order?.id.slice(0, 13)))
+    await palette(page).getByText('Basil').waitFor()
+    await page.keyboard.press('Enter')
+    await isAt(page, `/orders/${order?.id}`)
+  })
+
+  it('takes everything that is typed for words, whatever it means in the search', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'viewer', '/')
+    await openPalette(page)
+    for (const text of ['OR "AND" -x*', '(zürich)', '-x*']) {
+      await box(page).fill(text)
+      await palette(page).getByText('All 1 order that match').waitFor()
+    }
+    await box(page).fill(`total>1 ${'y'.repeat(2_000)}`)
+    await palette(page).getByText('Nothing found.', { exact: true }).waitFor()
+    await person.assertClean()
+  })
+
+  it('asks for orders when the typing pauses, never for less than three letters, and drops what it asked before', async (t) => {
+    const page = await visit(await browser.person(t, { service }), 'viewer', '/problems')
+    await page.goto('/')
+    await page.getByText('Waiting longest').waitFor()
+    await openPalette(page)
+    const requests = listRequests(page)
+    await page.keyboard.type('xy', { delay: 300 })
+    await palette(page).getByText('Nothing found. Type three letters').waitFor()
+    await box(page).evaluate(typeAtOnce)
+    await palette(page).getByText('Nothing found.', { exact: true }).waitFor()
+    assert.deepEqual(requests, ['GET /v1/orders'])
+    const release = await hold(page, '**/v1/orders?filter=basil**')
+    const dropped = page.waitForEvent('requestfailed')
+    await box(page).fill('basil')
+    await page.waitForRequest(/filter=basil/)
+    assert.deepEqual(await namesOf(page), ['Search the orders for this'])
+    await box(page).fill('acme')
+    assert.match((await dropped).url(), /filter=basil/)
+    await palette(page).getByText('All 2 orders that match').waitFor()
+    await release()
+  })
+
+  it('has the actions of the page behind it, with their keys, and does them where the focus was', async (t) => {
+    const page = await visit(await browser.person(t, { service }), 'admin', '/orders?filter=acme')
+    await showsCustomers(page, ['Acme (Zürich)', 'Acme Ltd'])
+    await linkOf(page, 'Acme Ltd').focus()
+    await openPalette(page)
+    await page.keyboard.type('select')
+    await options(page).filter({ hasText: 'Select the row' }).click()
+    await eventually(async () =>
+      assert.ok(await page.getByRole('checkbox', { name: /^Select Acme Ltd/ }).isChecked()),
+    )
+    await openPalette(page)
+    await page.keyboard.type('keys')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog', { name: 'Keyboard' }).waitFor()
+    await page.keyboard.press('Control+k')
+    assert.equal(await palette(page).count(), 0)
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog', { name: 'Keyboard' }).waitFor({ state: 'detached' })
+    await page.keyboard.press('h')
+    await page.getByText('Waiting longest').waitFor()
+    await openPalette(page)
+    assert.ok(!(await namesOf(page)).includes('Select the row'))
+  })
+
+  it('opens from a field as well, and by its button where there is no keyboard', async (t) => {
+    const viewport = { width: 390, height: 700 }
+    const page = await visit(await browser.person(t, { service, viewport }), 'viewer', '/orders')
+    await page.getByRole('combobox', { name: 'Search the orders' }).focus()
+    await openPalette(page)
+    assert.match(await focusedName(page), /^Go to a view/)
+    assert.ok(!(await namesOf(page)).some((name) => name === 'New order' || name === 'Policy'))
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Go to' }).click()
+    await box(page).fill('acme')
+    await palette(page).getByText('All 2 orders').waitFor()
+    await checkAccessibility(page)
+    await screenshot(page, 'palette-narrow')
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 390)
+    await options(page).first().click()
+    await isAt(page, `/orders/${rows[0]?.id}`)
+  })
+})

@@ -1,0 +1,74 @@
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { answerOf, client } from '../api/client.ts'
+import { useMay } from '../auth/session.ts'
+import { quoteValue } from '../orders/filter/text.ts'
+import { shortNumber } from '../orders/identity.ts'
+import { shownAs } from '../orders/states.ts'
+import { formatOrders, formatTotal, shortName } from '../ui/format.ts'
+import type { Entry } from './matching.ts'
+
+/** Less would match too much to be worth looking at every order for it: the service finds three letters by an index. */
+const leastLetters = 3
+const mostLetters = 100
+const mostWords = 5
+const shownOrders = 6
+const calmMilliseconds = 200
+
+/** Finds orders by the words of their customers, or by the begin of their number; undefined of too little. */
+export function filterFor(text: string): string | undefined {
+  const words = text.slice(0, mostLetters).trim().split(/\s+/).slice(0, mostWords)
+  return words.join('').length < leastLetters ? undefined : words.map(quoteValue).join(' ')
+}
+
+function foundQuery(filter: string) {
+  return queryOptions({
+    queryKey: ['orders', 'found', filter],
+    queryFn: ({ signal }) =>
+      answerOf(client.GET('/v1/orders', { params: { query: { filter, pageSize: shownOrders } }, signal })),
+    retry: false,
+    placeholderData: keepPreviousData,
+  })
+}
+
+/** The orders that the text finds, asked for when one has stopped typing, and the way to all of them. */
+export function useFoundOrders(text: string): {
+  entries: Entry[]
+  state: 'none' | 'searching' | 'done' | 'failed'
+} {
+  const navigate = useNavigate()
+  const mayRead = useMay('Orders.Read')
+  const filter = mayRead ? filterFor(text) : undefined
+  const calm = useCalm(filter)
+  const query = useQuery({ ...foundQuery(calm ?? ''), enabled: calm !== undefined && calm === filter })
+  if (filter === undefined) return { entries: [], state: 'none' }
+  const isOfText = calm === filter && !query.isPlaceholderData
+  const page = isOfText ? query.data : undefined
+  const orders = (page?.items ?? []).map(
+    ({ id, customer, total, status }): Entry => ({
+      id,
+      group: 'Orders',
+      name: shortName(customer),
+      hint: `${shortNumber(id)} · ${formatTotal(total)} · ${shownAs(status).word}`,
+      run: () => void navigate({ to: '/orders/$id', params: { id } }),
+    }),
+  )
+  const all: Entry = {
+    id: 'all-orders',
+    group: 'Orders',
+    name: page ? `All ${formatOrders(page.totalCount ?? 0)} that match` : 'Search the orders for this',
+    run: () => void navigate({ to: '/orders', search: { filter } }),
+  }
+  if (page) return { entries: orders.length === 0 ? [] : [...orders, all], state: 'done' }
+  return { entries: [all], state: isOfText && query.isError ? 'failed' : 'searching' }
+}
+
+function useCalm<Value>(value: Value): Value {
+  const [calm, setCalm] = useState(value)
+  useEffect(() => {
+    const timer = setTimeout(() => setCalm(value), calmMilliseconds)
+    return () => clearTimeout(timer)
+  }, [value])
+  return calm
+}

@@ -1,0 +1,32 @@
+import type { ReactNode } from 'react'
+
+/** Something that the palette finds, and what it does. */
+export interface Entry {
+  /** Of its own among all entries. */
+  id: string
+  group: 'Views' | 'Pages' | 'Actions' | 'Orders'
+  name: string
+  hint?: ReactNode
+  /** Single keys that do the same. */
+  keys?: string
+  run(): void
+}
+
+const folded = (text: string) => text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase()
+
+/**
+ * The entries whose names have every word of the text, in their order, but first those that have a word which begins as
+ * the text does. Without text all of them.
+ */
+export function matching(entries: readonly Entry[], text: string): Entry[] {
+  const words = folded(text).split(/\s+/).filter(Boolean)
+  const found = entries.filter(({ name }) => words.every((word) => folded(name).includes(word)))
+  const isClose = ({ name }: Entry) => ` ${folded(name)}`.includes(` ${words.join(' ')}`)
+  return [...found.filter(isClose), ...found.filter((entry) => !isClose(entry))]
+}
+
+/** Together with those of their group, in the order in which the groups first come. */
+export function grouped(entries: readonly Entry[]): { group: Entry['group']; entries: Entry[] }[] {
+  const groups = [...new Set(entries.map(({ group }) => group))]
+  return groups.map((group) => ({ group, entries: entries.filter((entry) => entry.group === group) }))
+}
