@@ -3,6 +3,7 @@ import { type FastifyBaseLogger, type FastifyRequest, fastify, LogController } f
 import { registerLog } from './audit/routes.ts'
 import { statementsOf } from './audit/statements.ts'
 import { Directory } from './auth/accounts/directory.ts'
+import { registerAdministration } from './auth/administration/routes.ts'
 import { Antiforgery } from './auth/antiforgery.ts'
 import { Authenticator } from './auth/authenticate.ts'
 import { isStillAdmitted, registerGuard } from './auth/guard.ts'
@@ -108,6 +109,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   registerSessionRoutes(app, authParts)
   registerTokenRoutes(app, authParts)
   registerLinks(app, authParts)
+  registerAdministration(app, { config, db, clock })
   const isAdmitted = (request: FastifyRequest) => isStillAdmitted(request, authenticator)
   const exports = new Exports(isAdmitted)
   const statements = statementsOf(keys, publicUrl)

@@ -3,13 +3,9 @@ import { findLogLines } from './audit/lines.ts'
 import { sealEvents } from './audit/seal.ts'
 import {
   addClient,
-  addRole,
   addUser,
-  allowPermissions,
-  denyPermissions,
   dropOldClientSecrets,
   grantRoles,
-  removeRole,
   revokeRoles,
   rotateClientSecret,
   setAccountEnabled,
@@ -17,8 +13,10 @@ import {
   signOutUser,
   signOutUsers,
 } from './auth/accounts/accounts.ts'
+import { changeUser } from './auth/administration/users/users.ts'
 import { makeLink, useLink } from './auth/links/links.ts'
 import { removeExpiredLinks } from './auth/links/store.ts'
+import { addRole, allowPermissions, denyPermissions, removeRole } from './auth/roles/roles.ts'
 import {
   confirmSession,
   createSession,
@@ -84,6 +82,7 @@ export const operations = {
   reserveLoginTry,
   returnLoginTry,
   addUser,
+  changeUser,
   setPassword,
   makeLink,
   useLink,

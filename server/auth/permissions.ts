@@ -7,11 +7,12 @@ export const permissions = [
   'Log.Read',
   'Policy.Manage',
   'Views.Share',
+  'Accounts.Manage',
 ] as const
 export type Permission = (typeof permissions)[number]
 
-/** A decision about who decides is a person's: whatever roles a service has, it does not hold these. */
-export const permissionsOfPeople: readonly Permission[] = ['Policy.Manage']
+/** Decisions about who decides are a person's: whatever roles a service has, it does not hold these. */
+export const permissionsOfPeople: readonly Permission[] = ['Policy.Manage', 'Accounts.Manage']
 
 export function isPermission(text: string | undefined): text is Permission {
   return (permissions as readonly (string | undefined)[]).includes(text)

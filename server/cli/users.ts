@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { accountOf } from '../auth/accounts/accounts.ts'
 import { isAccountName, normalizeEmail } from '../auth/accounts/names.ts'
-import { listUsers } from '../auth/accounts/store.ts'
+import { listUsers } from '../auth/administration/users/store.ts'
 import { linkAddress } from '../auth/links/links.ts'
 import { Passwords } from '../auth/passwords.ts'
 import { formatInstant, parseTimeZone } from '../clock.ts'

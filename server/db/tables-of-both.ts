@@ -39,13 +39,20 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
      credentials_changed_at ${instant} not null,
      credentials_epoch integer not null,
      demo integer not null check (demo in (0, 1)),
-     created_at ${instant} not null
+     created_at ${instant} not null,
+     version integer not null default 1 check (version >= 1)
    )${end}`,
   `create table users (
      principal_id integer primary key references principals (id),
      email ${text} not null unique,
-     password_hash ${text} not null,
+     password_hash ${text},
      time_zone ${text}
+   )${end}`,
+  `create table clients (
+     principal_id integer primary key references principals (id),
+     description ${text},
+     ends_at ${instant},
+     last_used_at ${instant}
    )${end}`,
   `create table client_secrets (
      id ${id},
@@ -54,7 +61,10 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
      created_at ${instant} not null
    )${end}`,
   'create index client_secrets_by_principal on client_secrets (principal_id)',
-  `create table roles (name ${text} primary key)${end}`,
+  `create table roles (
+     name ${text} primary key,
+     version integer not null default 1 check (version >= 1)
+   )${end}`,
   `create table role_permissions (
      role ${text} not null references roles (name),
      permission ${text} not null,
@@ -65,10 +75,13 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
      role ${text} not null references roles (name),
      primary key (principal_id, role)
    )${end}`,
+  // One row, which a change of accounts and roles locks: they come one after the other, on every instance.
+  `create table administration (id integer primary key check (id = 1))${end}`,
+  'insert into administration (id) values (1)',
   `insert into roles (name) values ('Admin'), ('Operator'), ('Viewer')`,
   `insert into role_permissions (role, permission) values
      ('Admin', 'Orders.Create'), ('Admin', 'Orders.Read'), ('Admin', 'Orders.Approve'), ('Admin', 'Orders.Note'),
-     ('Admin', 'Log.Read'), ('Admin', 'Policy.Manage'), ('Admin', 'Views.Share'),
+     ('Admin', 'Log.Read'), ('Admin', 'Policy.Manage'), ('Admin', 'Views.Share'), ('Admin', 'Accounts.Manage'),
      ('Operator', 'Orders.Create'), ('Operator', 'Orders.Read'), ('Operator', 'Orders.Note'),
      ('Viewer', 'Orders.Read')`,
 

@@ -11,10 +11,12 @@ export interface Database {
   order_tally_changes: OrderTallyChangesTable
   principals: PrincipalsTable
   users: UsersTable
+  clients: ClientsTable
   client_secrets: ClientSecretsTable
   roles: RolesTable
   role_permissions: RolePermissionsTable
   principal_roles: PrincipalRolesTable
+  administration: AdministrationTable
   sessions: SessionsTable
   session_ids: SessionIdsTable
   refresh_families: RefreshFamiliesTable
@@ -202,16 +204,29 @@ export interface PrincipalsTable {
   /** 1 for accounts of the development seed, until they get a new password or secret. */
   demo: number
   created_at: number
+  /** One more with every event of the account. */
+  version: Generated<number>
 }
 
 export interface UsersTable {
   principal_id: number
   /** Lower-cased, unique. */
   email: string
-  /** Argon2id PHC string. */
-  password_hash: string
+  /** Argon2id PHC string; null until the user has set a password, and cannot sign in. */
+  password_hash: string | null
   /** IANA name for audit stamps, if the user has one. */
   time_zone: string | null
+}
+
+/** A service, beside what it has in common with users. */
+export interface ClientsTable {
+  principal_id: number
+  /** What it is, for people. */
+  description: string | null
+  /** From then on it gets no token. */
+  ends_at: number | null
+  /** When it last got a token, to a minute. */
+  last_used_at: number | null
 }
 
 export interface ClientSecretsTable {
@@ -224,6 +239,14 @@ export interface ClientSecretsTable {
 
 export interface RolesTable {
   name: string
+  /** One more with every change of what it holds. */
+  version: Generated<number>
+}
+
+/** One row: whoever changes accounts or roles holds its lock (auth/accounts/administrators.ts). */
+export interface AdministrationTable {
+  /** Always 1. */
+  id: number
 }
 
 export interface RolePermissionsTable {

@@ -46,6 +46,10 @@ export function describeApi(routes: readonly RouteOptions[], serverUrl: string):
       { name: 'Views', description: 'Lists of orders that people keep by name.' },
       { name: 'Log', description: 'The log of all changes, and signed statements of it.' },
       { name: 'Authentication', description: 'Sessions, token pairs and client credentials.' },
+      {
+        name: 'Administration',
+        description: 'Users, service clients, roles: for people who manage accounts.',
+      },
       { name: 'Operations', description: 'Probes and public keys.' },
     ],
     paths,

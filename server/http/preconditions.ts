@@ -1,4 +1,24 @@
 import { Problem } from './problems.ts'
+import type { HeaderDescription } from './route.ts'
+
+/** Of what has a version: it is asked for again each time, and sent only when it has another. */
+export const cacheControl = 'private, no-cache'
+
+export const etagHeader: HeaderDescription = {
+  name: 'ETag',
+  description: 'Row version as a strong entity tag.',
+  schema: { type: 'string', example: '"1"' },
+}
+export const ifMatchHeader: HeaderDescription = {
+  name: 'If-Match',
+  description: 'Only this version, or any by `*`. A tag that a proxy has weakened counts as it was.',
+  schema: { type: 'string', example: '"1"' },
+}
+export const ifNoneMatchHeader: HeaderDescription = {
+  name: 'If-None-Match',
+  description: 'Entity tags that the caller has; a match is answered 304.',
+  schema: { type: 'string', example: '"1"' },
+}
 
 /** Entity tags of orders are strong and hold the row version (RFC 9110 §8.8.3). */
 export function versionTag(version: number): string {

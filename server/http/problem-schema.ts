@@ -58,6 +58,7 @@ export const problemSchema = named('Problem', {
     errors: { type: 'array', description: 'Every field that failed.', items: fieldErrorSchema },
     permission: permissionSchema,
     currentStatus: { type: 'integer', description: 'Of an order that is not pending: its EOrderStatus.' },
+    accounts: { type: 'integer', description: 'Of a role that is held: how many accounts have it.' },
     totalCount: { type: 'integer', description: 'Of a result that is too large: how many match.' },
     limit: { type: 'integer', description: 'Of a result that is too large: how many may match.' },
   },

@@ -142,6 +142,9 @@ export const catalogue = {
     title: 'The link does not work',
     remedy: 'A link works once, for 24 hours, and until a newer one is made. Ask for another.',
   },
+  'user-not-found': { status: 404, title: 'No such user', remedy: 'Check the id.' },
+  'client-not-found': { status: 404, title: 'No such service client', remedy: 'Check the id.' },
+  'role-not-found': { status: 404, title: 'No such role', remedy: 'Check the name; it is case-sensitive.' },
   'method-not-allowed': {
     status: 405,
     title: 'The path does not offer this method',
@@ -182,6 +185,27 @@ export const catalogue = {
     title: 'There is no room for another view',
     remedy: 'Delete one first. An account can have at most 100.',
   },
+  'name-taken': {
+    status: 409,
+    title: 'The name is taken',
+    remedy: 'Choose another. Users and services share their names, and no two differ in case alone.',
+  },
+  'email-taken': { status: 409, title: 'Another user has this email', remedy: 'Look for that user.' },
+  'last-administrator': {
+    status: 409,
+    title: 'Nobody would be left who may manage accounts',
+    remedy: 'Let somebody else manage accounts first: a user who can sign in.',
+  },
+  'account-disabled': {
+    status: 409,
+    title: 'The account is disabled',
+    remedy: 'Enable it first.',
+  },
+  'role-held': {
+    status: 409,
+    title: 'Accounts have the role',
+    remedy: 'Take it from them first: `accounts` says how many have it.',
+  },
   'idempotency-in-progress': {
     status: 409,
     title: 'The first request with this key is still running',
@@ -217,6 +241,11 @@ export const catalogue = {
     status: 421,
     title: 'This server does not serve that host',
     remedy: 'A development server answers on loopback names only; see `--allow-remote-demo`.',
+  },
+  'unknown-role': {
+    status: 422,
+    title: 'There is no such role',
+    remedy: 'List the roles, and send one of them.',
   },
   'idempotency-key-reused': {
     status: 422,

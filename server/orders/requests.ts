@@ -5,7 +5,7 @@ import { callerOf } from '../auth/principal.ts'
 import { type Clock, parseTimeZone } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { Exports } from '../http/export.ts'
-import { matchesNone } from '../http/preconditions.ts'
+import { etagHeader, matchesNone } from '../http/preconditions.ts'
 import { Problem } from '../http/problems.ts'
 import type { HeaderDescription } from '../http/route.ts'
 import { parseUuid, sha256 } from '../ids.ts'
@@ -21,7 +21,6 @@ export interface OrderParts {
 
 /** What the routes of orders take from their requests, and say of them in the description. */
 export const tags = ['Orders']
-export const cacheControl = 'private, no-cache'
 
 export const idParameter = {
   id: {
@@ -35,22 +34,7 @@ export const timeZoneHeader: HeaderDescription = {
   description: 'IANA time zone of the audit stamp; else the user’s own, else the default of the service.',
   schema: { type: 'string', example: 'Europe/Berlin' },
 }
-export const etagHeader: HeaderDescription = {
-  name: 'ETag',
-  description: 'Row version as a strong entity tag.',
-  schema: { type: 'string', example: '"1"' },
-}
 export const hashTagHeader: HeaderDescription = { ...etagHeader, description: 'A hash of the answer.' }
-export const ifMatchHeader: HeaderDescription = {
-  name: 'If-Match',
-  description: 'Only this version, or any by `*`. A tag that a proxy has weakened counts as it was.',
-  schema: { type: 'string', example: '"1"' },
-}
-export const ifNoneMatchHeader: HeaderDescription = {
-  name: 'If-None-Match',
-  description: 'Entity tags that the caller has; a match is answered 304.',
-  schema: { type: 'string', example: '"1"' },
-}
 
 /** The id in the path. Throws `order-not-found` for what is none. */
 export function requireOrderId(request: FastifyRequest): string {

@@ -11,7 +11,13 @@ import {
   replayedHeader,
 } from '../http/idempotency.ts'
 import { linkHeader, pageLinks, sendJson } from '../http/paging.ts'
-import { matchesNone, versionTag } from '../http/preconditions.ts'
+import {
+  cacheControl,
+  etagHeader,
+  ifNoneMatchHeader,
+  matchesNone,
+  versionTag,
+} from '../http/preconditions.ts'
 import { Problem } from '../http/problems.ts'
 import type { App } from '../http/route.ts'
 import { newOrderedId } from '../ids.ts'
@@ -23,11 +29,8 @@ import type { CreatedOrder } from './orders.ts'
 import { getOrdersOverview } from './overview.ts'
 import { registerApprovalPolicy } from './policy/routes.ts'
 import {
-  cacheControl,
-  etagHeader,
   hashTagHeader,
   idParameter,
-  ifNoneMatchHeader,
   type OrderParts,
   readStamp,
   requireOrderId,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import { findUserByEmail } from '../../server/auth/accounts/store.ts'
 import { sessionsLimit } from '../../server/auth/session/store.ts'
 import { familiesLimit } from '../../server/auth/tokens/store.ts'
 import { newUser, signIn, type TestUser, tokenPair } from '../support/accounts.ts'
@@ -14,16 +15,7 @@ describe('sign-ins of one user', () => {
 
   /** What a sign-in writes, without the work that its password costs. */
   async function credentialsOf({ credentials }: TestUser) {
-    return service.db.read
-      .selectFrom('users')
-      .innerJoin('principals', 'principals.id', 'users.principal_id')
-      .select([
-        'principals.id as principalId',
-        'password_hash as passwordHash',
-        'credentials_changed_at as credentialsChangedAt',
-      ])
-      .where('email', '=', credentials.email)
-      .executeTakeFirstOrThrow()
+    return (await findUserByEmail(service.db.read, credentials.email)) ?? assert.fail('no such user')
   }
   async function rows(table: 'sessions' | 'refresh_families', principalId: number): Promise<string[]> {
     const found = await service.db.read

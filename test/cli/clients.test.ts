@@ -120,7 +120,7 @@ describe('role list, allow and deny', { concurrency: 4 }, () => {
       status: 0,
       stdout:
         'ROLE      PERMISSIONS\n' +
-        'Admin     Log.Read, Orders.Approve, Orders.Create, Orders.Note, Orders.Read, Policy.Manage, Views.Share\n' +
+        'Admin     Accounts.Manage, Log.Read, Orders.Approve, Orders.Create, Orders.Note, Orders.Read, Policy.Manage, Views.Share\n' +
         'Operator  Orders.Create, Orders.Note, Orders.Read\n' +
         'Viewer    Orders.Read\n',
       stderr: '',
@@ -150,7 +150,7 @@ describe('role list, allow and deny', { concurrency: 4 }, () => {
         refusal('there is no role Boss; the roles are Admin, Operator, Viewer'),
         refusal(
           'there is no permission Orders.Delete; the permissions are ' +
-            'Orders.Create, Orders.Read, Orders.Approve, Orders.Note, Log.Read, Policy.Manage, Views.Share',
+            'Orders.Create, Orders.Read, Orders.Approve, Orders.Note, Log.Read, Policy.Manage, Views.Share, Accounts.Manage',
         ),
       ],
     )

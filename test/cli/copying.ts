@@ -21,10 +21,12 @@ export const filledRows: Record<Exclude<keyof Database, DerivedTable>, number> =
   orders: 4_501,
   principals: 2,
   users: 1,
+  clients: 1,
   client_secrets: 1,
   roles: 4,
   role_permissions: 11,
   principal_roles: 2,
+  administration: 1,
   sessions: 1,
   session_ids: 2,
   refresh_families: 1,
@@ -107,15 +109,16 @@ export function insertSource(database: Sqlite.Database): void {
     const statement = database.prepare(`insert into ${table} (${columns.join(', ')}) values (${places})`)
     for (const row of rows) statement.run(...row)
   }
-  insert('roles', [oddText])
+  insert('roles', [oddText, 3])
   insert(
     'principals',
-    [7, 'user', 'Jo', 'jo', 1, 5, 2, 0, 6],
-    [40, 'client', oddText, oddText, 0, 0, 0, 1, 0],
+    [7, 'user', 'Jo', 'jo', 1, 5, 2, 0, 6, 4],
+    [40, 'client', oddText, oddText, 0, 0, 0, 1, 0, 1],
   )
-  insert('principals', [41, 'user', 'gone', 'gone', 1, 0, 0, 0, 0])
+  insert('principals', [41, 'user', 'gone', 'gone', 1, 0, 0, 0, 0, 1])
   database.exec('delete from principals where id = 41')
   insert('users', [7, 'jo@example.com', '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA', 'Europe/Berlin'])
+  insert('clients', [40, oddText, lastInstant, null])
   insert('client_secrets', [9, 40, 'secret-hash', 3])
   insert('principal_roles', [7, 'Operator'], [40, oddText])
   insert('sessions', ['session', 7, 2, '["Operator"]', 'binding', 1, 2, lastInstant, oddText, 2])

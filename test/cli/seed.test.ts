@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { machineStamp } from '../../server/audit/stamp.ts'
-import { hasAccounts, listClients, listUsers } from '../../server/auth/accounts/store.ts'
+import { hasAccounts, listClients } from '../../server/auth/accounts/store.ts'
+import { listUsers } from '../../server/auth/administration/users/store.ts'
 import { Passwords } from '../../server/auth/passwords.ts'
 import { demoAccounts, demoClient, isUnseeded, prepareDemo } from '../../server/demo/demo.ts'
 import { instantOfId } from '../../server/ids.ts'
@@ -49,7 +50,7 @@ describe('seedDemo', () => {
     ])
     const users = await db.read.selectFrom('users').select('password_hash').orderBy('principal_id').execute()
     const verified = users.map((user, index) =>
-      passwords.verify(user.password_hash, demoAccounts[index]?.password ?? ''),
+      passwords.verify(user.password_hash ?? '', demoAccounts[index]?.password ?? ''),
     )
     assert.deepEqual(await Promise.all(verified), [true, true, true])
     const stored = await db.read.selectFrom('orders').select(['status', 'modified_by']).execute()

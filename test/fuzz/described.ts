@@ -49,10 +49,10 @@ const brokenEscapes: fc.Arbitrary<OrderId> = fc
 export function pathOf(template: string, id: OrderId, knownOrders: readonly string[]): string {
   if ('known' in id) {
     const order = knownOrders[id.known % knownOrders.length] ?? ''
-    return template.replace('{id}', () => (id.upperCase ? order.toUpperCase() : order))
+    return template.replace(/\{\w+\}/, () => (id.upperCase ? order.toUpperCase() : order))
   }
   const raw = 'raw' in id ? id.raw : encodeURIComponent(id.unknown)
-  return template.replace('{id}', () => raw)
+  return template.replace(/\{\w+\}/, () => raw)
 }
 
 /** Requests that the description allows. */
@@ -79,7 +79,7 @@ export function forbiddenRequests(judge: Judge): fc.Arbitrary<DescribedRequest> 
     if (queries) kinds.push(fc.record({ id: ids, query: queries.forbidden, headers: headers.allowed, body }))
     if (bodies) kinds.push(fc.record({ id: ids, query, headers: headers.allowed, body: bodies.forbidden }))
     if (headers.forbidden) kinds.push(fc.record({ id: ids, query, headers: headers.forbidden, body }))
-    if (parts.path.includes('{id}')) {
+    if (parts.path.includes('{')) {
       const id = fc.oneof({ weight: 4, arbitrary: badIds }, { weight: 1, arbitrary: brokenEscapes })
       kinds.push(
         fc.record({
@@ -145,7 +145,7 @@ function assemble(
   { path, method, operation }: Parts,
   { id, query, headers, body }: Pieces,
 ): DescribedRequest {
-  const refusal = refusalOf({ id, query, headers, body })
+  const refusal = refusalOf(path, { id, query, headers, body })
   const shown = JSON.stringify({ id, query: query.text, headers: headers.fields, body, refusal })
   return {
     [toStringMethod]: () => `${operation.operationId} ${shown.slice(0, 2_000)}`,
@@ -160,7 +160,7 @@ function assemble(
   }
 }
 
-function refusalOf({ id, query, headers, body }: Pieces): Refusal | undefined {
+function refusalOf(path: string, { id, query, headers, body }: Pieces): Refusal | undefined {
   if (body?.refusal !== undefined) {
     const { status, code, pointers } = body.refusal
     return { status, code, ...(pointers === undefined ? {} : { places: pointers }) }
@@ -174,5 +174,6 @@ function refusalOf({ id, query, headers, body }: Pieces): Refusal | undefined {
     const { status, code, header } = headers.refusal
     return { status, code, ...(header === undefined ? {} : { places: [header] }) }
   }
-  return id.isFaulty === true ? { status: 404, code: ['order-not-found', 'view-not-found'] } : undefined
+  const unknown = path.startsWith('/v1/users/') ? 'user-not-found' : ['order-not-found', 'view-not-found']
+  return id.isFaulty === true ? { status: 404, code: unknown } : undefined
 }

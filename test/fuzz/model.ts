@@ -107,7 +107,7 @@ export class Model {
     return this.roleTables
       .filter(({ until }) => until > now - memoryMilliseconds)
       .map(({ table }) => [...new Set(roles.flatMap((role) => table[role] ?? []))].sort())
-      .map((held) => held.filter((permission) => kind === 'user' || permission !== 'Policy.Manage'))
+      .map((held) => held.filter((permission) => kind === 'user' || !permission.endsWith('.Manage')))
   }
 
   sessionOf(id: string | undefined): Session | undefined {

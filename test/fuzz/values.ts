@@ -17,8 +17,11 @@ export function valuesOf(judge: Judge, parts: string[]): Values {
   const validate = judge.validator(toPointer(parts))
   const schema = resolve(judge, parts)
   if (schema.uniqueItems) return setsOf({ schema, validate })
-  if (schema.type === 'array') return listsOf(judge, parts, { schema, validate })
   if (schema.type === 'object') return objectsOf(judge, parts, { schema, validate })
+  if (schema.type === 'array') {
+    const isOfTexts = resolve(judge, [...parts, 'items']).type === 'string'
+    return (isOfTexts ? textListsOf : listsOf)(judge, parts, { schema, validate })
+  }
   const isAllowed = (value: unknown) => isText(value) && validate(value)
   return {
     schema,
@@ -55,6 +58,21 @@ function objectsOf(
     )
   const others = fc.oneof(...breaking(schema)).filter((value) => !validate(value))
   return { schema, validate, allowed, forbidden: fc.oneof(isWrongInside, others) }
+}
+
+/** Lists of texts. */
+function textListsOf(
+  judge: Judge,
+  parts: string[],
+  { schema, validate }: Pick<Values, 'schema' | 'validate'>,
+): Values {
+  const { allowed: text, forbidden: wrong } = valuesOf(judge, [...parts, 'items'])
+  const limit = Number(schema.maxItems)
+  const allowed = fc.array(text, { maxLength: limit })
+  const withWrong = fc.tuple(fc.array(text, { maxLength: 3 }), wrong).map(([some, one]) => [...some, one])
+  const isTooLong = fc.array(text, { minLength: limit + 1, maxLength: limit + 2 })
+  const others = fc.oneof(...breaking(schema)).filter((value) => !validate(value))
+  return { schema, validate, allowed, forbidden: fc.oneof(withWrong, isTooLong, others) }
 }
 
 /** Lists of objects. What no schema says: their totals ascend, the first is 0. */
@@ -120,6 +138,7 @@ function allowedCandidates(judge: Judge, schema: Schema): fc.Arbitrary<unknown>[
   }
   if (Array.isArray(members)) return [fc.constantFrom(...members)]
   const types = [schema.type].flat()
+  if (types.includes('null')) return [fc.constant(null)]
   const numbers = types.some((type) => type === 'number' || type === 'integer') ? around(schema) : []
   const truths = types.includes('boolean') ? [fc.boolean()] : []
   const texts = types.includes('string') ? textsOf(schema, pattern) : []
@@ -127,6 +146,8 @@ function allowedCandidates(judge: Judge, schema: Schema): fc.Arbitrary<unknown>[
 }
 
 function textsOf(schema: Schema, pattern: unknown): fc.Arbitrary<unknown>[] {
+  // Of a time zone: which there are, no pattern says.
+  if (String(pattern).includes('_+')) return [fc.constantFrom('Europe/Berlin', 'utc', 'Etc/GMT+5')]
   const texts =
     typeof pattern === 'string'
       ? [matching(pattern)]

@@ -17,6 +17,7 @@ import type { Outgoing, Sender } from './sender.ts'
 
 const initialRoles = {
   Admin: [
+    'Accounts.Manage',
     'Log.Read',
     'Orders.Approve',
     'Orders.Create',

@@ -2,21 +2,13 @@ import type { Kysely, Transaction } from 'kysely'
 import type { Stamp } from '../../audit/event.ts'
 import { recordEvent } from '../../audit/events.ts'
 import type { Database } from '../../db/tables.ts'
+import { keepAdministrator } from '../administration/administrators.ts'
+import { lockAdministration } from '../administration/store.ts'
 import { voidLink } from '../links/store.ts'
-import type { Permission } from '../permissions.ts'
-import {
-  countHolders,
-  deletePermissions,
-  deleteRole,
-  deleteRoles,
-  insertPermissions,
-  insertRole,
-  insertRoles,
-  readRolePermissions,
-  roleNames,
-  rolesOf,
-} from '../roles/store.ts'
+import { refuseUnknownRoles } from '../roles/roles.ts'
+import { deleteRoles, insertRoles, rolesOf } from '../roles/store.ts'
 import { takeRolesFromSessions } from '../session/store.ts'
+import type { Refusal } from './refusal.ts'
 import {
   type Account,
   type AccountReference,
@@ -29,30 +21,22 @@ import {
   insertSecret,
   insertUser,
   nextUserIds,
+  raiseVersion,
   type UserReference,
   updateCredentialsDate,
   updateEnabled,
   updatePassword,
 } from './store.ts'
 
-/**
- * What the administration command may do to accounts. A write operation returns `{refused, ...}` when a rule forbids
- * it, and has then changed nothing. The inserts decide what is unique and conditional updates decide about states, so
- * two simultaneous commands cannot both win.
- */
-export type Refusal =
-  | { refused: 'name-taken' | 'email-taken' | 'no-such-user' | 'no-such-client' | 'account-disabled' }
-  | { refused: 'unknown-role'; unknown: string[]; known: string[] }
-  | { refused: 'role-taken' }
-  | { refused: 'role-held'; accounts: number }
-
+/** What administration may do to accounts: by the command line, and by HTTP. */
 type Trx = Transaction<Database>
 
 export interface AddUserInput {
   userName: string
   /** As `normalizeEmail` gives it. */
   email: string
-  passwordHash: string
+  /** Null for a user who will set a password by a link. */
+  passwordHash: string | null
   timeZone: string | null
   roles: string[]
   /** Marks an account whose password or secret is public. */
@@ -61,6 +45,7 @@ export interface AddUserInput {
 }
 
 export async function addUser(trx: Trx, input: AddUserInput): Promise<{ id: number } | Refusal> {
+  await lockAdministration(trx)
   const unknown = await refuseUnknownRoles(trx, input.roles)
   if (unknown !== undefined) return unknown
   const { userName: name, roles, stamp } = input
@@ -85,6 +70,7 @@ export interface AddClientInput {
 }
 
 export async function addClient(trx: Trx, input: AddClientInput): Promise<{ id: number } | Refusal> {
+  await lockAdministration(trx)
   const unknown = await refuseUnknownRoles(trx, input.roles)
   if (unknown !== undefined) return unknown
   const { clientId: name, secretHash, roles, stamp } = input
@@ -105,7 +91,7 @@ export async function setPassword(
   const account = await accountOf(trx, input.account)
   if ('refused' in account) return account
   await givePassword(trx, account.id, input.passwordHash, input.stamp.nowMilliseconds)
-  await recordAccount(trx, input.stamp, 'password-set', account)
+  await recordChange(trx, input.stamp, 'password-set', account)
   return { name: account.name }
 }
 
@@ -122,20 +108,33 @@ export async function givePassword(
   await updatePassword(trx, principalId, passwordHash)
 }
 
-/** `changed` is false when the account was in that state already. Disabling ends every credential. */
-export async function setAccountEnabled(
+/** `changed` is false when the account was in that state already. Throws `last-administrator`. */
+export function setAccountEnabled(
   trx: Trx,
   { enabled, stamp, ...input }: { account: AccountReference; enabled: boolean; stamp: Stamp },
 ): Promise<{ name: string; changed: boolean } | Refusal> {
-  const account = await accountOf(trx, input.account)
-  if ('refused' in account) return account
-  const changed = await updateEnabled(trx, account.id, enabled)
+  return keepAdministrator(trx, async () => {
+    const account = await accountOf(trx, input.account)
+    if ('refused' in account) return account
+    const changed = await switchAccount(trx, account.id, enabled, stamp.nowMilliseconds)
+    if (changed) await recordChange(trx, stamp, enabled ? 'enabled' : 'disabled', account)
+    return { name: account.name, changed }
+  })
+}
+
+/** False when the account was in that state already. Disabling ends every credential. */
+export async function switchAccount(
+  trx: Trx,
+  id: number,
+  enabled: boolean,
+  nowMilliseconds: number,
+): Promise<boolean> {
+  const changed = await updateEnabled(trx, id, enabled)
   if (changed && !enabled) {
-    await revokeCredentials(trx, [account.id], stamp.nowMilliseconds)
-    await voidLink(trx, account.id)
+    await revokeCredentials(trx, [id], nowMilliseconds)
+    await voidLink(trx, id)
   }
-  if (changed) await recordAccount(trx, stamp, enabled ? 'enabled' : 'disabled', account)
-  return { name: account.name, changed }
+  return changed
 }
 
 /** Ends every credential of the user, who may sign in again. */
@@ -146,7 +145,7 @@ export async function signOutUser(
   const account = await accountOf(trx, input.account)
   if ('refused' in account) return account
   await revokeCredentials(trx, [account.id], input.stamp.nowMilliseconds)
-  await recordAccount(trx, input.stamp, 'signed-out', account)
+  await recordChange(trx, input.stamp, 'signed-out', account)
   return { name: account.name }
 }
 
@@ -181,35 +180,46 @@ export function grantRoles(trx: Trx, input: ChangeRolesInput): Promise<ChangedRo
   return changeRoles(trx, input, 'roles-granted', (id) => insertRoles(trx, id, input.roles))
 }
 
-/**
- * `changed` names the roles that the account had. Sessions lose them at once and go on with what is left, as token
- * families do, whose roles are read at each refresh. Access tokens that hold them end when instances next look at the
- * account.
- */
+/** `changed` names the roles that the account had. Throws `last-administrator`. */
 export function revokeRoles(trx: Trx, input: ChangeRolesInput): Promise<ChangedRoles | Refusal> {
-  return changeRoles(trx, input, 'roles-revoked', async (id) => {
-    const changed = await deleteRoles(trx, id, input.roles)
-    if (changed.length === 0) return changed
-    // Locks the account: a refresh that read the roles before is done, and a later one sees what is left of them.
-    await updateCredentialsDate(trx, [id], input.stamp.nowMilliseconds)
-    await takeRolesFromSessions(trx, id, changed)
-    return changed
-  })
+  return changeRoles(trx, input, 'roles-revoked', (id) =>
+    takeRoles(trx, id, input.roles, input.stamp.nowMilliseconds),
+  )
 }
 
-async function changeRoles(
+/**
+ * Returns the roles that the account had. Sessions lose them at once and go on with what is left, as token families do,
+ * whose roles are read at each refresh. Access tokens that hold them end when instances next look at the account.
+ */
+export async function takeRoles(
+  trx: Trx,
+  id: number,
+  roles: readonly string[],
+  nowMilliseconds: number,
+): Promise<string[]> {
+  const taken = roles.length === 0 ? [] : await deleteRoles(trx, id, roles)
+  if (taken.length === 0) return taken
+  // Locks the account: a refresh that read the roles before is done, and a later one sees what is left of them.
+  await updateCredentialsDate(trx, [id], nowMilliseconds)
+  await takeRolesFromSessions(trx, id, taken)
+  return taken
+}
+
+function changeRoles(
   trx: Trx,
   input: ChangeRolesInput,
   kind: 'roles-granted' | 'roles-revoked',
   change: (principalId: number) => Promise<string[]>,
 ): Promise<ChangedRoles | Refusal> {
-  const account = await accountOf(trx, input.account)
-  if ('refused' in account) return account
-  const unknown = await refuseUnknownRoles(trx, input.roles)
-  if (unknown !== undefined) return unknown
-  const changed = await change(account.id)
-  if (changed.length > 0) await recordAccount(trx, input.stamp, kind, account, { roles: changed })
-  return { name: account.name, changed, roles: await rolesOf(trx, account.id) }
+  return keepAdministrator(trx, async () => {
+    const account = await accountOf(trx, input.account)
+    if ('refused' in account) return account
+    const unknown = await refuseUnknownRoles(trx, input.roles)
+    if (unknown !== undefined) return unknown
+    const changed = await change(account.id)
+    if (changed.length > 0) await recordChange(trx, input.stamp, kind, account, { roles: changed })
+    return { name: account.name, changed, roles: await rolesOf(trx, account.id) }
+  })
 }
 
 export interface RotateClientSecretInput {
@@ -233,7 +243,7 @@ export async function rotateClientSecret(
   const wasDemo = await clearDemoMark(trx, account.id)
   await insertSecret(trx, account.id, secretHash, stamp.nowMilliseconds)
   const dropped = await dropSecrets(trx, account.id, dropOld || wasDemo ? 1 : 2, stamp.nowMilliseconds)
-  await recordAccount(trx, stamp, 'secret-rotated', account, { dropped })
+  await recordChange(trx, stamp, 'secret-rotated', account, { dropped })
   return { name: account.name, dropped }
 }
 
@@ -245,7 +255,7 @@ export async function dropOldClientSecrets(
   const account = await accountOf(trx, { kind: 'client', name: clientId })
   if ('refused' in account) return account
   const dropped = await dropSecrets(trx, account.id, 1, stamp.nowMilliseconds)
-  if (dropped > 0) await recordAccount(trx, stamp, 'secrets-dropped', account, { dropped })
+  if (dropped > 0) await recordChange(trx, stamp, 'secrets-dropped', account, { dropped })
   return { name: account.name, dropped }
 }
 
@@ -255,97 +265,42 @@ async function dropSecrets(trx: Trx, principalId: number, kept: number, now: num
   return dropped
 }
 
-export interface ChangePermissionsInput {
-  role: string
-  permissions: Permission[]
-  stamp: Stamp
-}
-
-/** No two roles differ in case alone. */
-export async function addRole(
+/** The event of a change of what is there already, which is a new version of the account. */
+export async function recordChange(
   trx: Trx,
-  { role, permissions, stamp }: ChangePermissionsInput,
-): Promise<{ role: string } | Refusal> {
-  const isTaken = (await roleNames(trx)).some((name) => name.toLowerCase() === role.toLowerCase())
-  if (isTaken || !(await insertRole(trx, role))) return { refused: 'role-taken' }
-  if (permissions.length > 0) await insertPermissions(trx, role, permissions)
-  await recordRole(trx, stamp, 'role-added', role, permissions)
-  return { role }
-}
-
-/** Only one that no account has: to take it from them is a decision about each. */
-export async function removeRole(
-  trx: Trx,
-  { role, stamp }: { role: string; stamp: Stamp },
-): Promise<{ role: string } | Refusal> {
-  const unknown = await refuseUnknownRoles(trx, [role])
-  if (unknown !== undefined) return unknown
-  const accounts = await countHolders(trx, role)
-  if (accounts > 0) return { refused: 'role-held', accounts }
-  const held = (await readRolePermissions(trx)).filter((row) => row.role === role)
-  await deleteRole(trx, role)
-  await recordRole(
-    trx,
-    stamp,
-    'role-removed',
-    role,
-    held.map(({ permission }) => permission),
-  )
-  return { role }
-}
-
-/** `changed` names what the role did not hold. Takes effect within PERMISSION_CACHE_TTL_SECONDS everywhere. */
-export function allowPermissions(
-  trx: Trx,
-  input: ChangePermissionsInput,
-): Promise<{ changed: string[] } | Refusal> {
-  return changePermissions(trx, input, 'permissions-allowed', insertPermissions)
-}
-
-/** `changed` names what the role held. Takes effect within PERMISSION_CACHE_TTL_SECONDS; no credential ends for it. */
-export function denyPermissions(
-  trx: Trx,
-  input: ChangePermissionsInput,
-): Promise<{ changed: string[] } | Refusal> {
-  return changePermissions(trx, input, 'permissions-denied', deletePermissions)
-}
-
-async function changePermissions(
-  trx: Trx,
-  { role, permissions, stamp }: ChangePermissionsInput,
-  kind: 'permissions-allowed' | 'permissions-denied',
-  change: typeof insertPermissions,
-): Promise<{ changed: string[] } | Refusal> {
-  const unknown = await refuseUnknownRoles(trx, [role])
-  if (unknown !== undefined) return unknown
-  const changed = await change(trx, role, permissions)
-  if (changed.length > 0) await recordRole(trx, stamp, kind, role, changed)
-  return { changed }
+  stamp: Stamp,
+  kind: string,
+  account: Pick<Account, 'id' | 'name'>,
+  data: AccountData = {},
+): Promise<number> {
+  await recordAccount(trx, stamp, kind, account, data)
+  return raiseVersion(trx, account.id)
 }
 
 /** Names, roles and numbers only: the log is read by others than those who may know an email, or a hash. */
+export interface AccountData {
+  roles?: string[]
+  dropped?: number
+  formerName?: string
+  email?: 'changed'
+  timeZone?: string | null
+  granted?: string[]
+  revoked?: string[]
+  enabled?: boolean
+}
+
 export function recordAccount(
   trx: Trx,
   stamp: Stamp,
   kind: string,
   { id, name }: Pick<Account, 'id' | 'name'>,
-  data: { roles?: string[]; dropped?: number } = {},
+  data: AccountData = {},
 ): Promise<void> {
   return recordEvent(trx, stamp, {
     kind,
     subject: { kind: 'account', id: String(id) },
     data: { name, ...data },
   })
-}
-
-function recordRole(
-  trx: Trx,
-  stamp: Stamp,
-  kind: string,
-  role: string,
-  permissions: string[],
-): Promise<void> {
-  return recordEvent(trx, stamp, { kind, subject: { kind: 'role', id: role }, data: { permissions } })
 }
 
 /** The account, or the refusal that says there is none. */
@@ -364,11 +319,4 @@ export async function accountOf(
 async function revokeCredentials(trx: Trx, principalIds: number[], now: number): Promise<void> {
   await updateCredentialsDate(trx, principalIds, now)
   await endCredentialsEpoch(trx, principalIds)
-}
-
-/** A role that is removed meanwhile is refused by the foreign key. */
-async function refuseUnknownRoles(trx: Trx, roles: string[]): Promise<Refusal | undefined> {
-  const known = await roleNames(trx)
-  const unknown = roles.filter((role) => !known.includes(role))
-  return unknown.length > 0 ? { refused: 'unknown-role', unknown, known } : undefined
 }

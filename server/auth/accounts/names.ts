@@ -12,5 +12,5 @@ export function isAccountName(text: string): boolean {
 export function normalizeEmail(text: string): string | undefined {
   const email = text.toLowerCase()
   const shaped = /^[^@\s\p{Cc}]+@[^@\s\p{Cc}]+$/u.test(email) && email.isWellFormed()
-  return shaped && [...email].length <= 254 ? email : undefined
+  return shaped && [...text].length <= 254 ? email : undefined
 }

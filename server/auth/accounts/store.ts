@@ -1,4 +1,4 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { type Kysely, type NotNull, sql, type Transaction } from 'kysely'
 import { prepared } from '../../db/prepared.ts'
 import type { Database } from '../../db/tables.ts'
 import { Problem } from '../../http/problems.ts'
@@ -18,7 +18,7 @@ export interface UserCredentials extends CheckedCredentials {
   enabled: boolean
 }
 
-/** `email` in lower case, as it is stored. */
+/** `email` in lower case, as it is stored. A user who has not set a password yet is none that can sign in. */
 export async function findUserByEmail(
   db: Kysely<Database>,
   email: string,
@@ -42,6 +42,8 @@ function selectCredentials(db: Kysely<Database>) {
       'enabled',
       'credentials_changed_at as credentialsChangedAt',
     ])
+    .where('password_hash', 'is not', null)
+    .$narrowType<{ passwordHash: NotNull }>()
 }
 
 function toCredentials<T extends { enabled: number }>(row: T | undefined) {
@@ -152,7 +154,7 @@ export async function findAccount(
 }
 
 /** Names are compared without case; they are ASCII, so no locale has a say. */
-function foldName(name: string): string {
+export function foldName(name: string): string {
   return name.toLowerCase()
 }
 
@@ -184,7 +186,7 @@ export async function insertPrincipal(
 export async function insertUser(
   trx: Transaction<Database>,
   principalId: number,
-  user: { email: string; passwordHash: string; timeZone: string | null },
+  user: { email: string; passwordHash: string | null; timeZone: string | null },
 ): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await trx
     .insertInto('users')
@@ -202,6 +204,17 @@ export async function insertUser(
 /** For a principal that nobody else has seen yet, and that nothing refers to. */
 export async function deletePrincipal(trx: Transaction<Database>, principalId: number): Promise<void> {
   await trx.deleteFrom('principals').where('id', '=', principalId).execute()
+}
+
+/** Returns the next version of the account. */
+export async function raiseVersion(trx: Transaction<Database>, principalId: number): Promise<number> {
+  const { version } = await trx
+    .updateTable('principals')
+    .set((eb) => ({ version: eb('version', '+', 1) }))
+    .where('id', '=', principalId)
+    .returning('version')
+    .executeTakeFirstOrThrow()
+  return version
 }
 
 /** False when the account was in that state already. */
@@ -371,27 +384,6 @@ export async function deleteOldSecrets(
     )
     .executeTakeFirst()
   return Number(numDeletedRows)
-}
-
-/** Every user, in the order of their ids; `demo` while the published password of the development seed holds. */
-export async function listUsers(db: Kysely<Database>) {
-  const rows = await db
-    .selectFrom('principals')
-    .innerJoin('users', 'users.principal_id', 'principals.id')
-    .select(['principals.id', 'name', 'email', 'time_zone', 'enabled', 'demo', 'created_at'])
-    .orderBy('principals.id')
-    .execute()
-  const roles = await rolesByPrincipal(db)
-  return rows.map((row) => ({
-    id: row.id,
-    userName: row.name,
-    email: row.email,
-    roles: roles.get(row.id) ?? [],
-    timeZone: row.time_zone,
-    enabled: row.enabled === 1,
-    demo: row.demo === 1,
-    createdAt: row.created_at,
-  }))
 }
 
 /** Every service client, in the order of their ids; `secrets` is how many are active: two during a rotation. */

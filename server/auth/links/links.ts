@@ -2,7 +2,8 @@ import type { Transaction } from 'kysely'
 import type { Stamp } from '../../audit/event.ts'
 import type { Database } from '../../db/tables.ts'
 import { Problem } from '../../http/problems.ts'
-import { accountOf, givePassword, type Refusal, recordAccount } from '../accounts/accounts.ts'
+import { accountOf, givePassword, recordAccount, recordChange } from '../accounts/accounts.ts'
+import type { Refusal } from '../accounts/refusal.ts'
 import { lockEnabled, type UserReference } from '../accounts/store.ts'
 import { replaceLink, takeLink } from './store.ts'
 
@@ -65,5 +66,5 @@ export async function useLink(
     (await takeLink(trx, { principalId, tokenHash, nowMilliseconds }))
   if (!serves) throw new Problem('link-not-found')
   await givePassword(trx, principalId, passwordHash, nowMilliseconds)
-  await recordAccount(trx, stamp, 'link-used', { id: principalId, name: stamp.by })
+  await recordChange(trx, stamp, 'link-used', { id: principalId, name: stamp.by })
 }

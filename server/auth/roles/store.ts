@@ -16,11 +16,15 @@ const selectRoles = prepared((db, { principalId }: { principalId: number }) =>
     .orderBy('role'),
 )
 
-/** Every role of every account, sorted. */
-export async function rolesByPrincipal(db: Kysely<Database>): Promise<Map<number, string[]>> {
+/** Every role of every account, or of these few, sorted. */
+export async function rolesByPrincipal(
+  db: Kysely<Database>,
+  ids?: readonly number[],
+): Promise<Map<number, string[]>> {
   const rows = await db
     .selectFrom('principal_roles')
     .select(['principal_id', 'role'])
+    .$if(ids !== undefined, (query) => query.where('principal_id', 'in', [0, ...(ids ?? [])]))
     .orderBy('role')
     .execute()
   const roles = new Map<number, string[]>()

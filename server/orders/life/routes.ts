@@ -12,17 +12,20 @@ import {
   replayedHeader,
 } from '../../http/idempotency.ts'
 import { linkHeader, pageLinks, pageRequest } from '../../http/paging.ts'
-import { acceptedVersions, versionTag } from '../../http/preconditions.ts'
+import {
+  acceptedVersions,
+  cacheControl,
+  etagHeader,
+  ifMatchHeader,
+  ifNoneMatchHeader,
+  versionTag,
+} from '../../http/preconditions.ts'
 import type { ProblemCode } from '../../http/problems.ts'
 import type { App } from '../../http/route.ts'
 import { newSalt } from '../../ids.ts'
 import {
-  cacheControl,
-  etagHeader,
   hashTagHeader,
   idParameter,
-  ifMatchHeader,
-  ifNoneMatchHeader,
   type OrderParts,
   readStamp,
   requireOrderId,

@@ -6,18 +6,17 @@ import {
   readIdempotency,
   replayedHeader,
 } from '../../http/idempotency.ts'
-import { matchesNone, requiredVersions, versionTag } from '../../http/preconditions.ts'
-import type { App } from '../../http/route.ts'
 import {
   cacheControl,
   etagHeader,
   ifMatchHeader,
   ifNoneMatchHeader,
-  type OrderParts,
-  readStamp,
-  tags,
-  timeZoneHeader,
-} from '../requests.ts'
+  matchesNone,
+  requiredVersions,
+  versionTag,
+} from '../../http/preconditions.ts'
+import type { App } from '../../http/route.ts'
+import { type OrderParts, readStamp, tags, timeZoneHeader } from '../requests.ts'
 import { readApprovalPolicy } from './policy.ts'
 import { ApprovalPolicy } from './schemas.ts'
 

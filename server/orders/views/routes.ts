@@ -2,20 +2,19 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callerOf } from '../../auth/principal.ts'
 import { noContent } from '../../http/fields.ts'
 import { linkHeader, numberOfDirection, pageLinks, pageRequest } from '../../http/paging.ts'
-import { acceptedVersions, matchesNone, versionTag } from '../../http/preconditions.ts'
+import {
+  acceptedVersions,
+  cacheControl,
+  etagHeader,
+  ifMatchHeader,
+  ifNoneMatchHeader,
+  matchesNone,
+  versionTag,
+} from '../../http/preconditions.ts'
 import { Problem } from '../../http/problems.ts'
 import type { App } from '../../http/route.ts'
 import { parseUuid } from '../../ids.ts'
-import {
-  cacheControl,
-  etagHeader,
-  hashTagHeader,
-  idParameter,
-  ifMatchHeader,
-  ifNoneMatchHeader,
-  type OrderParts,
-  revalidate,
-} from '../requests.ts'
+import { hashTagHeader, idParameter, type OrderParts, revalidate } from '../requests.ts'
 import { ListViewsQuery, PaginatedListOfView, PutViewCommand, ViewResponse } from './schemas.ts'
 import type { View } from './store.ts'
 import { readView, readViews, viewerOf, viewsLimit } from './views.ts'

@@ -21,4 +21,4 @@ export const orderFields = {
 } as const
 
 /** Those of this version; the description says that there may be more. */
-export type Permission = 'Orders.Create' | 'Orders.Read' | 'Orders.Approve' | 'Orders.Note' | 'Log.Read' | 'Policy.Manage' | 'Views.Share'
+export type Permission = 'Orders.Create' | 'Orders.Read' | 'Orders.Approve' | 'Orders.Note' | 'Log.Read' | 'Policy.Manage' | 'Views.Share' | 'Accounts.Manage'

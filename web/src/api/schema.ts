@@ -344,6 +344,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List users
+         * @description In the order of their ids.
+         */
+        get: operations["listUsers"];
+        put?: never;
+        /**
+         * Add a user
+         * @description The user has no password: there is no signing in before a link has been used.
+         */
+        post: operations["addUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a user
+         * @description The entity tag is what If-Match of a change takes.
+         */
+        get: operations["getUser"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change a user
+         * @description All of it or nothing. Disabling ends every session and token of the user; a role that is taken away ends with it everywhere. Who is the last that may manage accounts keeps that.
+         */
+        patch: operations["changeUser"];
+        trace?: never;
+    };
     "/v1/orders": {
         parameters: {
             query?: never;
@@ -700,6 +748,38 @@ export interface components {
              */
             id: string;
         };
+        /** @description A new user, who has no password yet. */
+        AddUserCommand: {
+            /**
+             * @description How the user is called on orders and in the log. A letter, then up to 63 letters, digits and . _ -
+             * @example jo
+             */
+            userName: string;
+            /**
+             * @description What the user signs in with: 3 to 254 characters with one `@` and no spaces; upper and lower case are the same.
+             * @example jo@example.com
+             */
+            email: string;
+            /**
+             * @description Names of roles; all of them together say what the account may do.
+             * @example [
+             *       "Operator"
+             *     ]
+             */
+            roles: string[];
+            /**
+             * @description IANA name of the time zone of audit stamps; without one, the default of the service.
+             * @example Europe/Berlin
+             */
+            timeZone?: string;
+        };
+        AddUserResponse: {
+            /**
+             * @description Id of the account.
+             * @example 2
+             */
+            id: number | string;
+        };
         /** @description From which total on an order needs how many approvals, and whose. The row that applies when an order is created holds for it ever after. */
         ApprovalPolicy: {
             /** @description 1 to 20 rows, by `from` ascending without two alike, the first from 0. The last whose `from` is not above an order’s total applies to that order. */
@@ -817,6 +897,36 @@ export interface components {
              *     ]
              */
             id_token_signing_alg_values_supported: string[];
+        };
+        /** @description What is to change; the rest stays. */
+        ChangeUserCommand: {
+            /**
+             * @description How the user is called on orders and in the log. A letter, then up to 63 letters, digits and . _ -
+             * @example jo
+             */
+            userName?: string;
+            /**
+             * @description What the user signs in with: 3 to 254 characters with one `@` and no spaces; upper and lower case are the same.
+             * @example jo@example.com
+             */
+            email?: string;
+            /**
+             * @description IANA name of the time zone of audit stamps; without one, the default of the service.
+             * @example Europe/Berlin
+             */
+            timeZone?: string | null;
+            /**
+             * @description Names of roles; all of them together say what the account may do.
+             * @example [
+             *       "Operator"
+             *     ]
+             */
+            roles?: string[];
+            /**
+             * @description Whether the user may sign in. To switch it off ends every session and token.
+             * @example true
+             */
+            enabled?: boolean;
         };
         /** @description Identifies a service. */
         ClientTokenCommand: {
@@ -1404,6 +1514,34 @@ export interface components {
              */
             hasNextPage?: boolean;
         };
+        PaginatedListOfUserAccount: {
+            items: components["schemas"]["UserAccount"][];
+            /**
+             * @description Number of this page, from 1.
+             * @example 1
+             */
+            pageNumber: number | string;
+            /**
+             * @description Pages in all; 0 when nothing matches.
+             * @example 13
+             */
+            totalPages: number | string;
+            /**
+             * @description Matches in all; always sent.
+             * @example 250
+             */
+            totalCount?: number | string;
+            /**
+             * @description Always sent.
+             * @example false
+             */
+            hasPreviousPage?: boolean;
+            /**
+             * @description Always sent.
+             * @example true
+             */
+            hasNextPage?: boolean;
+        };
         PaginatedListOfView: {
             items: components["schemas"]["View"][];
             /**
@@ -1433,7 +1571,7 @@ export interface components {
             hasNextPage?: boolean;
         };
         /** @description What a role may do. The list grows. */
-        Permission: ("Orders.Create" | "Orders.Read" | "Orders.Approve" | "Orders.Note" | "Log.Read" | "Policy.Manage" | "Views.Share") | string;
+        Permission: ("Orders.Create" | "Orders.Read" | "Orders.Approve" | "Orders.Note" | "Log.Read" | "Policy.Manage" | "Views.Share" | "Accounts.Manage") | string;
         /** @description A failure (RFC 9457). */
         Problem: {
             /**
@@ -1456,13 +1594,15 @@ export interface components {
             permission?: components["schemas"]["Permission"];
             /** @description Of an order that is not pending: its EOrderStatus. */
             currentStatus?: number;
+            /** @description Of a role that is held: how many accounts have it. */
+            accounts?: number;
             /** @description Of a result that is too large: how many match. */
             totalCount?: number;
             /** @description Of a result that is too large: how many may match. */
             limit?: number;
         };
         /** @description Kind of problem, for programs. The list grows: treat a code that you do not know by its status. */
-        ProblemCode: ("malformed-json" | "validation-failed" | "invalid-filter" | "filter-too-expensive" | "result-too-large" | "invalid-time-zone" | "invalid-idempotency-key" | "unsupported-grant-type" | "invalid-scope" | "unsupported-token-type" | "bad-request" | "authentication-required" | "invalid-credentials" | "invalid-client" | "invalid-refresh-token" | "permission-denied" | "recent-sign-in-needed" | "wrong-password" | "csrf-token-missing" | "csrf-token-invalid" | "cross-site-request" | "self-approval" | "service-approval" | "not-the-creator" | "route-not-found" | "order-not-found" | "view-not-found" | "link-not-found" | "method-not-allowed" | "request-timeout" | "order-not-pending" | "already-approved-by-you" | "order-not-approved" | "concurrency-conflict" | "view-name-taken" | "too-many-views" | "idempotency-in-progress" | "export-running" | "precondition-failed" | "body-too-large" | "uri-too-long" | "unsupported-media-type" | "expectation-failed" | "misdirected-request" | "idempotency-key-reused" | "rate-limited" | "too-many-streams" | "too-many-attempts" | "precondition-required" | "headers-too-large" | "internal-error" | "database-unavailable" | "receipt-not-ready" | "overloaded" | "shutting-down") | string;
+        ProblemCode: ("malformed-json" | "validation-failed" | "invalid-filter" | "filter-too-expensive" | "result-too-large" | "invalid-time-zone" | "invalid-idempotency-key" | "unsupported-grant-type" | "invalid-scope" | "unsupported-token-type" | "bad-request" | "authentication-required" | "invalid-credentials" | "invalid-client" | "invalid-refresh-token" | "permission-denied" | "recent-sign-in-needed" | "wrong-password" | "csrf-token-missing" | "csrf-token-invalid" | "cross-site-request" | "self-approval" | "service-approval" | "not-the-creator" | "route-not-found" | "order-not-found" | "view-not-found" | "link-not-found" | "user-not-found" | "client-not-found" | "role-not-found" | "method-not-allowed" | "request-timeout" | "order-not-pending" | "already-approved-by-you" | "order-not-approved" | "concurrency-conflict" | "view-name-taken" | "too-many-views" | "name-taken" | "email-taken" | "last-administrator" | "account-disabled" | "role-held" | "idempotency-in-progress" | "export-running" | "precondition-failed" | "body-too-large" | "uri-too-long" | "unsupported-media-type" | "expectation-failed" | "misdirected-request" | "unknown-role" | "idempotency-key-reused" | "rate-limited" | "too-many-streams" | "too-many-attempts" | "precondition-required" | "headers-too-large" | "internal-error" | "database-unavailable" | "receipt-not-ready" | "overloaded" | "shutting-down") | string;
         /** @description A list of orders under a name. */
         PutViewCommand: {
             /**
@@ -1586,6 +1726,52 @@ export interface components {
              * @example seven grey herons by the weir
              */
             newPassword: string;
+        };
+        /** @description A user as administrators see it. */
+        UserAccount: {
+            /**
+             * @description Id of the account.
+             * @example 2
+             */
+            id: number | string;
+            /**
+             * @description How the user is called.
+             * @example jo
+             */
+            userName: string;
+            /**
+             * @description What the user signs in with.
+             * @example jo@example.com
+             */
+            email: string;
+            /**
+             * @description IANA time zone of audit stamps; null for the default of the service.
+             * @example Europe/Berlin
+             */
+            timeZone: string | null;
+            /**
+             * @description Names of the roles, sorted.
+             * @example [
+             *       "Operator"
+             *     ]
+             */
+            roles: string[];
+            /**
+             * @description Whether the user may sign in.
+             * @example true
+             */
+            enabled: boolean;
+            /**
+             * @description False until a link has been used: there is no signing in before.
+             * @example true
+             */
+            hasPassword: boolean;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             * @example 2026-11-20T10:00:00.000Z
+             */
+            createdAtUtc: string;
         };
         View: {
             /**
@@ -6866,6 +7052,1703 @@ export interface operations {
                      *       "detail": "Repeat the request; another instance will answer.",
                      *       "instance": "/v1/orders",
                      *       "code": "shutting-down",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listUsers: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page to return, from 1; past the end there are no items.
+                 * @example 1
+                 */
+                pageNumber?: number | string;
+                /**
+                 * @description Items per page; more than 100 is taken as 100.
+                 * @example 20
+                 */
+                pageSize?: number | string;
+            };
+            header?: {
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description The first, previous, next and last page (RFC 8288), as far as there are such. */
+                    Link?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 2,
+                     *           "userName": "jo",
+                     *           "email": "jo@example.com",
+                     *           "timeZone": "Europe/Berlin",
+                     *           "roles": [
+                     *             "Operator"
+                     *           ],
+                     *           "enabled": true,
+                     *           "hasPassword": true,
+                     *           "createdAtUtc": "2026-11-20T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "pageNumber": 1,
+                     *       "totalPages": 13,
+                     *       "totalCount": 250,
+                     *       "hasPreviousPage": false,
+                     *       "hasNextPage": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PaginatedListOfUserAccount"];
+                };
+            };
+            /** @description `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. */
+            400: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/bad-request",
+                     *       "title": "The request is not valid HTTP",
+                     *       "status": 400,
+                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "bad-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `authentication-required`: No valid credential. */
+            401: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The challenge. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/authentication-required",
+                     *       "title": "No valid credential",
+                     *       "status": 401,
+                     *       "detail": "Sign in, refresh the token, or send `Authorization: Bearer <token>`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "authentication-required",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `permission-denied`: The caller lacks a permission. */
+            403: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/permission-denied",
+                     *       "title": "The caller lacks a permission",
+                     *       "status": 403,
+                     *       "detail": "Ask an administrator for a role that holds the permission named in `permission`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "permission-denied",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout`: The request did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/request-timeout",
+                     *       "title": "The request did not arrive in time",
+                     *       "status": 408,
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "request-timeout",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `uri-too-long`: The URL is too long. */
+            414: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/uri-too-long",
+                     *       "title": "The URL is too long",
+                     *       "status": 414,
+                     *       "detail": "A URL can have at most 8 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "uri-too-long",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `expectation-failed`: The Expect header cannot be met. */
+            417: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/expectation-failed",
+                     *       "title": "The Expect header cannot be met",
+                     *       "status": 417,
+                     *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "expectation-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `misdirected-request`: This server does not serve that host. */
+            421: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/misdirected-request",
+                     *       "title": "This server does not serve that host",
+                     *       "status": 421,
+                     *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "misdirected-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/rate-limited",
+                     *       "title": "Too many requests",
+                     *       "status": 429,
+                     *       "detail": "Wait `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "rate-limited",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large`: The header block is too large. */
+            431: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/headers-too-large",
+                     *       "title": "The header block is too large",
+                     *       "status": 431,
+                     *       "detail": "A header block can have at most 16 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "headers-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal-error`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/internal-error",
+                     *       "title": "Something went wrong on our side",
+                     *       "status": 500,
+                     *       "detail": "Report the `requestId`; the log has the cause.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "internal-error",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. */
+            503: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/database-unavailable",
+                     *       "title": "The database cannot be reached",
+                     *       "status": 503,
+                     *       "detail": "Repeat the request after `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "database-unavailable",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    addUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "userName": "jo",
+                 *       "email": "jo@example.com",
+                 *       "roles": [
+                 *         "Operator"
+                 *       ],
+                 *       "timeZone": "Europe/Berlin"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AddUserCommand"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description Path of what was added. */
+                    Location?: string;
+                    /** @description Row version as a strong entity tag. */
+                    ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 2
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AddUserResponse"];
+                };
+            };
+            /** @description `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/bad-request",
+                     *       "title": "The request is not valid HTTP",
+                     *       "status": 400,
+                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "bad-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `authentication-required`: No valid credential. */
+            401: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The challenge. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/authentication-required",
+                     *       "title": "No valid credential",
+                     *       "status": 401,
+                     *       "detail": "Sign in, refresh the token, or send `Authorization: Bearer <token>`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "authentication-required",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in is too long ago. */
+            403: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/csrf-token-missing",
+                     *       "title": "The antiforgery token is missing",
+                     *       "status": 403,
+                     *       "detail": "Fetch one with GET /v1/auth/csrf and send it as `X-XSRF-TOKEN`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "csrf-token-missing",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout`: The request did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/request-timeout",
+                     *       "title": "The request did not arrive in time",
+                     *       "status": 408,
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "request-timeout",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `name-taken`: The name is taken. `email-taken`: Another user has this email. */
+            409: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/name-taken",
+                     *       "title": "The name is taken",
+                     *       "status": 409,
+                     *       "detail": "Choose another. Users and services share their names, and no two differ in case alone.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "name-taken",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large`: The body is too large. */
+            413: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/body-too-large",
+                     *       "title": "The body is too large",
+                     *       "status": 413,
+                     *       "detail": "A body can have at most 64 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "body-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `uri-too-long`: The URL is too long. */
+            414: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/uri-too-long",
+                     *       "title": "The URL is too long",
+                     *       "status": 414,
+                     *       "detail": "A URL can have at most 8 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "uri-too-long",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            415: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/unsupported-media-type",
+                     *       "title": "The body is not JSON in UTF-8",
+                     *       "status": 415,
+                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "unsupported-media-type",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `expectation-failed`: The Expect header cannot be met. */
+            417: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/expectation-failed",
+                     *       "title": "The Expect header cannot be met",
+                     *       "status": 417,
+                     *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "expectation-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `misdirected-request`: This server does not serve that host. */
+            421: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/misdirected-request",
+                     *       "title": "This server does not serve that host",
+                     *       "status": 421,
+                     *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "misdirected-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unknown-role`: There is no such role. */
+            422: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/unknown-role",
+                     *       "title": "There is no such role",
+                     *       "status": 422,
+                     *       "detail": "List the roles, and send one of them.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "unknown-role",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/rate-limited",
+                     *       "title": "Too many requests",
+                     *       "status": 429,
+                     *       "detail": "Wait `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "rate-limited",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large`: The header block is too large. */
+            431: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/headers-too-large",
+                     *       "title": "The header block is too large",
+                     *       "status": 431,
+                     *       "detail": "A header block can have at most 16 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "headers-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal-error`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/internal-error",
+                     *       "title": "Something went wrong on our side",
+                     *       "status": 500,
+                     *       "detail": "Report the `requestId`; the log has the cause.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "internal-error",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. `overloaded`: Too much work is waiting. */
+            503: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/database-unavailable",
+                     *       "title": "The database cannot be reached",
+                     *       "status": 503,
+                     *       "detail": "Repeat the request after `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "database-unavailable",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags that the caller has; a match is answered 304. */
+                "If-None-Match"?: string;
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
+            };
+            path: {
+                /**
+                 * @description Id of the account. A malformed id is answered like an unknown one.
+                 * @example 2
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description Row version as a strong entity tag. */
+                    ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 2,
+                     *       "userName": "jo",
+                     *       "email": "jo@example.com",
+                     *       "timeZone": "Europe/Berlin",
+                     *       "roles": [
+                     *         "Operator"
+                     *       ],
+                     *       "enabled": true,
+                     *       "hasPassword": true,
+                     *       "createdAtUtc": "2026-11-20T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UserAccount"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description Row version as a strong entity tag. */
+                    ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `bad-request`: The request is not valid HTTP. */
+            400: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/bad-request",
+                     *       "title": "The request is not valid HTTP",
+                     *       "status": 400,
+                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "bad-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `authentication-required`: No valid credential. */
+            401: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The challenge. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/authentication-required",
+                     *       "title": "No valid credential",
+                     *       "status": 401,
+                     *       "detail": "Sign in, refresh the token, or send `Authorization: Bearer <token>`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "authentication-required",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `permission-denied`: The caller lacks a permission. */
+            403: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/permission-denied",
+                     *       "title": "The caller lacks a permission",
+                     *       "status": 403,
+                     *       "detail": "Ask an administrator for a role that holds the permission named in `permission`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "permission-denied",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `user-not-found`: No such user. */
+            404: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/user-not-found",
+                     *       "title": "No such user",
+                     *       "status": 404,
+                     *       "detail": "Check the id.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "user-not-found",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout`: The request did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/request-timeout",
+                     *       "title": "The request did not arrive in time",
+                     *       "status": 408,
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "request-timeout",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `uri-too-long`: The URL is too long. */
+            414: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/uri-too-long",
+                     *       "title": "The URL is too long",
+                     *       "status": 414,
+                     *       "detail": "A URL can have at most 8 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "uri-too-long",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `expectation-failed`: The Expect header cannot be met. */
+            417: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/expectation-failed",
+                     *       "title": "The Expect header cannot be met",
+                     *       "status": 417,
+                     *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "expectation-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `misdirected-request`: This server does not serve that host. */
+            421: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/misdirected-request",
+                     *       "title": "This server does not serve that host",
+                     *       "status": 421,
+                     *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "misdirected-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/rate-limited",
+                     *       "title": "Too many requests",
+                     *       "status": 429,
+                     *       "detail": "Wait `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "rate-limited",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large`: The header block is too large. */
+            431: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/headers-too-large",
+                     *       "title": "The header block is too large",
+                     *       "status": 431,
+                     *       "detail": "A header block can have at most 16 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "headers-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal-error`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/internal-error",
+                     *       "title": "Something went wrong on our side",
+                     *       "status": 500,
+                     *       "detail": "Report the `requestId`; the log has the cause.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "internal-error",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. */
+            503: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/database-unavailable",
+                     *       "title": "The database cannot be reached",
+                     *       "status": 503,
+                     *       "detail": "Repeat the request after `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "database-unavailable",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    changeUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only this version, or any by `*`. A tag that a proxy has weakened counts as it was. */
+                "If-Match"?: string;
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
+            };
+            path: {
+                /**
+                 * @description Id of the account. A malformed id is answered like an unknown one.
+                 * @example 2
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "userName": "jo",
+                 *       "email": "jo@example.com",
+                 *       "timeZone": "Europe/Berlin",
+                 *       "roles": [
+                 *         "Operator"
+                 *       ],
+                 *       "enabled": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChangeUserCommand"];
+            };
+        };
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description Row version as a strong entity tag. */
+                    ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/bad-request",
+                     *       "title": "The request is not valid HTTP",
+                     *       "status": 400,
+                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "bad-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `authentication-required`: No valid credential. */
+            401: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The challenge. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/authentication-required",
+                     *       "title": "No valid credential",
+                     *       "status": 401,
+                     *       "detail": "Sign in, refresh the token, or send `Authorization: Bearer <token>`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "authentication-required",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in is too long ago. */
+            403: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/csrf-token-missing",
+                     *       "title": "The antiforgery token is missing",
+                     *       "status": 403,
+                     *       "detail": "Fetch one with GET /v1/auth/csrf and send it as `X-XSRF-TOKEN`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "csrf-token-missing",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `user-not-found`: No such user. */
+            404: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/user-not-found",
+                     *       "title": "No such user",
+                     *       "status": 404,
+                     *       "detail": "Check the id.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "user-not-found",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout`: The request did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/request-timeout",
+                     *       "title": "The request did not arrive in time",
+                     *       "status": 408,
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "request-timeout",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `name-taken`: The name is taken. `email-taken`: Another user has this email. `last-administrator`: Nobody would be left who may manage accounts. */
+            409: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/name-taken",
+                     *       "title": "The name is taken",
+                     *       "status": 409,
+                     *       "detail": "Choose another. Users and services share their names, and no two differ in case alone.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "name-taken",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `precondition-failed`: It has changed since it was read. */
+            412: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Row version as a strong entity tag. */
+                    ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/precondition-failed",
+                     *       "title": "It has changed since it was read",
+                     *       "status": 412,
+                     *       "detail": "Read it again; its current version is in the `ETag` header.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "precondition-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large`: The body is too large. */
+            413: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/body-too-large",
+                     *       "title": "The body is too large",
+                     *       "status": 413,
+                     *       "detail": "A body can have at most 64 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "body-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `uri-too-long`: The URL is too long. */
+            414: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/uri-too-long",
+                     *       "title": "The URL is too long",
+                     *       "status": 414,
+                     *       "detail": "A URL can have at most 8 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "uri-too-long",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            415: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/unsupported-media-type",
+                     *       "title": "The body is not JSON in UTF-8",
+                     *       "status": 415,
+                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "unsupported-media-type",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `expectation-failed`: The Expect header cannot be met. */
+            417: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/expectation-failed",
+                     *       "title": "The Expect header cannot be met",
+                     *       "status": 417,
+                     *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "expectation-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `misdirected-request`: This server does not serve that host. */
+            421: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/misdirected-request",
+                     *       "title": "This server does not serve that host",
+                     *       "status": 421,
+                     *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "misdirected-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unknown-role`: There is no such role. */
+            422: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/unknown-role",
+                     *       "title": "There is no such role",
+                     *       "status": 422,
+                     *       "detail": "List the roles, and send one of them.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "unknown-role",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/rate-limited",
+                     *       "title": "Too many requests",
+                     *       "status": 429,
+                     *       "detail": "Wait `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "rate-limited",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large`: The header block is too large. */
+            431: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/headers-too-large",
+                     *       "title": "The header block is too large",
+                     *       "status": 431,
+                     *       "detail": "A header block can have at most 16 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "headers-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal-error`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/internal-error",
+                     *       "title": "Something went wrong on our side",
+                     *       "status": 500,
+                     *       "detail": "Report the `requestId`; the log has the cause.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "internal-error",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. `overloaded`: Too much work is waiting. */
+            503: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/database-unavailable",
+                     *       "title": "The database cannot be reached",
+                     *       "status": 503,
+                     *       "detail": "Repeat the request after `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "database-unavailable",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
                      *     }
                      */

@@ -1,0 +1,8 @@
+import type { App } from '../../http/route.ts'
+import type { AdministrationParts } from './requests.ts'
+import { registerUsers } from './users/routes.ts'
+
+/** Users, service clients and roles (section 17 of the contract). */
+export function registerAdministration(app: App, parts: AdministrationParts): void {
+  registerUsers(app, parts)
+}
