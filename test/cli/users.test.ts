@@ -217,6 +217,15 @@ describe('user set-password, disable, enable, grant and revoke', { concurrency: 
       changed: ['Admin', 'Operator'],
       roles: ['Admin', 'Operator', 'Viewer'],
     })
+    assert.deepEqual(
+      await cli.run('user revoke jo Admin'),
+      refusal('Nobody would be left who may manage accounts'),
+    )
+    assert.deepEqual(
+      await cli.run('role deny Admin Accounts.Manage'),
+      refusal('Nobody would be left who may manage accounts'),
+    )
+    await cli.run('user add boss@example.com --role Admin', goodPassword)
     assert.deepEqual(await cli.json('user revoke --email jo@example.com Admin Viewer'), {
       userName: 'jo',
       changed: ['Admin', 'Viewer'],

@@ -17,8 +17,10 @@ const operationIds = [
   ...'getCsrfToken issueToken refreshToken issueServiceToken revokeToken getHealth getReadiness'.split(' '),
   ...'useLink getJwks getAuthorizationServerMetadata getOpenIdConfiguration'.split(' '),
   ...'listViews getView putView deleteView'.split(' '),
+  ...'listUsers addUser getUser changeUser'.split(' '),
 ]
 const schemaNames = [
+  ...'UserAccount PaginatedListOfUserAccount AddUserCommand AddUserResponse ChangeUserCommand'.split(' '),
   ...'Order OrderSummary PaginatedListOfOrderSummary OrderStatistics CreateOrderCommand'.split(' '),
   ...'RejectOrderCommand WithdrawOrderCommand AddNoteCommand AddNoteResponse'.split(' '),
   ...'PaginatedListOfOrderEvent OrderEvent OrderApprovals OrderReceipt'.split(' '),
@@ -290,6 +292,31 @@ describe('the live description', () => {
       await viewer.send('DELETE', path)
     }
 
+    async function callUsers({ bearer, viewer, anybody }: Callers): Promise<void> {
+      const command = { userName: 'openapi', email: 'openapi@example.com', roles: ['Viewer'] }
+      const added = await bearer.post('/v1/users', command)
+      await bearer.post('/v1/users', command)
+      await bearer.post('/v1/users', { ...command, userName: 'other' })
+      await bearer.post('/v1/users', { ...command, userName: 'other', roles: ['None'] })
+      await bearer.post('/v1/users', {})
+      await bearer.get('/v1/users?pageSize=1')
+      await bearer.get('/v1/users?pageSize=0')
+      const path = added.headers.get('location') ?? ''
+      await bearer.get(path)
+      await bearer.get(path, { 'if-none-match': '"1"' })
+      await bearer.get('/v1/users/none')
+      await bearer.patch(path, { roles: [] })
+      await bearer.patch(path, { roles: [] }, { 'if-match': '"1"' })
+      await bearer.patch(path, { roles: 1 })
+      await bearer.patch('/v1/users/1', { enabled: false })
+      for (const caller of [viewer, anybody]) {
+        await caller.get('/v1/users')
+        await caller.post('/v1/users', command)
+        await caller.get(path)
+        await caller.patch(path, {})
+      }
+    }
+
     it('of every operation, the good ones and the refusals', async () => {
       const bearer = judged(admin)
       const anybody = judged(service.client())
@@ -352,6 +379,7 @@ describe('the live description', () => {
       await callOrderLife({ bearer, viewer, anybody })
       await callApprovalPolicy({ bearer, viewer, anybody })
       await callViews({ bearer, viewer, anybody })
+      await callUsers({ bearer, viewer, anybody })
 
       const browser = judged(service.client())
       await browser.get('/v1/auth/csrf')

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { listEvents } from '../../server/audit/events.ts'
+import { newUser, type TestUser, tokenPair } from './accounts.ts'
+import type { Client } from './client.ts'
+import type { Service } from './service.ts'
+
+/** A user with the role Admin who has just signed in, as a caller with a bearer token. */
+export async function newAdministrator(service: Service): Promise<{ user: TestUser; caller: Client }> {
+  const user = await newUser(service, { roles: ['Admin'] })
+  return { user, caller: service.client().withBearer((await tokenPair(service, user)).accessToken) }
+}
+
+/** Nobody but these may manage accounts from now on. */
+export async function leaveAdministrators(service: Service, kept: readonly TestUser[]): Promise<void> {
+  const admins = await service.db.read
+    .selectFrom('principal_roles')
+    .innerJoin('principals', 'principals.id', 'principal_id')
+    .select(['principal_id as id', 'name'])
+    .where('role', '=', 'Admin')
+    .where('kind', '=', 'user')
+    .execute()
+  for (const { id, name } of admins) {
+    if (kept.some((user) => user.id === id)) continue
+    const account = { kind: 'user', name } as const
+    const stamp = { eventId: `of-${id}`, nowMilliseconds: service.now(), timeZone: null, by: 'x', byId: null }
+    await service.db.write('revokeRoles', { account, roles: ['Admin'], stamp })
+  }
+}
+
+/** What the log has of an account, in the order of writing, whether it is sealed by now or not. */
+export async function accountEvents({ db }: Service, id: number) {
+  const page = { direction: 'asc', offset: 0, limit: 1_000 } as const
+  const { events } = await listEvents(db.read, { kind: 'account', id: String(id) }, page)
+  return events.map(({ kind, by_id, data }) => ({ kind, byId: by_id, data: JSON.parse(data) }))
+}
+
+/** How many may manage accounts and sign in. */
+export async function countAdministrators({ db }: Service): Promise<number> {
+  const rows = await db.read
+    .selectFrom('principals')
+    .innerJoin('users', 'users.principal_id', 'principals.id')
+    .innerJoin('principal_roles', 'principal_roles.principal_id', 'principals.id')
+    .innerJoin('role_permissions', 'role_permissions.role', 'principal_roles.role')
+    .select('principals.id')
+    .distinct()
+    .where('permission', '=', 'Accounts.Manage')
+    .where('enabled', '=', 1)
+    .where('password_hash', 'is not', null)
+    .execute()
+  return rows.length
+}
+
+/** The id that the path of a new account ends with. */
+export function idOf(answer: { status: number; text: string; body: { id: number } }): number {
+  assert.equal(answer.status, 201, answer.text)
+  return answer.body.id
+}
