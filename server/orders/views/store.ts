@@ -30,7 +30,7 @@ const columns = [
   'direction as order',
   'columns',
   'shared',
-  'version',
+  'views.version',
 ] as const
 
 /** Those of the caller, and all that are shared: nobody else knows of the others. */
