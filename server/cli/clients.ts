@@ -1,5 +1,5 @@
 import { isAccountName } from '../auth/accounts/names.ts'
-import { listClients } from '../auth/accounts/store.ts'
+import { listClients } from '../auth/administration/clients/store.ts'
 import { formatInstant } from '../clock.ts'
 import { newSecret, sha256 } from '../ids.ts'
 import { type Invocation, type Outcome, requiredArgument } from './command.ts'
