@@ -19,8 +19,8 @@ const generated: Record<string, () => Promise<string>> = {
   'docs/openapi.json': async () => description,
   'docs/configuration.md': async () => configurationPage(),
   'docs/problems.md': async () => problemsPage(),
-  'web/src/api/schema.ts': () => clientTypes(description),
-  'web/src/api/facts.ts': async () => clientFacts(JSON.parse(description)),
+  'client/src/schema.ts': () => clientTypes(description),
+  'client/src/facts.ts': async () => clientFacts(JSON.parse(description)),
   'web/src/problems/catalogue.json': async () => `${JSON.stringify(catalogue, null, 2)}\n`,
 }
 
@@ -51,7 +51,7 @@ async function describe(): Promise<unknown> {
   }
 }
 
-/** The types of the web app's client. The generator needs TypeScript 5, so it lives in a workspace of its own. */
+/** The types of the client. The generator needs TypeScript 5, so it lives in a workspace of its own. */
 async function clientTypes(openapi: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'countersign-types-'))
   const generator = new URL('openapi-types/node_modules/openapi-typescript/bin/cli.js', import.meta.url)
@@ -76,11 +76,12 @@ interface Described {
 }
 
 /**
- * What the web app has to know and the types of the description do not tell: states and fields of an order,
- * permissions.
+ * What a client has to know and the types of the description do not tell: states and fields of an order, permissions,
+ * codes of problems.
  */
 function clientFacts({ components }: { components: { schemas: Record<string, Described> } }): string {
-  const { EOrderStatus = {}, Order = {}, Permission = {} } = components.schemas
+  const { EOrderStatus = {}, Order = {}, Permission = {}, ProblemCode = {} } = components.schemas
+  const union = ({ anyOf }: Described) => (anyOf?.[0]?.enum ?? []).map((name) => `'${name}'`).join(' | ')
   const names = EOrderStatus['x-enum-varnames'] ?? []
   const states = names.map((name, index) => `  ${name}: ${EOrderStatus.enum?.[index]},`)
   const fields = Object.entries(Order.properties ?? {}).map(([name, field]) => {
@@ -98,7 +99,8 @@ ${fields.join('\n')}
 } as const
 
 /** Those of this version; the description says that there may be more. */
-export type Permission = ${(Permission.anyOf?.[0]?.enum ?? []).map((name) => `'${name}'`).join(' | ')}
+export type Permission = ${union(Permission)}
+export type ProblemCode = ${union(ProblemCode)}
 `
 }
 

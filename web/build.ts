@@ -36,7 +36,10 @@ export async function buildWebIfStale(): Promise<boolean> {
 /** Everything that the result depends on: the app, how it is built, and the versions of its parts. */
 function sources(): string[] {
   return [
-    ...globSync('{index.html,bundle.ts,vite.config.ts,src/**/*}', { cwd: web, withFileTypes: true })
+    ...globSync('{index.html,bundle.ts,vite.config.ts,src/**/*,../client/src/*}', {
+      cwd: web,
+      withFileTypes: true,
+    })
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name))
       .sort(),

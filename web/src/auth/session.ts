@@ -1,3 +1,5 @@
+import type { Permission } from '../../../client/src/facts.ts'
+import type { components } from '../../../client/src/schema.ts'
 import {
   answerOf,
   client,
@@ -5,9 +7,7 @@ import {
   forgetAntiforgeryToken,
   listenToAnswers,
 } from '../api/client.ts'
-import type { Permission } from '../api/facts.ts'
 import { isPassing, problemOf, retryDelayMilliseconds } from '../api/problem.ts'
-import type { components } from '../api/schema.ts'
 import { observable } from '../ui/observable.ts'
 import { pause } from '../ui/pause.ts'
 import { readSetting, writeSetting } from '../ui/settings.ts'

@@ -1,4 +1,4 @@
-import { orderFields } from '../api/facts.ts'
+import { orderFields } from '../../../client/src/facts.ts'
 import type { OrderSummary } from './order.ts'
 import { stateNames } from './states.ts'
 

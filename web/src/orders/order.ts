@@ -1,5 +1,5 @@
+import type { components } from '../../../client/src/schema.ts'
 import type { Sent } from '../api/client.ts'
-import type { components } from '../api/schema.ts'
 
 export type Order = Sent<components['schemas']['Order']>
 export type OrderSummary = Sent<components['schemas']['OrderSummary']>

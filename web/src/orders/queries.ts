@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { answerOf, client, exchangeOf } from '../api/client.ts'
+import { answerOf, client } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import { tellOtherTabs } from '../auth/other-tabs.ts'
 import { isMadeHere } from '../live/arrivals.ts'
@@ -33,9 +33,11 @@ export function orderQuery(id: string) {
   return queryOptions({
     queryKey: ['orders', 'one', id],
     queryFn: async ({ signal, meta }): Promise<VersionedOrder> => {
-      const { data, response } = await exchangeOf(
-        client.GET('/v1/orders/{id}', { params: { path: { id } }, signal, ...meta }),
-      )
+      const { data, response } = await client.GET('/v1/orders/{id}', {
+        params: { path: { id } },
+        signal,
+        ...meta,
+      })
       return { order: data, etag: response.headers.get('etag') ?? undefined }
     },
   })

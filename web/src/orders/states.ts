@@ -1,4 +1,4 @@
-import { orderStates } from '../api/facts.ts'
+import { orderStates } from '../../../client/src/facts.ts'
 
 export type StateName = keyof typeof orderStates
 

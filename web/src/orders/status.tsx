@@ -1,4 +1,4 @@
-import { orderStates } from '../api/facts.ts'
+import { orderStates } from '../../../client/src/facts.ts'
 import { type StateName, shownAs } from './states.ts'
 
 /** A status as a word with its sign, on its colour. */

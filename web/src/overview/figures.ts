@@ -1,5 +1,5 @@
+import type { components } from '../../../client/src/schema.ts'
 import type { Sent } from '../api/client.ts'
-import type { components } from '../api/schema.ts'
 import { type StateName, stateNames } from '../orders/states.ts'
 import { formatCount } from '../ui/format.ts'
 import { formatShare } from './words.ts'

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { answerOf, client, exchangeOf } from '../api/client.ts'
+import { answerOf, client } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import { tellOtherTabs } from '../auth/other-tabs.ts'
 import { viewerTimeZone } from '../ui/format.ts'
@@ -23,7 +23,7 @@ const policyKey = ['policy']
 export const policyQuery = queryOptions({
   queryKey: policyKey,
   queryFn: async ({ signal }): Promise<Policy> => {
-    const { data, response } = await exchangeOf(client.GET('/v1/approval-policy', { signal }))
+    const { data, response } = await client.GET('/v1/approval-policy', { signal })
     return { rows: data.rows, etag: response.headers.get('etag') ?? '' }
   },
 })
@@ -45,9 +45,7 @@ export interface Replacement {
  */
 export async function replacePolicy({ rows, etag, idempotencyKey }: Replacement): Promise<void> {
   const header = { 'If-Match': etag, 'Idempotency-Key': idempotencyKey, 'Time-Zone': viewerTimeZone }
-  const { response } = await exchangeOf(
-    client.PUT('/v1/approval-policy', { params: { header }, body: { rows } }),
-  )
+  const { response } = await client.PUT('/v1/approval-policy', { params: { header }, body: { rows } })
   const saved = rows.map((row) => ({ ...row, from: Number(row.from) }))
   queries.setQueryData<Policy>(policyKey, { rows: saved, etag: response.headers.get('etag') ?? '' })
   tellOtherTabs({ kind: 'changed' })

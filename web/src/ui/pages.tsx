@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { Permission } from '../api/facts.ts'
+import type { Permission } from '../../../client/src/facts.ts'
 import { useSession } from '../auth/session.ts'
 import { OrdersIcon, OverviewIcon, PlusIcon, PolicyIcon } from './icons.tsx'
 

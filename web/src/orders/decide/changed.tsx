@@ -1,4 +1,4 @@
-import { orderStates } from '../../api/facts.ts'
+import { orderStates } from '../../../../client/src/facts.ts'
 import { useUser } from '../../auth/session.ts'
 import { formatTotal } from '../../ui/format.ts'
 import { Name } from '../../ui/name.tsx'

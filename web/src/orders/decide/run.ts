@@ -1,6 +1,6 @@
 import type { FetchQueryOptions, QueryKey } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
-import { orderStates } from '../../api/facts.ts'
+import { orderStates } from '../../../../client/src/facts.ts'
 import { problemOf } from '../../api/problem.ts'
 import { queries } from '../../api/queries.ts'
 import { changesOfHands, refreshSession, useUser } from '../../auth/session.ts'

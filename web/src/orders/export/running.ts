@@ -1,4 +1,4 @@
-import { client, exchangeOf } from '../../api/client.ts'
+import { client } from '../../api/client.ts'
 import { NoAnswerError } from '../../api/problem.ts'
 import { onForget } from '../../auth/session.ts'
 import { announce } from '../../ui/announce.ts'
@@ -89,14 +89,12 @@ async function fetchWhole(
   })
   try {
     const query = { ...list, ...(form === 'csv' && { bom: true }) }
-    const { response } = await exchangeOf(
-      client.GET('/v1/orders', {
-        params: { query },
-        headers: { accept: type },
-        parseAs: 'stream',
-        signal: run.signal,
-      }),
-    )
+    const { response } = await client.GET('/v1/orders', {
+      params: { query },
+      headers: { accept: type },
+      parseAs: 'stream',
+      signal: run.signal,
+    })
     return await new Response(response.body?.pipeThrough(counting), {
       headers: { 'content-type': type },
     }).blob()

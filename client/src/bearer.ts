@@ -1,0 +1,118 @@
+import { type Client, type Connection, clientOf, type Send, sender } from './client.ts'
+import { problemOf, refusalOf } from './problem.ts'
+import type { components } from './schema.ts'
+
+type Schemas = components['schemas']
+
+/** A token pair, and the key with which it will be refreshed: an answer that was lost is asked for again by it. */
+export type SignedIn = Schemas['TokenPair'] & { refreshKey: string }
+
+export interface AppOptions extends Connection {
+  /** What `keep` was last given, in an earlier run. */
+  signedIn?: SignedIn
+  /** Called with every new pair before it is used, and with undefined when there is none any longer. */
+  keep?: (signedIn: SignedIn | undefined) => void | Promise<void>
+}
+
+export interface AppClient extends Client {
+  /** Throws `ProblemError`: `invalid-credentials`, `too-many-attempts`. */
+  signIn(credentials: Schemas['TokenLoginCommand']): Promise<void>
+  /** Ends the refresh tokens of this sign-in; the access token ends by itself. */
+  signOut(): Promise<void>
+}
+
+/**
+ * A token pair that is refreshed when it is refused: one refresh at a time, whoever waits for it, and under a key, so
+ * that the family outlives a lost answer. One client for a sign-in: two would end its family by using a token twice.
+ */
+export function appClient({ signedIn, keep = () => undefined, ...connection }: AppOptions = {}): AppClient {
+  const { baseUrl = '' } = connection
+  const exchange = sender(connection)
+  const anonymous = clientOf(baseUrl, exchange)
+  let current = signedIn
+
+  async function become(pair: Schemas['TokenPair'] | undefined): Promise<void> {
+    const next = pair && { ...pair, refreshKey: crypto.randomUUID() }
+    await keep(next)
+    current = next
+  }
+
+  async function renew(): Promise<void> {
+    const used = current
+    if (used === undefined) return
+    const header = { 'Idempotency-Key': used.refreshKey }
+    const body = { refreshToken: used.refreshToken }
+    try {
+      const { data } = await anonymous.POST('/v1/auth/token/refresh', { body, params: { header } })
+      if (current === used) await become(data)
+    } catch (failure) {
+      if (problemOf(failure, 'invalid-refresh-token') && current === used) await become(undefined)
+      throw failure
+    }
+  }
+
+  return {
+    ...clientOf(baseUrl, withBearer(exchange, { current: () => current?.accessToken, renew })),
+    async signIn(credentials) {
+      const { data } = await anonymous.POST('/v1/auth/token', { body: credentials })
+      await become(data)
+    },
+    async signOut() {
+      const used = current
+      await become(undefined)
+      if (used === undefined) return
+      await anonymous.POST('/v1/auth/revoke', { body: new URLSearchParams({ token: used.refreshToken }) })
+    },
+  }
+}
+
+export interface ServiceOptions extends Connection, Record<keyof Schemas['ClientTokenCommand'], string> {}
+
+/** A service by its secret. A token is fetched when none is there, or it is refused. */
+export function serviceClient({ clientId, clientSecret, ...connection }: ServiceOptions): Client {
+  const { baseUrl = '' } = connection
+  const exchange = sender(connection)
+  const anonymous = clientOf(baseUrl, exchange)
+  let token: string | undefined
+
+  async function renew(): Promise<void> {
+    const { data } = await anonymous.POST('/v1/auth/clients/token', { body: { clientId, clientSecret } })
+    token = data.accessToken
+  }
+
+  return clientOf(baseUrl, withBearer(exchange, { current: () => token, renew }))
+}
+
+interface Tokens {
+  current(): string | undefined
+  /** Gets another; throws why not. */
+  renew(): Promise<void>
+}
+
+/** Sends with the token; when it is refused, once more with its successor, which all who wait for one share. */
+function withBearer(exchange: Send, { current, renew }: Tokens): Send {
+  let renewing: Promise<void> | undefined
+  const renewed = () => {
+    renewing ??= renew().finally(() => {
+      renewing = undefined
+    })
+    return renewing
+  }
+  return async (request) => {
+    if (current() === undefined) await renewed()
+    const again = request.clone()
+    const used = current()
+    const answer = await exchange(bearing(request, used))
+    if ((await refusalOf(answer, 401)) !== 'authentication-required') return answer
+    if (current() === used) await renewed()
+    const next = current()
+    if (next === undefined || next === used) return answer
+    await answer.body?.cancel()
+    return exchange(bearing(again, next))
+  }
+}
+
+function bearing(request: Request, token: string | undefined): Request {
+  if (token !== undefined) request.headers.set('authorization', `Bearer ${token}`)
+  return request
+}

@@ -1,0 +1,223 @@
+import { NoAnswerError, ProblemError, readFailure } from './problem.ts'
+import type { paths } from './schema.ts'
+
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
+
+/** The paths that offer a method. */
+type PathOf<M extends Method> = {
+  [P in keyof paths]: paths[P] extends Record<M, object> ? P : never
+}[keyof paths]
+type OperationOf<P extends keyof paths, M extends Method> = paths[P][M]
+
+/** Without the kinds of parameters that there are none of. */
+type ParametersOf<O> = O extends { parameters: infer All }
+  ? { [Kind in keyof All as Exclude<All[Kind], undefined> extends never ? never : Kind]: All[Kind] }
+  : never
+type BodyOf<O> = O extends { requestBody: { content: infer Content } }
+  ? { body: ContentOf<Content> }
+  : O extends { requestBody?: { content: infer Content } }
+    ? { body?: ContentOf<Content> }
+    : { body?: never }
+type ContentOf<Content> = Content extends { 'application/json': infer Body } ? Body : URLSearchParams
+
+type Success = 200 | 201 | 202 | 204
+type AnswerOf<O> = O extends { responses: infer All }
+  ? { [Status in keyof All & Success]: JsonOf<All[Status]> }[keyof All & Success]
+  : never
+type JsonOf<Answer> = Answer extends { content: { 'application/json': infer Body } } ? Body : undefined
+
+/**
+ * What the service sends: it accepts a number as a string too, but always sends it as a number (contract, section 1).
+ */
+export type Sent<Data> = number extends Data
+  ? Exclude<Data, string>
+  : Data extends readonly (infer Item)[]
+    ? Sent<Item>[]
+    : Data extends object
+      ? { [Key in keyof Data]: Sent<Data[Key]> }
+      : Data
+
+type ParametersInit<Parameters> = object extends Parameters ? { params?: Parameters } : { params: Parameters }
+type Init<O> = ParametersInit<ParametersOf<O>> &
+  BodyOf<O> & {
+    headers?: Record<string, string>
+    signal?: AbortSignal
+    /** Leaves the body to be read from `response`. */
+    parseAs?: 'stream'
+  }
+type InitArguments<O> = object extends Init<O> ? [init?: Init<O>] : [init: Init<O>]
+
+/** A good answer. */
+export interface Exchange<Data> {
+  data: Data
+  response: Response
+  /** Of the version that `data` is: `ifUnchanged` takes it back. */
+  etag: string | undefined
+}
+
+type Call<M extends Method> = <P extends PathOf<M>>(
+  path: P,
+  ...init: InitArguments<OperationOf<P, M>>
+) => Promise<Exchange<Sent<AnswerOf<OperationOf<P, M>>>>>
+
+/** The paths of lists by pages. */
+type ListPath = {
+  [P in PathOf<'get'>]: AnswerOf<OperationOf<P, 'get'>> extends { items: unknown[] } ? P : never
+}[PathOf<'get'>]
+type ItemOf<P extends ListPath> =
+  AnswerOf<OperationOf<P, 'get'>> extends { items: (infer Item)[] } ? Sent<Item> : never
+
+/** Every call throws `ProblemError` when the service refuses, and `NoAnswerError` when it does not answer. */
+export interface Client {
+  GET: Call<'get'>
+  POST: Call<'post'>
+  PUT: Call<'put'>
+  PATCH: Call<'patch'>
+  DELETE: Call<'delete'>
+  /**
+   * Every entry of a list, fetched page by page as they are taken. What is changed meanwhile may move to another page:
+   * sorted by what does not change, as by `id` upwards, each entry that stays comes once.
+   */
+  each<P extends ListPath>(
+    path: P,
+    ...init: InitArguments<OperationOf<P, 'get'>>
+  ): AsyncGenerator<ItemOf<P>, void>
+}
+
+export type Send = (request: Request) => Promise<Response>
+
+export interface Connection {
+  /** The address of the service; in a browser that of the page if it is left out. */
+  baseUrl?: string
+  /** In place of the platform's own. */
+  fetch?: (request: Request, init: RequestInit) => Promise<Response>
+}
+
+/** As the calls look from inside, where an operation is one of many. */
+interface AnyInit {
+  params?: { path?: object; query?: object; header?: object }
+  body?: unknown
+  headers?: Record<string, string>
+  signal?: AbortSignal
+  parseAs?: 'stream'
+}
+
+/** The operations of the service by their paths. `send` adds a credential. */
+export function clientOf(baseUrl: string, send: Send): Client {
+  const call =
+    (method: string) =>
+    async (path: string, init: AnyInit = {}) => {
+      const answer = await send(requestOf(method, baseUrl + path, init)).catch(refuseUnanswered)
+      return exchangeOf(answer, init)
+    }
+  const get = call('GET')
+  async function* each(path: string, init: AnyInit = {}) {
+    for (let pageNumber = 1; ; pageNumber += 1) {
+      const query = { pageSize: 100, ...init.params?.query, pageNumber }
+      const { data } = await get(path, { ...init, params: { ...init.params, query } })
+      const { items, hasNextPage } = data as { items: unknown[]; hasNextPage?: boolean }
+      yield* items
+      if (!hasNextPage) return
+    }
+  }
+  const calls = {
+    GET: get,
+    POST: call('POST'),
+    PUT: call('PUT'),
+    PATCH: call('PATCH'),
+    DELETE: call('DELETE'),
+  }
+  return { ...calls, each } as Client
+}
+
+function requestOf(
+  method: string,
+  template: string,
+  { params = {}, body, headers, signal }: AnyInit,
+): Request {
+  const { path = {}, query = {}, header = {} } = params
+  const filled = template.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(String((path as Record<string, unknown>)[name])),
+  )
+  const search = given(query).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+  const isForm = body instanceof URLSearchParams
+  return new Request(search.length === 0 ? filled : `${filled}?${search.join('&')}`, {
+    method,
+    headers: {
+      ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }),
+      ...Object.fromEntries(given(header)),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
+    ...(signal === undefined ? {} : { signal }),
+    credentials: 'same-origin',
+    // A list is revalidated by its entity tag, never taken from the cache as it is.
+    cache: 'no-cache',
+  })
+}
+
+function given(parameters: object): [name: string, value: string][] {
+  return Object.entries(parameters).flatMap(([name, value]) =>
+    value === undefined || value === null ? [] : [[name, String(value)]],
+  )
+}
+
+async function exchangeOf(response: Response, { parseAs }: AnyInit): Promise<Exchange<unknown>> {
+  const etag = response.headers.get('etag') ?? undefined
+  if (response.ok && parseAs === 'stream') return { data: undefined, response, etag }
+  const text = await response.text().catch(refuseUnanswered)
+  if (!response.ok) throw readFailure(response, parsed(text))
+  return { data: text === '' ? undefined : parsedOrLost(text), response, etag }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function parsedOrLost(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new NoAnswerError('an answer that is no JSON', { cause })
+  }
+}
+
+/** What the caller gave up, and what is known already, stays what it is; else the connection was lost. */
+function refuseUnanswered(failure: unknown): never {
+  const isTold = failure instanceof NoAnswerError || failure instanceof ProblemError
+  const isGivenUp = failure instanceof DOMException && failure.name === 'AbortError'
+  if (isTold || isGivenUp) throw failure
+  throw new NoAnswerError('an answer that broke off', { cause: failure })
+}
+
+/** A request without an answer for so long counts as failed. */
+const answerLimitMilliseconds = 30_000
+
+/** Sends as the platform does, and gives up after a while. */
+export function sender({ fetch: own }: Connection): Send {
+  return async (request) => {
+    const signal = AbortSignal.any([request.signal, AbortSignal.timeout(answerLimitMilliseconds)])
+    try {
+      return await (own ?? fetch)(request, { signal })
+    } catch (failure) {
+      // Given up by the caller, because its view went away: not a failure of the service.
+      if (request.signal.aborted) throw failure
+      throw new NoAnswerError('no answer', { cause: failure })
+    }
+  }
+}
+
+/** The body of a good answer. */
+export async function answerOf<Data>(call: Promise<Exchange<Data>>): Promise<Data> {
+  return (await call).data
+}
+
+/** Of a change: it is made only if what was read is still so (else `precondition-failed`). */
+export function ifUnchanged({ etag }: { etag: string | undefined }): { 'If-Match': string } {
+  if (etag === undefined) throw new Error('what was read has no version')
+  return { 'If-Match': etag }
+}

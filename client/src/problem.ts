@@ -1,0 +1,100 @@
+import type { Permission, ProblemCode } from './facts.ts'
+import type { components } from './schema.ts'
+
+type Schemas = components['schemas']
+
+export type { ProblemCode }
+export type FieldError = Schemas['FieldError']
+export type OrderStatus = Schemas['Order']['status']
+
+type ProblemBase = Omit<Schemas['Problem'], 'code' | 'currentStatus' | 'totalCount' | 'limit' | 'permission'>
+
+/** What each code carries besides what every problem has (section 7 of the contract). */
+interface Extras {
+  'order-not-pending': { currentStatus: OrderStatus }
+  'order-not-approved': { currentStatus: OrderStatus }
+  'permission-denied': { permission: Permission }
+  'result-too-large': { totalCount: number; limit: number }
+}
+
+/** A problem answer of the service, told apart by `code`. */
+export type Problem = {
+  [Code in ProblemCode]: ProblemBase & { code: Code } & (Code extends keyof Extras ? Extras[Code] : unknown)
+}[ProblemCode]
+
+/** The service refused: `problem` says why. */
+export class ProblemError extends Error {
+  override readonly name = 'ProblemError'
+  readonly problem: Problem
+  /** How long the service asks to wait before the same request is sent again. */
+  readonly retryAfterMilliseconds: number | undefined
+
+  constructor(problem: Problem, retryAfterMilliseconds: number | undefined) {
+    super(`${problem.code}: ${problem.detail}`)
+    this.problem = problem
+    this.retryAfterMilliseconds = retryAfterMilliseconds
+  }
+}
+
+/** No answer of the service: no connection, none in time, or one of something between here and the service. */
+export class NoAnswerError extends Error {
+  override readonly name = 'NoAnswerError'
+}
+
+/** Narrows an unknown failure to a problem, of one code if one is named. */
+export function problemOf<Code extends ProblemCode>(
+  failure: unknown,
+  ...codes: Code[]
+): Extract<Problem, { code: Code }> | undefined {
+  if (!(failure instanceof ProblemError)) return undefined
+  const { problem } = failure
+  const isWanted = codes.length === 0 || codes.some((code) => code === problem.code)
+  return isWanted ? (problem as Extract<Problem, { code: Code }>) : undefined
+}
+
+/** Whether the same request may succeed later without anybody changing anything. */
+export function isPassing(failure: unknown): boolean {
+  if (failure instanceof NoAnswerError) return true
+  if (!(failure instanceof ProblemError)) return false
+  const { status, code } = failure.problem
+  return (
+    (status === 429 && code !== 'too-many-attempts') || status === 503 || code === 'idempotency-in-progress'
+  )
+}
+
+/**
+ * Whether the request that ended so may have had its effect all the same: without an answer, after a failure of the
+ * service itself, and while the same request is still running there. Any other refusal is certain.
+ */
+export function mayHaveHappened(failure: unknown): boolean {
+  if (!(failure instanceof ProblemError)) return true
+  const { status, code } = failure.problem
+  return status >= 500 || code === 'idempotency-in-progress'
+}
+
+/** How long to wait before the next try: what the service asks for, else 1 s doubling to 10 s. */
+export function retryDelayMilliseconds(tries: number, failure: unknown): number {
+  const asked = failure instanceof ProblemError ? failure.retryAfterMilliseconds : undefined
+  return asked ?? Math.min(1000 * 2 ** tries, 10_000)
+}
+
+/** Reads a refusal. Something that is no problem document comes from a proxy, or from no working service at all. */
+export function readFailure(response: Response, body: unknown): ProblemError | NoAnswerError {
+  if (!isProblem(body)) return new NoAnswerError(`an answer ${response.status} that is no problem document`)
+  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
+  return new ProblemError(body, Number.isFinite(seconds) ? seconds * 1000 : undefined)
+}
+
+function isProblem(body: unknown): body is Problem {
+  return typeof body === 'object' && body !== null && 'code' in body && 'detail' in body && 'status' in body
+}
+
+/** The code of an answer of that status; its body is still to be read. */
+export async function refusalOf(answer: Response, status: number): Promise<unknown> {
+  if (answer.status !== status) return undefined
+  const body: unknown = await answer
+    .clone()
+    .json()
+    .catch(() => undefined)
+  return (body as { code?: unknown } | undefined)?.code
+}
