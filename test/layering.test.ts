@@ -80,6 +80,9 @@ const sharedWithWeb = 'server/orders/filter/lexer.ts'
 
 /** What is wrong with one import of one file, if anything. */
 function breachOf(from: string, { target, typeOnly }: Import): string | undefined {
+  if (from.startsWith('client/')) {
+    return target.startsWith('client/') ? undefined : 'the client is a package: it imports nothing but itself'
+  }
   if (from.startsWith('web/')) {
     const isOther = isServer(target) && target !== sharedWithWeb
     return isOther ? 'web imports nothing of server but the lexer' : undefined
@@ -231,6 +234,8 @@ describe('the imports under server/', () => {
       ['server/http/route.ts', "import { runCommandLine } from '../cli/run.ts'"],
       ['web/src/main.tsx', "import type { Order } from '../../server/orders/order.ts'"],
       ['server/http/spa.ts', "export * from '../../web/src/main.tsx'"],
+      ['client/src/client.ts', "import { facts } from '../../web/src/orders/fields.ts'"],
+      ['client/src/client.ts', "import { SignJWT } from 'jose'"],
     ]
     for (const [path, text] of seeds) assert.equal(breaches([{ path, text }]).length, 1, `${path}: ${text}`)
     const circle = [
@@ -260,6 +265,19 @@ describe('the imports under server/', () => {
       ['server/http/openapi.ts', "import { permissions } from '../auth/permissions.ts'"],
     ]
     for (const [path, text] of seeds) assert.deepEqual(breaches([{ path, text }]), [], `${path}: ${text}`)
+  })
+})
+
+describe('the imports under client/', () => {
+  const client = sourceFiles('client/src')
+
+  it('take nothing of anything else', () => {
+    assert.ok(client.length > 5)
+    assert.deepEqual(breaches(client), [])
+  })
+
+  it('make no circle, types included', () => {
+    assert.deepEqual(cycles(client), [])
   })
 })
 

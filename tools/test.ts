@@ -38,6 +38,7 @@ const runsOnce = [
   'test/contract/routes-protocol',
   'test/contract/security-docs',
   'test/cli/',
+  'test/client/',
   'test/db/',
   // What no engine has a part in, or what takes SQLite's file away.
   'test/faults/connections',
@@ -50,6 +51,7 @@ const runsOnce = [
   'test/security/path-',
   'test/security/request-',
   'test/security/token-',
+  'test/auth/metadata',
   'test/auth/passwords',
   // No engine changes what a browser shows; one journey shows that it is so.
   'test/browser/',
