@@ -1630,7 +1630,7 @@ export interface components {
                 order: components["schemas"]["EOrderDirection"] | string;
             };
             /**
-             * @description What the list shows of each order, in this order.
+             * @description What the list shows of each order, in this order. There will be more.
              * @example [
              *       "id",
              *       "customer",
@@ -1798,8 +1798,17 @@ export interface components {
                 orderBy: string;
                 order: components["schemas"]["EOrderDirection"];
             };
-            /** @description What the list shows of each order, in this order. A client passes by what it does not know. */
-            columns: string[];
+            /**
+             * @description What the list shows of each order, in this order. There will be more.
+             * @example [
+             *       "id",
+             *       "customer",
+             *       "total",
+             *       "createdBy",
+             *       "approvalsMissing"
+             *     ]
+             */
+            columns: ("id" | "customer" | "total" | "status" | "createdAtUtc" | "createdAtTimeZone" | "updatedAtUtc" | "updatedAtTimeZone" | "createdBy" | "modifiedBy" | "approvedBy" | "approvalsGiven" | "approvalsMissing")[];
             /**
              * @description Whether everybody sees it who may read orders.
              * @example false
@@ -14567,7 +14576,11 @@ export interface operations {
                      *             "order": 1
                      *           },
                      *           "columns": [
-                     *             "id"
+                     *             "id",
+                     *             "customer",
+                     *             "total",
+                     *             "createdBy",
+                     *             "approvalsMissing"
                      *           ],
                      *           "shared": false,
                      *           "isOwn": true,
@@ -14943,7 +14956,11 @@ export interface operations {
                      *         "order": 1
                      *       },
                      *       "columns": [
-                     *         "id"
+                     *         "id",
+                     *         "customer",
+                     *         "total",
+                     *         "createdBy",
+                     *         "approvalsMissing"
                      *       ],
                      *       "shared": false,
                      *       "isOwn": true,
@@ -15358,7 +15375,11 @@ export interface operations {
                      *         "order": 1
                      *       },
                      *       "columns": [
-                     *         "id"
+                     *         "id",
+                     *         "customer",
+                     *         "total",
+                     *         "createdBy",
+                     *         "approvalsMissing"
                      *       ],
                      *       "shared": false,
                      *       "isOwn": true,
@@ -15398,7 +15419,11 @@ export interface operations {
                      *         "order": 1
                      *       },
                      *       "columns": [
-                     *         "id"
+                     *         "id",
+                     *         "customer",
+                     *         "total",
+                     *         "createdBy",
+                     *         "approvalsMissing"
                      *       ],
                      *       "shared": false,
                      *       "isOwn": true,

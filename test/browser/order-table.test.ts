@@ -6,7 +6,6 @@ import { recordEvent } from '../../server/audit/events.ts'
 import type { Database } from '../../server/db/tables.ts'
 import { newOrderedId } from '../../server/ids.ts'
 import { orderEvent } from '../../server/orders/life/event.ts'
-import { checkAccessibility } from '../support/browser/accessibility.ts'
 import {
   customersOf,
   eventually,
@@ -252,22 +251,6 @@ describe('a row', sideBySide, () => {
       items.map((text) => text.split('\n').at(-1)),
       [`${first} · Jan 1, 2026, 12:00 AM`, `${second} · Dec 31, 2025, 11:00 PM`],
     )
-  })
-
-  it('shows who created and who approved it when one wants to know, also next time', async (t) => {
-    const person = await browser.person(t, { service })
-    const page = await visit(person, 'viewer', '/orders?filter=twin+OR+kite')
-    await showsCustomers(page, ['Twin', 'Kite', 'Twin'])
-    const kite = page.getByRole('row').filter({ has: linkOf(page, 'Kite') })
-    assert.equal(await kite.getByText(/^by /).count(), 0)
-    await page.getByRole('checkbox', { name: 'Show people' }).check()
-    await kite.getByText('by operator').waitFor()
-    await kite.getByText('by admin').waitFor()
-    await page.reload()
-    await kite.getByText('by admin').waitFor()
-    await checkAccessibility(page)
-    await page.getByRole('checkbox', { name: 'Show people' }).uncheck()
-    assert.equal(await kite.getByText(/^by /).count(), 0)
   })
 
   it('opens on a press anywhere, and has the focus again on the way back', async (t) => {

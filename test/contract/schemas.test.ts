@@ -247,7 +247,16 @@ describe('the live description allows exactly what is accepted', () => {
     const { operation } = judge.operations().find((each) => each.operation.operationId === 'listOrders') ?? {}
     const parameters = (operation?.parameters ?? []).filter((each) => each.in === 'query')
     const names = parameters.map(({ name }) => name)
-    assert.deepEqual(names, ['pageNumber', 'pageSize', 'orderBy', 'order', 'filter', 'paginated', 'bom'])
+    assert.deepEqual(names, [
+      'pageNumber',
+      'pageSize',
+      'orderBy',
+      'order',
+      'filter',
+      'paginated',
+      'columns',
+      'bom',
+    ])
     const numbers = [
       '0',
       '1',
@@ -262,7 +271,18 @@ describe('the live description allows exactly what is accepted', () => {
       '9'.repeat(30),
     ]
     const words = 'true TRUE False yes asc DESC ascending 2 Customer TOTAL status'.split(' ')
-    const more = ['createdatutc', 'version', 'id', 'null', '[]', '１', 'a'.repeat(1_000), 'a'.repeat(1_001)]
+    const more = [
+      'createdatutc',
+      'createdBy',
+      'total,approvedBy',
+      'version',
+      'id',
+      'null',
+      '[]',
+      '１',
+      'a'.repeat(1_000),
+      'a'.repeat(1_001),
+    ]
     const value = either(fc.constantFrom(...numbers, ...words, ...more), fc.integer().map(String), anyText)
     await fc.assert(
       fc.asyncProperty(fc.nat(names.length - 1), value, async (index, text) => {

@@ -51,16 +51,18 @@ const filterField: Field<string> = {
   },
 }
 
+const columnsSchema = Type.Unsafe<ColumnName[]>({
+  type: 'array',
+  items: { type: 'string', enum: columnNames },
+  minItems: 1,
+  maxItems: columnNames.length,
+  uniqueItems: true,
+  description: 'What the list shows of each order, in this order. There will be more.',
+  examples: [['id', 'customer', 'total', 'createdBy', 'approvalsMissing']],
+})
+
 const columnsField: Field<ColumnName[]> = {
-  schema: Type.Unsafe<ColumnName[]>({
-    type: 'array',
-    items: { type: 'string', enum: columnNames },
-    minItems: 1,
-    maxItems: columnNames.length,
-    uniqueItems: true,
-    description: 'What the list shows of each order, in this order.',
-    examples: [['id', 'customer', 'total', 'createdBy', 'approvalsMissing']],
-  }),
+  schema: columnsSchema,
   read(value) {
     if (!Array.isArray(value)) return new Fault('type', 'must be a list.')
     if (value.length === 0) return new Fault('length', 'must have 1 entry at least.')
@@ -102,16 +104,7 @@ export const ViewResponse = named(
       orderBy: Type.String({ description: 'Field to sort by.', examples: ['total'] }),
       order: EOrderDirection,
     }),
-    columns: Type.Array(
-      Type.String({
-        description: 'A field of Order, or of what else a list can tell of it.',
-        examples: ['id'],
-      }),
-      {
-        description:
-          'What the list shows of each order, in this order. A client passes by what it does not know.',
-      },
-    ),
+    columns: columnsSchema,
     shared: Type.Boolean({
       description: 'Whether everybody sees it who may read orders.',
       examples: [false],

@@ -6,8 +6,9 @@ import { stateNames } from './states.ts'
 
 export type FieldName = keyof typeof orderFields
 export type Direction = 'Asc' | 'Desc'
-/** A column of the list is a field to sort by. */
-export type SortKey = Exclude<keyof OrderSummary, 'id'>
+export type SortKey = Exclude<keyof OrderSummary, 'id'> | 'updatedAtUtc'
+/** What the list can show of an order. */
+export type ColumnName = SortKey | 'id' | 'createdBy' | 'approvedBy' | 'approvalsMissing'
 
 export interface OperatorWords {
   operator: string
@@ -93,26 +94,41 @@ export function findField(name: string): SearchField | undefined {
 
 interface Column {
   heading: string
+  /** What the service is asked for besides the summary. */
+  asks: readonly ('updatedAtUtc' | 'createdBy' | 'approvedBy' | 'approvalsGiven' | 'approvalsMissing')[]
+}
+
+/** From left to right. */
+export const columns: Record<ColumnName, Column> = {
+  customer: { heading: 'Customer', asks: [] },
+  id: { heading: 'Number', asks: [] },
+  total: { heading: 'Total', asks: [] },
+  status: { heading: 'Status', asks: [] },
+  createdAtUtc: { heading: 'Created', asks: [] },
+  createdBy: { heading: 'Created by', asks: ['createdBy'] },
+  approvedBy: { heading: 'Approved by', asks: ['approvedBy', 'approvalsGiven'] },
+  approvalsMissing: { heading: 'Approvals missing', asks: ['approvalsMissing'] },
+  updatedAtUtc: { heading: 'Updated', asks: ['updatedAtUtc'] },
+}
+export const columnNames = Object.keys(columns) as ColumnName[]
+
+interface SortWords {
   /** What one wants to see first: the latest, the largest, the beginning of the alphabet. */
   first: Direction
   /** How a list that is sorted by it is called. */
   sorted: Record<Direction, string>
 }
 
-/** From left to right. */
-export const columns: Record<SortKey, Column> = {
+const sorts: Record<SortKey, SortWords> = {
   customer: {
-    heading: 'Customer',
     first: 'Asc',
     sorted: { Asc: 'by customer, A to Z', Desc: 'by customer, Z to A' },
   },
   total: {
-    heading: 'Total',
     first: 'Desc',
     sorted: { Asc: 'smallest total first', Desc: 'largest total first' },
   },
   status: {
-    heading: 'Status',
     first: 'Asc',
     sorted: {
       Asc: `${stateNames[0]} first`.toLowerCase(),
@@ -120,9 +136,21 @@ export const columns: Record<SortKey, Column> = {
     },
   },
   createdAtUtc: {
-    heading: 'Created',
     first: 'Desc',
     sorted: { Asc: 'oldest first', Desc: 'newest first' },
   },
+  updatedAtUtc: {
+    first: 'Desc',
+    sorted: { Asc: 'first changed first', Desc: 'last changed first' },
+  },
 }
-export const sortKeys = Object.keys(columns) as SortKey[]
+export const sortKeys = Object.keys(sorts) as SortKey[]
+
+export function isSortKey(name: ColumnName): name is SortKey {
+  return name in sorts
+}
+
+/** Which way one sorts by it first. */
+export const firstDirection = (key: SortKey): Direction => sorts[key].first
+/** How a list that is sorted so is called. */
+export const sortedWords = (key: SortKey, direction: Direction): string => sorts[key].sorted[direction]

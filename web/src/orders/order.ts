@@ -3,6 +3,13 @@ import type { Sent } from '../api/client.ts'
 
 export type Order = Sent<components['schemas']['Order']>
 export type OrderSummary = Sent<components['schemas']['OrderSummary']>
+/** What a list tells of an order: more than a summary where it is asked to (fields.ts). */
+export type ListedOrder = OrderSummary &
+  Partial<Pick<Order, 'createdBy' | 'updatedAtUtc'>> & {
+    approvedBy?: string | null
+    approvalsGiven?: number
+    approvalsMissing?: number
+  }
 export type OrderApprovals = Sent<components['schemas']['OrderApprovals']>
 export type OrderEvent = Sent<components['schemas']['OrderEvent']>
 

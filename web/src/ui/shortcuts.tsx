@@ -20,6 +20,7 @@ const shortcuts = [
   ['a', 'Approve the open order, the selected orders, or the one in focus'],
   ['r', 'Reject the open order'],
   ['u', 'Undo a decision that is not sent yet'],
+  ['l', 'Views of the list'],
   ['e', 'Export the list'],
   ['?', 'List the keys'],
 ] as const

@@ -1,12 +1,12 @@
 import { problemOf } from '../../api/problem.ts'
 import { formatOrders } from '../../ui/format.ts'
-import { columns } from '../fields.ts'
+import { sortedWords } from '../fields.ts'
 import { type ListSearch, sortOf } from '../list/search.ts'
 
 /** What an export would hold: `1,204 orders matching "acme", newest first`. */
 export function exportWords({ filter, ...search }: ListSearch, count: number): string {
   const { orderBy, order } = sortOf(search)
-  return `${formatOrders(count)}${filter ? ' that match the search' : ''}, ${columns[orderBy].sorted[order]}`
+  return `${formatOrders(count)}${filter ? ' that match the search' : ''}, ${sortedWords(orderBy, order)}`
 }
 
 /** An export is not tried again by itself. */

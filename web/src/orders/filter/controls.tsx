@@ -21,12 +21,14 @@ interface ControlsProps {
   /** Why the service refuses it. */
   refusal: Refusal | undefined
   onApply: Apply
+  /** What stands before the statuses. */
+  views: ReactNode
   /** What stands below the box while there is nothing to say about the search. */
   children: ReactNode
 }
 
 /** Everything that decides which orders are listed: the search box, and beside it the statuses and the days. */
-export function ListControls({ filter, shownFilter, refusal, onApply, children }: ControlsProps) {
+export function ListControls({ filter, shownFilter, refusal, onApply, views, children }: ControlsProps) {
   const input = useRef<HTMLInputElement>(null)
   const [hasFocus, setFocus] = useState(false)
   const { text, type, decide, startGo } = useSearchText(filter, onApply)
@@ -69,6 +71,7 @@ export function ListControls({ filter, shownFilter, refusal, onApply, children }
           }}
           onBlur={() => setFocus(false)}
         />
+        {views}
         <StatusFilter
           text={text}
           shownFilter={shownFilter}

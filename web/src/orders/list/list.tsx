@@ -16,10 +16,12 @@ import { NewOrder } from '../new-order.tsx'
 import type { OrderSummary } from '../order.ts'
 import { BeginReview } from '../review/begin.tsx'
 import { Spoken } from '../spoken.tsx'
+import { ViewsButton } from '../views/views-button.tsx'
 import { useIsUnreadable, WithoutReading } from '../without-reading.tsx'
+import { useColumns } from './columns.ts'
+import { ColumnsButton } from './columns-button.tsx'
 import { NoOrders, NothingFound, NotSearched, PastTheEnd } from './empty.tsx'
 import { Pager } from './pager.tsx'
-import { PeopleSwitch } from './people.tsx'
 import { focusRow } from './rows.ts'
 import { filteredBy, type ListSearch, onPage, sortedBy, sortOf, withPageSize } from './search.ts'
 import { type Approving, SelectionBar, useApproving } from './selection-bar.tsx'
@@ -73,6 +75,7 @@ function Listing({ search, orders, change, approving }: ListingProps) {
         filter={search.filter ?? ''}
         shownFilter={shown?.search.filter ?? ''}
         refusal={refusal}
+        views={<ViewsButton search={search} />}
         onApply={(filter, isSameGo) =>
           change((before) => filteredBy(before, filter), { replace: isSameGo, resetScroll: false })
         }
@@ -80,7 +83,12 @@ function Listing({ search, orders, change, approving }: ListingProps) {
         <p className="list-count">{isSlow ? 'Still searching …' : line}</p>
         <LoadAnew filter={search.filter ?? ''} orders={shown?.page.items ?? []} onLoad={retry} />
         {shown && <ExportButton {...shown} />}
-        <PeopleSwitch />
+        <ColumnsButton
+          inAddress={search.columns}
+          onChoose={(columns) =>
+            change((before) => ({ ...before, columns }), { replace: true, resetScroll: false })
+          }
+        />
       </ListControls>
       <Spoken text={isSlow ? 'Still searching' : (reason ?? (isStale ? undefined : count))} />
       {failure != null && !refusal && <FailureNote failure={failure} onRetry={retry} />}
@@ -114,14 +122,14 @@ function Result({ shown, failure, ...others }: ResultProps) {
       {isRefused ? (
         <NotSearched onSearch={(filter) => showOther((before) => filteredBy(before, filter))} />
       ) : (
-        <FirstOrders />
+        <FirstOrders inAddress={search.columns} />
       )}
     </div>
   )
 }
 
-function FirstOrders() {
-  return <OrderTableSkeleton maySelect={useMay('Orders.Approve')} />
+function FirstOrders({ inAddress }: { inAddress: string | undefined }) {
+  return <OrderTableSkeleton maySelect={useMay('Orders.Approve')} shown={useColumns(inAddress)} />
 }
 
 interface OrdersProps {
@@ -184,7 +192,7 @@ interface RowsProps extends OrdersProps {
   onChoose(orders: readonly OrderSummary[], isChosen: boolean): void
 }
 
-function Rows({ shown, isStale, change, wantsFocus, chosen, onChoose }: RowsProps) {
+function Rows({ search, shown, isStale, change, wantsFocus, chosen, onChoose }: RowsProps) {
   const { page, search: asked, pageSize, totalCount } = shown
   const { onOpen, onIntent } = useOpening()
   useEffect(() => {
@@ -197,6 +205,7 @@ function Rows({ shown, isStale, change, wantsFocus, chosen, onChoose }: RowsProp
   return (
     <OrderTable
       orders={page.items}
+      shown={useColumns(search.columns)}
       caption={captionOf(asked, page.items.length, pageSize, totalCount)}
       sort={sort}
       chosen={chosen}

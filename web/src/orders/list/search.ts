@@ -1,5 +1,6 @@
-import { columns, type Direction, type SortKey, sortKeys } from '../fields.ts'
+import { type Direction, firstDirection, type SortKey, sortKeys } from '../fields.ts'
 import { askedOf } from '../filter/days.ts'
+import { askedColumns, parseColumns } from './columns.ts'
 
 /** The state of the table, under the names of the API: what is in the address is what is asked of the service. */
 export interface ListSearch {
@@ -8,6 +9,8 @@ export interface ListSearch {
   pageSize?: number | undefined
   orderBy?: SortKey | undefined
   order?: Direction | undefined
+  /** By commas; absent: those that this browser keeps. */
+  columns?: string | undefined
 }
 
 export interface Sort {
@@ -34,18 +37,21 @@ export function parseListSearch(search: { [Name in keyof ListSearch]?: unknown }
     pageSize: pageSize === defaultPageSize ? undefined : pageSize,
     orderBy: undefined,
     order: undefined,
+    columns: parseColumns(search.columns)?.join(),
     ...sortParameters(sortOf({ orderBy, order })),
   }
 }
 
 /** What is asked of the service: of an address only what the table knows, and the person's days as instants. */
-export function parametersOf({ filter, pageNumber, pageSize, orderBy, order }: ListSearch) {
+export function parametersOf({ filter, pageNumber, pageSize, orderBy, order, columns }: ListSearch) {
+  const further = askedColumns(columns)
   return {
     pageSize: pageSize ?? defaultPageSize,
     ...(filter && { filter: askedOf(filter).text }),
     ...(pageNumber && { pageNumber }),
     ...(orderBy && { orderBy }),
     ...(order && { order }),
+    ...(further !== '' && { columns: further }),
   }
 }
 
@@ -69,21 +75,23 @@ function sortParameters({ orderBy, order }: Sort): Pick<ListSearch, 'orderBy' | 
 export function sortedBy(search: ListSearch, key: SortKey): ListSearch {
   const { orderBy, order } = sortOf(search)
   const opposite = order === 'Asc' ? 'Desc' : 'Asc'
-  const { filter, pageSize } = search
+  const { filter, pageSize, columns } = search
   return {
     ...(filter && { filter }),
     ...(pageSize && { pageSize }),
-    ...sortParameters({ orderBy: key, order: orderBy === key ? opposite : columns[key].first }),
+    ...(columns && { columns }),
+    ...sortParameters({ orderBy: key, order: orderBy === key ? opposite : firstDirection(key) }),
   }
 }
 
 /** Searches for something else, from the first page. */
-export function filteredBy({ orderBy, order, pageSize }: ListSearch, filter: string): ListSearch {
+export function filteredBy({ orderBy, order, pageSize, columns }: ListSearch, filter: string): ListSearch {
   return {
     ...(filter !== '' && { filter }),
     ...(pageSize && { pageSize }),
     ...(orderBy && { orderBy }),
     ...(order && { order }),
+    ...(columns && { columns }),
   }
 }
 

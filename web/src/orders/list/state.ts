@@ -6,6 +6,7 @@ import type { Sent } from '../../api/client.ts'
 import { prefetch } from '../../api/queries.ts'
 import { useMay } from '../../auth/session.ts'
 import { listQuery, orderQuery } from '../queries.ts'
+import { useColumns } from './columns.ts'
 import { focusRow } from './rows.ts'
 import { defaultPageSize, type ListSearch, parseListSearch } from './search.ts'
 
@@ -45,6 +46,8 @@ export function useListSearch() {
  * `isStale` tells which.
  */
 export function useShownOrders(search: ListSearch) {
+  // What it asks for follows the columns.
+  useColumns(search.columns)
   const query = useQuery({ ...listQuery(search), enabled: useMay('Orders.Read') })
   const [kept, setKept] = useState<Shown>()
   const page = query.isPlaceholderData ? undefined : query.data

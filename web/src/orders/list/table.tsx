@@ -12,18 +12,19 @@ import { isMoved } from '../../ui/activity.ts'
 import { ArrowIcon } from '../../ui/icons.tsx'
 import { Name } from '../../ui/name.tsx'
 import type { Chosen } from '../decide/chosen.ts'
-import { columns, type SortKey, sortKeys } from '../fields.ts'
+import { type ColumnName, columns, isSortKey, type SortKey } from '../fields.ts'
 import { shortNumber } from '../identity.ts'
-import type { OrderSummary } from '../order.ts'
+import type { ListedOrder, OrderSummary } from '../order.ts'
 import { pending } from '../states.ts'
 import { Status } from '../status.tsx'
 import { exactInstantText, instantText, lackingDigits, totalText } from './format.ts'
-import { Person, useShowsPeople } from './people.tsx'
 import { moveFromRow, rowIdOf, useRowKeys } from './rows.ts'
 import type { Sort } from './search.ts'
 
 interface TableProps {
-  orders: readonly OrderSummary[]
+  orders: readonly ListedOrder[]
+  /** From left to right. */
+  shown: readonly ColumnName[]
   /** Says in print and to screen readers what these orders are. */
   caption: string
   sort: Sort
@@ -41,7 +42,7 @@ interface TableProps {
  * The orders of one page, a row each; in a narrow place each row is a card. All its functions have to stay the same.
  */
 export const OrderTable = memo(function OrderTable(props: TableProps) {
-  const { orders, caption, sort, chosen, isStale, onSort, onChoose } = props
+  const { orders, shown, caption, sort, chosen, isStale, onSort, onChoose } = props
   const table = useRef<HTMLTableElement>(null)
   const lastToggled = useRef<string>(undefined)
   const toggle = (id: string, isRange = false) => {
@@ -53,15 +54,14 @@ export const OrderTable = memo(function OrderTable(props: TableProps) {
     onChoose(ordersBetween(orders, start, end), !chosen.has(id))
   }
   useRowKeys(table, toggle)
-  const showsPeople = useShowsPeople()
   return (
-    <table ref={table} className="orders" aria-busy={isStale}>
+    <table ref={table} className={tableClass(shown)} aria-busy={isStale}>
       <caption className="visually-hidden">{caption}</caption>
       <thead>
         <tr>
           {chosen && <SelectAll orders={orders} chosen={chosen} onChoose={onChoose} />}
-          {sortKeys.map((key) => (
-            <Heading key={key} sortKey={key} sort={sort} onSort={onSort} />
+          {shown.map((name) => (
+            <Heading key={name} name={name} sort={sort} onSort={onSort} />
           ))}
         </tr>
       </thead>
@@ -72,7 +72,7 @@ export const OrderTable = memo(function OrderTable(props: TableProps) {
             order={order}
             maySelect={chosen !== undefined}
             isChosen={chosen?.has(order.id) ?? false}
-            showsPeople={showsPeople}
+            shown={shown}
           />
         ))}
       </Body>
@@ -80,19 +80,34 @@ export const OrderTable = memo(function OrderTable(props: TableProps) {
   )
 })
 
+/** What a usual screen has room for, in one line each. */
+const mostAtEase = 6
+
+function tableClass(shown: readonly ColumnName[]): string {
+  return shown.length > mostAtEase ? 'orders orders-dense' : 'orders'
+}
+
 /** Both included, in whichever order they are; the second alone when the first is not there. */
 function ordersBetween(orders: readonly OrderSummary[], start = -1, end = -1): readonly OrderSummary[] {
   const first = start === -1 ? end : Math.min(start, end)
   return orders.slice(Math.max(first, 0), Math.max(start, end) + 1)
 }
 
-function Heading({ sortKey, sort, onSort }: { sortKey: SortKey; sort: Sort; onSort(key: SortKey): void }) {
-  const isSorted = sort.orderBy === sortKey
+function Heading({ name, sort, onSort }: { name: ColumnName; sort: Sort; onSort(key: SortKey): void }) {
+  const { heading } = columns[name]
+  if (!isSortKey(name)) {
+    return (
+      <th scope="col" className={`orders-${name}`}>
+        <span className="orders-sort">{heading}</span>
+      </th>
+    )
+  }
+  const isSorted = sort.orderBy === name
   const direction = sort.order === 'Asc' ? 'ascending' : 'descending'
   return (
-    <th scope="col" className={`orders-${sortKey}`} aria-sort={isSorted ? direction : undefined}>
-      <button type="button" className="orders-sort" onClick={() => onSort(sortKey)}>
-        <span>{columns[sortKey].heading}</span>
+    <th scope="col" className={`orders-${name}`} aria-sort={isSorted ? direction : undefined}>
+      <button type="button" className="orders-sort" onClick={() => onSort(name)}>
+        <span>{heading}</span>
         {isSorted && <ArrowIcon to={sort.order === 'Asc' ? 'up' : 'down'} />}
       </button>
     </th>
@@ -194,13 +209,13 @@ function isControl(target: EventTarget): boolean {
 }
 
 interface RowProps {
-  order: OrderSummary
+  order: ListedOrder
   maySelect: boolean
   isChosen: boolean
-  showsPeople: boolean
+  shown: readonly ColumnName[]
 }
 
-const Row = memo(function Row({ order, maySelect, isChosen, showsPeople }: RowProps) {
+const Row = memo(function Row({ order, maySelect, isChosen, shown }: RowProps) {
   const { id, customer, status } = order
   return (
     <tr
@@ -212,21 +227,26 @@ const Row = memo(function Row({ order, maySelect, isChosen, showsPeople }: RowPr
           {status === pending && <SelectOne name={`${customer}, ${shortNumber(id)}`} isChosen={isChosen} />}
         </td>
       )}
-      {sortKeys.map((key) => cells[key](order, showsPeople))}
+      {shown.map((name) => cells[name](order, shown))}
     </tr>
   )
 })
 
-type Cell = (order: OrderSummary, showsPeople: boolean) => ReactNode
+type Cell = (order: ListedOrder, shown: readonly ColumnName[]) => ReactNode
 
-const cells: Record<SortKey, Cell> = {
-  customer: ({ id, customer }) => (
+const cells: Record<ColumnName, Cell> = {
+  customer: ({ id, customer }, shown) => (
     <th key="customer" scope="row" className="orders-customer">
       <a href={`/orders/${id}`}>
         <Name of={customer} className="clamped" />
       </a>
-      <code className="orders-number">{shortNumber(id)}</code>
+      {!shown.includes('id') && <code className="orders-number">{shortNumber(id)}</code>}
     </th>
+  ),
+  id: ({ id }) => (
+    <td key="id" className="orders-id">
+      <code className="orders-number">{shortNumber(id)}</code>
+    </td>
   ),
   total: ({ total }) => (
     <td
@@ -238,20 +258,64 @@ const cells: Record<SortKey, Cell> = {
       {totalText(total)}
     </td>
   ),
-  status: ({ id, status }, showsPeople) => (
+  status: ({ status }) => (
     <td key="status" className="orders-status">
       <Status status={status} />
-      {showsPeople && status !== pending && <Person id={id} who="modifiedBy" />}
     </td>
   ),
-  createdAtUtc: ({ id, createdAtUtc }, showsPeople) => (
-    <td key="createdAtUtc" className="orders-createdAtUtc" data-label="Created">
-      <time dateTime={createdAtUtc} title={exactInstantText(createdAtUtc)}>
-        {instantText(createdAtUtc)}
-      </time>
-      {showsPeople && <Person id={id} who="createdBy" />}
+  createdAtUtc: ({ createdAtUtc }) => instantCell('createdAtUtc', createdAtUtc),
+  updatedAtUtc: ({ updatedAtUtc }) => instantCell('updatedAtUtc', updatedAtUtc),
+  createdBy: ({ createdBy }) => personCell('createdBy', createdBy),
+  approvedBy: ({ approvedBy, approvalsGiven = 1 }) =>
+    personCell('approvedBy', approvedBy, approvalsGiven > 1 ? ` +${approvalsGiven - 1}` : ''),
+  approvalsMissing: ({ status, approvalsMissing }) => (
+    <td
+      key="approvalsMissing"
+      className="orders-approvalsMissing"
+      data-label={columns.approvalsMissing.heading}
+    >
+      {status === pending ? approvalsMissing : <Nothing />}
     </td>
   ),
+}
+
+function instantCell(name: 'createdAtUtc' | 'updatedAtUtc', instant: string | null | undefined): ReactNode {
+  return (
+    <td key={name} className={`orders-instant orders-${name}`} data-label={columns[name].heading}>
+      {instant == null ? (
+        <Nothing />
+      ) : (
+        <time dateTime={instant} title={exactInstantText(instant)}>
+          {instantText(instant)}
+        </time>
+      )}
+    </td>
+  )
+}
+
+/** With how many others. */
+function personCell(
+  name: 'createdBy' | 'approvedBy',
+  person: string | null | undefined,
+  others = '',
+): ReactNode {
+  return (
+    <td key={name} className={`orders-person orders-${name}`} data-label={columns[name].heading}>
+      {person == null ? (
+        <Nothing />
+      ) : (
+        <>
+          <Name of={person} />
+          {others}
+        </>
+      )}
+    </td>
+  )
+}
+
+/** Nothing to say: a dash for the eye alone. */
+function Nothing() {
+  return <span aria-hidden="true">–</span>
 }
 
 /** It changes by what the body hears. */
@@ -268,16 +332,22 @@ function nothing(): void {
 }
 
 /** The table while nothing of it is known yet. */
-export function OrderTableSkeleton({ maySelect }: { maySelect: boolean }) {
+export function OrderTableSkeleton({
+  maySelect,
+  shown,
+}: {
+  maySelect: boolean
+  shown: readonly ColumnName[]
+}) {
   return (
-    <table className="orders" aria-busy="true">
+    <table className={tableClass(shown)} aria-busy="true">
       <caption className="visually-hidden">Orders, loading</caption>
       <thead>
         <tr>
           {maySelect && <td className="orders-select" />}
-          {sortKeys.map((key) => (
-            <th key={key} scope="col" className={`orders-${key}`}>
-              <span className="orders-sort">{columns[key].heading}</span>
+          {shown.map((name) => (
+            <th key={name} scope="col" className={`orders-${name}`}>
+              <span className="orders-sort">{columns[name].heading}</span>
             </th>
           ))}
         </tr>
@@ -286,8 +356,8 @@ export function OrderTableSkeleton({ maySelect }: { maySelect: boolean }) {
         {skeletonRows.map((row) => (
           <tr key={row} className="orders-row">
             {maySelect && <td className="orders-select" />}
-            {sortKeys.map((key) => (
-              <td key={key} className={`orders-${key}`}>
+            {shown.map((name) => (
+              <td key={name} className={`orders-${name}`}>
                 <span className="skeleton" />
               </td>
             ))}

@@ -1,5 +1,5 @@
 import { formatCount, formatOrders } from '../../ui/format.ts'
-import { columns } from '../fields.ts'
+import { sortedWords } from '../fields.ts'
 import { type ListSearch, rowsOf, sortOf } from './search.ts'
 
 export function countWords(count: number, filter: string | undefined): string {
@@ -21,5 +21,5 @@ export function captionOf(
     ? `${formatCount(rows.first)}–${formatCount(rows.last)} of ${formatCount(totalCount)}`
     : 'none'
   const { orderBy, order } = sortOf(search)
-  return `Orders${filter ? ` matching ${filter}` : ''}: ${range}, ${columns[orderBy].sorted[order]}`
+  return `Orders${filter ? ` matching ${filter}` : ''}: ${range}, ${sortedWords(orderBy, order)}`
 }

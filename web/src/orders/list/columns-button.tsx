@@ -1,0 +1,73 @@
+import { useState } from 'react'
+import { Button } from 'react-aria-components/Button'
+import { Dialog, Heading } from 'react-aria-components/Dialog'
+import { Modal, ModalOverlay } from 'react-aria-components/Modal'
+import { ColumnsIcon } from '../../ui/icons.tsx'
+import { type ColumnName, columnNames, columns } from '../fields.ts'
+import { keepColumns, useColumns, usualColumns } from './columns.ts'
+
+interface ColumnsButtonProps {
+  /** What the address says of columns; then it is the address that is changed. */
+  inAddress: string | undefined
+  onChoose(inAddress: string): void
+}
+
+const about: Partial<Record<ColumnName, string>> = {
+  id: 'in a column of its own',
+  approvedBy: 'who gave the last approval, and how many others',
+  approvalsMissing: 'how many a pending order still needs',
+  updatedAtUtc: 'when it was last changed',
+}
+
+/** Chooses what the list shows. This browser keeps it, unless the address says it. */
+export function ColumnsButton({ inAddress, onChoose }: ColumnsButtonProps) {
+  const [isOpen, setOpen] = useState(false)
+  const shown = useColumns(inAddress)
+  function choose(names: readonly ColumnName[]) {
+    if (inAddress === undefined) keepColumns(names)
+    else onChoose(names.join())
+  }
+  const turn = (name: ColumnName, isOn: boolean) =>
+    choose(columnNames.filter((each) => (each === name ? isOn : shown.includes(each))))
+  return (
+    <>
+      <Button className="button button-quiet button-small" onPress={() => setOpen(true)}>
+        <ColumnsIcon />
+        Columns
+      </Button>
+      <ModalOverlay className="dialog-scrim" isOpen={isOpen} onOpenChange={setOpen} isDismissable>
+        <Modal className="dialog">
+          <Dialog>
+            <Heading slot="title" level={2}>
+              Columns
+            </Heading>
+            <div className="columns-choice">
+              {columnNames.map((name) => (
+                <label key={name} className="check">
+                  <input
+                    type="checkbox"
+                    checked={shown.includes(name)}
+                    disabled={name === 'customer'}
+                    onChange={({ target }) => turn(name, target.checked)}
+                  />
+                  <span>
+                    {columns[name].heading}
+                    {about[name] && <span className="soft small"> {about[name]}</span>}
+                  </span>
+                </label>
+              ))}
+            </div>
+            <div className="row dialog-actions">
+              <Button className="button button-quiet" onPress={() => choose(usualColumns)}>
+                As at first
+              </Button>
+              <Button className="button" slot="close">
+                Close
+              </Button>
+            </div>
+          </Dialog>
+        </Modal>
+      </ModalOverlay>
+    </>
+  )
+}

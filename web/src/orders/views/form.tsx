@@ -1,0 +1,178 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { type FormEvent, type ReactNode, useState } from 'react'
+import { Button } from 'react-aria-components/Button'
+import { Heading } from 'react-aria-components/Dialog'
+import { useMay } from '../../auth/session.ts'
+import { announce } from '../../ui/announce.ts'
+import { FailureNote } from '../../ui/failure.tsx'
+import { columns, sortedWords } from '../fields.ts'
+import { columnsOf } from '../list/columns.ts'
+import { type ListSearch, sortOf } from '../list/search.ts'
+import { contentOf, deleteView, keepView, type View, viewQuery } from './views.ts'
+
+interface PlaceProps {
+  search: ListSearch
+  onDone(): void
+}
+
+export function NewView({ search, onDone }: PlaceProps) {
+  const [id] = useState(() => crypto.randomUUID())
+  const keeping = useMutation({
+    mutationFn: ({ name, shared }: Answers) =>
+      keepView({ id, content: { ...contentOf(search), name, shared } }),
+    onSuccess: (_, { name }) => {
+      announce(`${name} has been kept.`)
+      onDone()
+    },
+  })
+  return (
+    <Form
+      title="Keep this list"
+      first={{ name: '', shared: false, isReplaced: true }}
+      about={<WhatIsKept search={search} />}
+      isBusy={keeping.isPending}
+      failure={keeping.error}
+      onSave={(answers) => keeping.mutate(answers)}
+      onBack={onDone}
+    />
+  )
+}
+
+/** As it is now, and not as the list of views has it: whoever changes it says which version they saw. */
+export function ChangeView({ id, ...props }: PlaceProps & { id: string }) {
+  const { data, failureReason, refetch } = useQuery({ ...viewQuery(id), staleTime: 0, gcTime: 0 })
+  if (data !== undefined) return <Changing {...props} {...data} />
+  return failureReason === null ? (
+    <p aria-busy="true">Loading …</p>
+  ) : (
+    <FailureNote failure={failureReason} onRetry={() => void refetch()} />
+  )
+}
+
+function Changing({ search, view, etag, onDone }: PlaceProps & { view: View; etag: string | undefined }) {
+  const { id } = view
+  const done = (deed: string) => {
+    announce(`${view.name} has been ${deed}.`)
+    onDone()
+  }
+  const changing = useMutation({
+    mutationFn: ({ name, shared, isReplaced }: Answers) => {
+      const { filter, sort, columns } = isReplaced ? contentOf(search) : view
+      return keepView({ id, etag, content: { name, shared, filter, sort, columns } })
+    },
+    onSuccess: () => done('changed'),
+  })
+  const deleting = useMutation({
+    mutationFn: () => deleteView({ id, etag }),
+    onSuccess: () => done('deleted'),
+  })
+  const [isSure, setSure] = useState(false)
+  return (
+    <Form
+      title="Change the view"
+      first={{ name: view.name, shared: view.shared, isReplaced: false }}
+      replacing={<WhatIsKept search={search} />}
+      isBusy={changing.isPending || deleting.isPending}
+      failure={changing.error ?? deleting.error}
+      onSave={(answers) => changing.mutate(answers)}
+      onBack={onDone}
+    >
+      <Button
+        className="button button-quiet views-delete"
+        onPress={() => (isSure ? deleting.mutate() : setSure(true))}
+      >
+        {isSure ? 'Really delete it' : 'Delete'}
+      </Button>
+    </Form>
+  )
+}
+
+interface Answers {
+  name: string
+  shared: boolean
+  /** It becomes what the list shows now. */
+  isReplaced: boolean
+}
+
+interface FormProps {
+  title: string
+  first: Answers
+  about?: ReactNode
+  /** What it can become instead of what it is. */
+  replacing?: ReactNode
+  isBusy: boolean
+  failure: unknown
+  onSave(answers: Answers): void
+  onBack(): void
+  children?: ReactNode
+}
+
+function Form({ title, first, about, replacing, isBusy, failure, onSave, onBack, children }: FormProps) {
+  const [answers, setAnswers] = useState(first)
+  const mayShare = useMay('Views.Share')
+  const tick = (name: 'shared' | 'isReplaced', label: string) => (
+    <label className="check">
+      <input
+        type="checkbox"
+        checked={answers[name]}
+        onChange={({ target }) => setAnswers({ ...answers, [name]: target.checked })}
+      />
+      {label}
+    </label>
+  )
+  function save(event: FormEvent) {
+    event.preventDefault()
+    if (!isBusy) onSave(answers)
+  }
+  return (
+    <form className="views-form" onSubmit={save}>
+      <Heading slot="title" level={2}>
+        {title}
+      </Heading>
+      {failure != null && <FailureNote failure={failure} />}
+      <div className="field">
+        <label htmlFor="view-name">Name</label>
+        <input
+          id="view-name"
+          dir="auto"
+          autoComplete="off"
+          // biome-ignore lint/a11y/noAutofocus: the dialog has just changed to this form, which begins here
+          autoFocus
+          required
+          maxLength={160}
+          value={answers.name}
+          onChange={({ target }) => setAnswers({ ...answers, name: target.value })}
+        />
+      </div>
+      {about}
+      {mayShare && tick('shared', 'Show it to everybody who may read orders')}
+      {replacing && tick('isReplaced', 'Replace it by what the list shows now')}
+      {answers.isReplaced && replacing}
+      <div className="row dialog-actions">
+        {children}
+        <Button className="button" onPress={onBack}>
+          Back
+        </Button>
+        <button type="submit" className="button button-primary" aria-disabled={isBusy}>
+          {isBusy ? 'Saving …' : 'Save'}
+        </button>
+      </div>
+    </form>
+  )
+}
+
+/** Search, sort and columns in words. */
+function WhatIsKept({ search }: { search: ListSearch }) {
+  const { orderBy, order } = sortOf(search)
+  const names = columnsOf(search.columns).map((name) => columns[name].heading)
+  return (
+    <dl className="views-kept soft small">
+      <dt>Search</dt>
+      <dd>{search.filter ? <code>{search.filter}</code> : 'every order'}</dd>
+      <dt>Sort</dt>
+      <dd>{sortedWords(orderBy, order)}</dd>
+      <dt>Columns</dt>
+      <dd>{names.join(', ')}</dd>
+    </dl>
+  )
+}
