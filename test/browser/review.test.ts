@@ -3,11 +3,19 @@ import { describe, it, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
-import { eventually, storedOrder, visit } from '../support/browser/orders.ts'
+import {
+  eventually,
+  focuses,
+  isAt,
+  latestFirst,
+  linkOf,
+  storedOrder,
+  visit,
+} from '../support/browser/orders.ts'
 import { openBrowser, type Person, screenshot } from '../support/browser/person.ts'
 import type { Client } from '../support/client.ts'
 import { seal } from '../support/log.ts'
-import { createdId } from '../support/orders.ts'
+import { createdId, insertOrders } from '../support/orders.ts'
 import { type Service, startService } from '../support/service.ts'
 
 const browser = openBrowser()
@@ -52,7 +60,11 @@ async function aboutToReview(t: TestContext, customers: string[]): Promise<Scene
 const shows = (page: Page, customer: string, place: string) =>
   page.getByRole('heading', { level: 1, name: `${place}: Order for ${customer}`, exact: true }).waitFor()
 
-const canDecide = (page: Page) => page.getByRole('button', { name: /^Approve/ }).waitFor()
+/** Nobody decides in less time than it takes to look. */
+async function canDecide(page: Page): Promise<void> {
+  await page.getByRole('button', { name: /^Approve/ }).waitFor()
+  await page.waitForTimeout(250)
+}
 
 const numbered = (count: number) =>
   Array.from({ length: count }, (_, at) => `Customer ${String(at + 1).padStart(2, '0')}`)
@@ -101,5 +113,171 @@ describe('a review', () => {
     for (const customer of customers) await isStored(scene, customer, rejected.includes(customer) ? 2 : 1)
     await checkAccessibility(page)
     await screenshot(page, 'review-end')
+  })
+
+  it('keeps its orders, its place and its number through a reload, whoever decides meanwhile', async (t) => {
+    const { page, ids, colleague, press, service, name } = await aboutToReview(t, numbered(4))
+    await press('v')
+    await shows(page, 'Customer 01', '1 of 4')
+    await press('j')
+    await press('j')
+    await shows(page, 'Customer 03', '3 of 4')
+    for (const customer of ['Customer 02', 'Customer 03']) {
+      await colleague.patch(`/v1/orders/${ids.get(customer)}/reject`, { reason: 'No.' })
+    }
+    await seal(service.db)
+    const note = page.getByText(new RegExp(`${name}.* has rejected this order meanwhile`))
+    await note.waitFor()
+    await page.reload()
+    await shows(page, 'Customer 03', '3 of 4')
+    await note.waitFor()
+    await press('k')
+    await shows(page, 'Customer 02', '2 of 4')
+    await note.waitFor()
+    await page.getByRole('link', { name: 'Orders', exact: true }).last().click()
+    await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
+    await isAt(page, pendingByCustomer)
+  })
+
+  it('begins at the row in focus, and asks each time who wants that', async (t) => {
+    const scene = await aboutToReview(t, numbered(3))
+    const { page, press } = scene
+    await press('j')
+    await press('j')
+    await focuses(page, 'Customer 02')
+    await press('v')
+    await shows(page, 'Customer 02', '2 of 3')
+    await canDecide(page)
+    await press('a')
+    const dialog = page.getByRole('alertdialog')
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await press('a')
+    await checkAccessibility(page)
+    await dialog.getByRole('button', { name: 'Ask each time' }).click()
+    await dialog.getByRole('heading', { name: 'Approve this order?' }).waitFor()
+    await press('Tab')
+    await press('Enter')
+    await shows(page, 'Customer 03', '3 of 3')
+    assert.equal((await storedOrder(scene.service, scene.ids.get('Customer 02') ?? '')).status, 1)
+    await canDecide(page)
+    await page.getByRole('checkbox', { name: 'Ask before each decision' }).uncheck()
+    await press('a')
+    await page.getByText('You have been through 3 orders. You approved 2.').waitFor()
+    await isStored(scene, 'Customer 03', 1)
+  })
+
+  it('decides one order with one key, however long that is held down or however soon it is pressed again', async (t) => {
+    const { page, press } = await aboutToReview(t, numbered(4))
+    await press('v')
+    await canDecide(page)
+    await press('a')
+    await page.getByRole('button', { name: 'Approve, do not ask' }).click()
+    await shows(page, 'Customer 02', '2 of 4')
+    await canDecide(page)
+    for (let repeat = 0; repeat < 10; repeat += 1) await page.keyboard.down('a')
+    await page.keyboard.up('a')
+    await shows(page, 'Customer 03', '3 of 4')
+    await canDecide(page)
+    await Promise.all([press('a'), press('a')])
+    await shows(page, 'Customer 04', '4 of 4')
+    await page.getByText('2 more before it').waitFor()
+  })
+
+  it('goes through what is selected, and then through what was skipped', async (t) => {
+    const { page, press } = await aboutToReview(t, numbered(4))
+    for (const customer of ['Customer 04', 'Customer 02']) {
+      await page.getByRole('checkbox', { name: `Select ${customer}` }).click()
+    }
+    await page.getByRole('button', { name: 'Review selected' }).click()
+    await shows(page, 'Customer 02', '1 of 2')
+    await canDecide(page)
+    await press('j')
+    await shows(page, 'Customer 04', '2 of 2')
+    await canDecide(page)
+    await press('j')
+    await page.getByText('You have been through 2 orders. You skipped 2.').waitFor()
+    await checkAccessibility(page)
+    await page.getByRole('link', { name: 'Review the 2 skipped' }).click()
+    await shows(page, 'Customer 02', '1 of 2')
+    await page.getByRole('link', { name: 'Orders', exact: true }).last().click()
+    await page.getByText('2 selected', { exact: true }).waitFor()
+  })
+
+  it('finds what is new when one looks for more, and says when there is nothing', async (t) => {
+    const { page, ids, colleague, press, service } = await aboutToReview(t, ['Acme'])
+    await press('v')
+    await shows(page, 'Acme', '1 of 1')
+    await colleague.patch(`/v1/orders/${ids.get('Acme')}/approve`)
+    await createdId(colleague, { customer: 'Basil' })
+    await seal(service.db)
+    await page.getByText(/ has approved this order meanwhile/).waitFor()
+    await press('j')
+    await page.getByText('You have been through 1 order. You decided nothing.').waitFor()
+    await page.getByRole('link', { name: 'Look for more' }).click()
+    await shows(page, 'Basil', '1 of 1')
+    await page.goto('/orders/review?filter=nobody')
+    await page.getByRole('heading', { name: 'No orders to review' }).waitFor()
+    await checkAccessibility(page)
+  })
+
+  it('has no more than ten thousand orders, and says so', async (t) => {
+    const service = await startService()
+    t.after(() => service.close())
+    await insertOrders(service, latestFirst(Array.from({ length: 10_001 }, () => 'Sparrow')))
+    const person = await browser.person(t, { service })
+    person.expectFault(/ 400 .*paginated=false/)
+    const page = await visit(person, 'admin', '/orders/review')
+    await page.getByText('10,001 orders are too many for one review').waitFor()
+    await checkAccessibility(page)
+  })
+
+  it('fits a phone, in the dark too, with a name of one long word and all its notes', async (t) => {
+    const service = await startService({ clockRuns: true })
+    t.after(() => service.close())
+    const operator = await service.bearer('operator')
+    for (const at of [1, 2])
+      await createdId(operator, { customer: `Q${'w'.repeat(150)}${at}`, total: 99999999999.9999 })
+    const viewport = { width: 320, height: 640 }
+    const person = await browser.person(t, { service, viewport, colorScheme: 'dark' })
+    const page = await visit(person, 'admin', '/orders/review')
+    await canDecide(page)
+    await page.keyboard.press('a')
+    await page.getByRole('button', { name: 'Approve, do not ask' }).waitFor()
+    await screenshot(page, 'review-phone-ask')
+    await page.keyboard.press('Enter')
+    await page.getByText('2 of 2', { exact: true }).waitFor()
+    await canDecide(page)
+    await page.keyboard.press('r')
+    await page.getByLabel('Reason').waitFor()
+    await checkAccessibility(page)
+    await screenshot(page, 'review-phone-reason')
+    const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
+    assert.equal(await page.evaluate(overflow), 0)
+  })
+})
+
+describe('the page of an order', () => {
+  it('leads to the neighbours in its list with j and k, over the ends of pages, and back to the last one', async (t) => {
+    const service = await startService()
+    t.after(() => service.close())
+    await insertOrders(service, latestFirst(numbered(27)))
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'viewer', '/orders')
+    await linkOf(page, 'Customer 25').click()
+    const press = async (key: string, customer: string) => {
+      await page.keyboard.press(key)
+      await page.getByRole('heading', { level: 1, name: customer }).waitFor()
+    }
+    await page.getByRole('heading', { level: 1, name: 'Customer 25' }).waitFor()
+    await press('j', 'Customer 26')
+    await press('j', 'Customer 27')
+    await page.keyboard.press('j')
+    await page.getByText('This is the last order of the list.').waitFor()
+    await press('k', 'Customer 26')
+    await press('k', 'Customer 25')
+    await press('k', 'Customer 24')
+    await page.goBack()
+    await focuses(page, 'Customer 24')
   })
 })

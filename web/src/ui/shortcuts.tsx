@@ -47,7 +47,7 @@ export function liveShortcuts(): { keys: string; meaning: string; act(): void }[
  * Runs `act` when the person presses the single key, outside of fields and dialogs (WCAG 2.2, 2.1.4: can be turned
  * off). Without `act` the key does nothing.
  */
-export function useShortcut(key: string, act: (() => void) | undefined): void {
+export function useShortcut(key: string, act: ((event?: KeyboardEvent) => void) | undefined): void {
   useEffect(() => {
     if (act === undefined) return undefined
     live.set(key, act)
@@ -56,7 +56,7 @@ export function useShortcut(key: string, act: (() => void) | undefined): void {
         return
       if (!areOn.get() || isBusy(event.target)) return
       event.preventDefault()
-      act()
+      act(event)
     }
     addEventListener('keydown', listen)
     return () => {

@@ -24,9 +24,8 @@ export function BeginReview({ search, orders }: BeginProps) {
   const navigate = useNavigate()
   const mayApprove = useMay('Orders.Approve')
   const chosen = useChosen(search.filter ?? '')
-  const count = Math.min(chosen.size, mostSelected)
+  const hasAny = mayApprove && orders.length + chosen.size > 0
   function begin() {
-    if (!mayApprove || orders.length + count === 0) return
     const focused = rowIdOf(document.activeElement)
     const isListed = orders.some(({ id }) => id === focused)
     const at = isListed ? focused : orders[0]?.id
@@ -35,10 +34,10 @@ export function BeginReview({ search, orders }: BeginProps) {
     forgetCourse()
     void navigate({ to: '/orders/review', search: question })
   }
-  useShortcut('v', begin)
+  useShortcut('v', hasAny ? begin : undefined)
   if (!mayApprove) return null
   return (
-    <Button className="button" onPress={begin} aria-disabled={orders.length + count === 0}>
+    <Button className="button" aria-disabled={!hasAny} {...(hasAny && { onPress: begin })}>
       {nameFor(chosen.size)}
       <Key name="v" />
     </Button>

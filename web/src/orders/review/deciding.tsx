@@ -24,6 +24,9 @@ type Asked =
   /** As on the page of the order. */
   | { kind: 'dialog'; deed: DeedName; subject: Subject }
 
+/** A key that is pressed within that time after the order came was meant for the one before. */
+const lookMilliseconds = 250
+
 /**
  * Decides about the version which is shown, and goes on: at once, where the person wants no question, with five seconds
  * to take it back; else by the dialog of the order's page. To withdraw always asks.
@@ -57,8 +60,14 @@ export function useReviewing(
     else if (asks === undefined && deed !== 'withdraw') setAsked({ kind: 'asking', deed })
     else begin(deed, asks ?? true)
   }
-  useShortcut('a', () => open('approve'))
-  useShortcut('r', () => open('reject'))
+  const [shownAt] = useState(() => performance.now())
+  /** A key that is held down decides once. */
+  function press(deed: DeedName, event: KeyboardEvent | undefined) {
+    const isMeant = event === undefined || (!event.repeat && event.timeStamp - shownAt >= lookMilliseconds)
+    if (isMeant) open(deed)
+  }
+  useShortcut('a', (event) => press('approve', event))
+  useShortcut('r', (event) => press('reject', event))
 
   function close() {
     setAsked(undefined)

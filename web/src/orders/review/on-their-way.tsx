@@ -21,10 +21,10 @@ import { nameOfEntry, toldOf } from './words.ts'
 export function OnTheirWay() {
   const { id } = useUser()
   const entries = outbox.use()
-  const undo = useUndo()
-  useEffect(() => outbox.takeOver(id), [id])
   const held = entries.filter(({ state }) => state.kind === 'held')
   const last = held.at(-1)
+  const undo = useUndo(last !== undefined)
+  useEffect(() => outbox.takeOver(id), [id])
   const told = entries.filter(({ state }) => state.kind === 'failed' || state.kind === 'left')
   return (
     <section className="on-their-way" aria-label="Your decisions">
@@ -60,7 +60,7 @@ const heldInWords = (entry: Entry) =>
   `${deeds[entry.deed].name} ${nameOfEntry(entry)} in five seconds. Press u to undo it.`
 
 /** Takes the last one back; in a review, one then looks at it again. */
-function useUndo(): () => void {
+function useUndo(isAnyHeld: boolean): () => void {
   const navigate = useNavigate()
   const router = useRouter()
   const undo = useCallback(() => {
@@ -72,17 +72,17 @@ function useUndo(): () => void {
       replace: true,
     })
   }, [navigate, router])
-  useShortcut('u', undo)
+  useShortcut('u', isAnyHeld ? (event) => event?.repeat || undo() : undefined)
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
       const isUndo = event.key === 'z' && (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey
-      if (!isUndo || isBusy(event.target)) return
+      if (!isUndo || !isAnyHeld || event.repeat || isBusy(event.target)) return
       event.preventDefault()
       undo()
     }
     addEventListener('keydown', listen)
     return () => removeEventListener('keydown', listen)
-  }, [undo])
+  }, [undo, isAnyHeld])
   return undo
 }
 

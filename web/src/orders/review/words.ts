@@ -11,7 +11,7 @@ import type { Entry } from './outbox.ts'
 /** As "Acme, 1,234.00". */
 export function nameOfEntry({ order, decision }: Entry): string {
   if (order === undefined) return `order ${shortNumber(decision.id)}`
-  return `${isolated(shortName(order.customer))}, ${formatTotal(order.total)}`
+  return `${isolated(shortName(order.customer, 40))}, ${formatTotal(order.total)}`
 }
 
 /** What a person is told of a decision that did not happen, or of which that is not certain. */

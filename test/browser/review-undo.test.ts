@@ -1,0 +1,297 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it, type TestContext } from 'node:test'
+import type { Page } from 'playwright-core'
+import { newUser, signIn as signInElsewhere, type TestUser } from '../support/accounts.ts'
+import { checkAccessibility } from '../support/browser/accessibility.ts'
+import { endSessions, signInByForm, signInHeading } from '../support/browser/journeys.ts'
+import { approvalsOf, eventually, storedOrder, visit } from '../support/browser/orders.ts'
+import { openBrowser, type Person, screenshot, sideBySide } from '../support/browser/person.ts'
+import { brokenConnection } from '../support/browser/watch.ts'
+import { createdId } from '../support/orders.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const browser = openBrowser()
+let service: Service
+before(async () => {
+  service = await startService({ clockRuns: true })
+})
+after(() => service.close())
+
+interface Scene {
+  person: Person
+  page: Page
+  user: TestUser
+  ids: string[]
+  /** Approves the order of this place by its key, and waits for the next one. */
+  approve(number: number): Promise<void>
+  /** Of the orders, as they are stored. */
+  statuses(): Promise<number[]>
+}
+
+let scenes = 0
+
+/** In a review of three orders of a customer whom no other test has, by a person who wants no question. */
+async function inReview(t: TestContext): Promise<Scene> {
+  scenes += 1
+  const name = `Heron${scenes}`
+  const operator = await service.bearer('operator')
+  const ids: string[] = []
+  for (const place of ['One', 'Two', 'Three'])
+    ids.push(await createdId(operator, { customer: `${name} ${place}` }))
+  const user = await newUser(service, { roles: ['Admin'] })
+  const person = await browser.person(t, { service })
+  const asks = JSON.stringify(`countersign.review-asks.${user.id}`)
+  await person.page.addInitScript(`try { localStorage.setItem(${asks}, 'no') } catch {}`)
+  const page = await visit(person, user, `/orders/review?filter=${name}&orderBy=createdAtUtc&order=Asc`)
+  const shows = (number: number) => page.getByText(`${number} of 3`, { exact: true }).waitFor()
+  const approve = async (number: number) => {
+    await shows(number)
+    await page.getByRole('button', { name: /^Approve/ }).waitFor()
+    await page.waitForTimeout(250)
+    await page.keyboard.press('a')
+    if (number < 3) await shows(number + 1)
+  }
+  const statuses = () => Promise.all(ids.map(async (id) => (await storedOrder(service, id)).status))
+  return { person, page, user, ids, approve, statuses }
+}
+
+const becomes = (scene: Scene, statuses: number[]) =>
+  eventually(async () => assert.deepEqual(await scene.statuses(), statuses))
+
+const held = (page: Page) => page.getByRole('button', { name: /^Undo/ })
+const decisions = (page: Page) => page.getByRole('region', { name: 'Your decisions' })
+const leftInBrowser = (page: Page) =>
+  page.evaluate<string[]>(
+    `Object.keys(localStorage).filter((name) => name.startsWith('countersign.decision.'))`,
+  )
+
+describe('the five seconds to undo a decision', sideBySide, () => {
+  it('hold it back, count down, and then it is sent', async (t) => {
+    const scene = await inReview(t)
+    const { page } = scene
+    const sent = approvalsOf(page)
+    await scene.approve(1)
+    await decisions(page)
+      .getByText(/Heron\d+ One.*, 1\.00/)
+      .first()
+      .waitFor()
+    await decisions(page)
+      .getByText(/in [45]\u00a0s/)
+      .waitFor()
+    assert.deepEqual([sent.length, await scene.statuses()], [0, [0, 0, 0]])
+    await decisions(page)
+      .getByText(/in 2\u00a0s/)
+      .waitFor()
+    assert.equal(sent.length, 0)
+    await becomes(scene, [1, 0, 0])
+    await held(page).waitFor({ state: 'detached' })
+    assert.deepEqual(await leftInBrowser(page), [])
+    assert.equal(sent[0]?.headers['if-match'], '"1"')
+  })
+
+  it('end with u or Ctrl and Z, the last decision first; one then looks at its order again', async (t) => {
+    const scene = await inReview(t)
+    const { page } = scene
+    await scene.approve(1)
+    await scene.approve(2)
+    await scene.approve(3)
+    await page.getByRole('heading', { name: 'End of the review' }).waitFor()
+    await decisions(page)
+      .getByText(/2 more before it/)
+      .waitFor()
+    await page.keyboard.press('u')
+    await page.getByText('3 of 3', { exact: true }).waitFor()
+    await page.keyboard.press('Control+z')
+    await page.getByText('2 of 3', { exact: true }).waitFor()
+    await becomes(scene, [1, 0, 0])
+    await page.waitForTimeout(1_000)
+    assert.deepEqual(await scene.statuses(), [1, 0, 0])
+    assert.deepEqual(await leftInBrowser(page), [])
+  })
+
+  it('keep the reason that was written', async (t) => {
+    const scene = await inReview(t)
+    const { page } = scene
+    await page.getByRole('button', { name: /^Reject/ }).waitFor()
+    await page.waitForTimeout(250)
+    await page.keyboard.press('r')
+    await page.keyboard.press('Enter')
+    await page.getByText('Write why.').first().waitFor()
+    await checkAccessibility(page)
+    await page.keyboard.type('uja, too dear')
+    await page.keyboard.press('Enter')
+    await page.getByText('2 of 3', { exact: true }).waitFor()
+    await page.keyboard.press('u')
+    await page.getByText('1 of 3', { exact: true }).waitFor()
+    await page.getByRole('button', { name: /^Reject/ }).waitFor()
+    await page.waitForTimeout(250)
+    await page.keyboard.press('r')
+    assert.equal(await page.getByLabel('Reason').inputValue(), 'uja, too dear')
+    await page.keyboard.press('Enter')
+    await becomes(scene, [2, 0, 0])
+  })
+
+  it('are there on every page, and the order offers nothing meanwhile', async (t) => {
+    const scene = await inReview(t)
+    const { page, ids } = scene
+    await scene.approve(1)
+    await page.keyboard.press('k')
+    await page.getByText('Your decision about this order is on its way.').waitFor()
+    assert.equal(await page.getByRole('button', { name: /^Approve/ }).count(), 0)
+    await page.keyboard.press('h')
+    await page
+      .getByRole('heading', { name: /Good|Overview|Hello|Welcome/ })
+      .or(held(page))
+      .first()
+      .waitFor()
+    await held(page).click()
+    await held(page).waitFor({ state: 'detached' })
+    await page.waitForTimeout(5_200)
+    assert.equal((await storedOrder(service, ids[0] ?? '')).status, 0)
+  })
+})
+
+describe('a decision whose page goes', sideBySide, () => {
+  it('is sent at once and once, and a reload tells nothing because nothing is wrong', async (t) => {
+    const scene = await inReview(t)
+    const { page, ids } = scene
+    await scene.approve(1)
+    await scene.approve(2)
+    await page.reload()
+    await page.getByText('3 of 3', { exact: true }).waitFor()
+    await eventually(async () => assert.deepEqual(await leftInBrowser(page), []))
+    assert.deepEqual(await scene.statuses(), [1, 1, 0])
+    for (const id of ids.slice(0, 2)) assert.equal((await storedOrder(service, id)).version, 2)
+    assert.equal(
+      await decisions(page)
+        .getByText(/approved/)
+        .count(),
+      0,
+    )
+    await page.keyboard.press('k')
+    await page.getByText(/You have approved this order/).waitFor()
+  })
+
+  it('is sent when the tab is closed', async (t) => {
+    const scene = await inReview(t)
+    const other = await scene.page.context().newPage()
+    await scene.approve(1)
+    const closed = scene.page.waitForEvent('close')
+    await scene.page.close({ runBeforeUnload: true })
+    await closed
+    await becomes(scene, [1, 0, 0])
+    await other.close()
+  })
+
+  it('is sent when one goes to another site', async (t) => {
+    const scene = await inReview(t)
+    await scene.approve(1)
+    await scene.page.goto('about:blank')
+    await becomes(scene, [1, 0, 0])
+  })
+
+  it('is sent before the session ends with the sign-out', async (t) => {
+    const scene = await inReview(t)
+    const { page } = scene
+    await scene.approve(1)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await signInHeading(page).waitFor()
+    assert.deepEqual(await scene.statuses(), [1, 0, 0])
+    assert.deepEqual(await leftInBrowser(page), [])
+  })
+
+  it('keeps the person signed in while it cannot be sent', async (t) => {
+    const scene = await inReview(t)
+    const { page, person, ids } = scene
+    person.expectFault(/ 503 /)
+    await person.network({ answers: 'database-unavailable', paths: `/v1/orders/${ids[0]}/approve` })
+    await scene.approve(1)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByText('You are still signed in: not all of your decisions could be sent.').waitFor()
+    await decisions(page).getByText('One decision is not sent yet.').waitFor()
+    await checkAccessibility(page)
+    await person.network('normal')
+    await becomes(scene, [1, 0, 0])
+  })
+})
+
+describe('a decision that does not go through', sideBySide, () => {
+  it('waits for a lost connection, and is then sent', async (t) => {
+    const scene = await inReview(t)
+    const { page, person } = scene
+    await scene.approve(1)
+    person.allowFault(brokenConnection)
+    await person.network('stopped')
+    await decisions(page).getByText('One decision is not sent yet.').waitFor()
+    await screenshot(page, 'review-offline')
+    await person.network('normal')
+    await becomes(scene, [1, 0, 0])
+    await decisions(page).getByText('not sent yet').waitFor({ state: 'detached' })
+  })
+
+  it('is told with who was faster, and the person goes on meanwhile', async (t) => {
+    const scene = await inReview(t)
+    const { page, person, ids } = scene
+    const other = await newUser(service, { roles: ['Admin'] })
+    const colleague = await signInElsewhere(service, other)
+    await scene.approve(1)
+    await colleague.patch(`/v1/orders/${ids[0]}/reject`, { reason: 'Twice.' })
+    person.expectFault(/ 412 .*\/approve\)/)
+    await decisions(page)
+      .getByText(/^Not approved: .*Heron\d+ One.*, 1\.00$/)
+      .waitFor()
+    await decisions(page)
+      .getByText(new RegExp(`${other.userName}.* has rejected it first\\.`))
+      .waitFor()
+    await page.getByText('2 of 3', { exact: true }).waitFor()
+    await checkAccessibility(page)
+    await screenshot(page, 'review-refused')
+    await decisions(page).getByRole('link', { name: 'Open the order' }).click()
+    await page.getByText('Twice.').waitFor()
+    await decisions(page).getByRole('button', { name: 'Dismiss' }).click()
+    await decisions(page)
+      .getByText(/^Not approved/)
+      .waitFor({ state: 'detached' })
+    assert.deepEqual(await leftInBrowser(page), [])
+  })
+
+  it('is told after the next sign-in when the session had ended, and can be sent then', async (t) => {
+    const scene = await inReview(t)
+    const { page, person, user } = scene
+    await page.clock.install()
+    await page.reload()
+    await scene.approve(1)
+    await endSessions(service, user)
+    person.allowFault(/ 401 /)
+    await page.clock.fastForward('00:06')
+    await signInHeading(page).waitFor()
+    assert.deepEqual(await scene.statuses(), [0, 0, 0])
+    await page.clock.fastForward('02:00')
+    await signInByForm(page, user.credentials, decisions(page).getByText(/^Perhaps not approved: order /))
+    await checkAccessibility(page)
+    await decisions(page).getByRole('button', { name: 'Try again' }).click()
+    await becomes(scene, [1, 0, 0])
+    await decisions(page)
+      .getByText(/^Perhaps/)
+      .waitFor({ state: 'detached' })
+  })
+
+  it('is not shown to somebody else who signs in', async (t) => {
+    const scene = await inReview(t)
+    const { page, person, user } = scene
+    await scene.approve(1)
+    await endSessions(service, user)
+    person.allowFault(/ 401 /)
+    await signInHeading(page).waitFor()
+    const other = await newUser(service, { roles: ['Admin'] })
+    await signInByForm(page, other.credentials, page.getByText(/ of \d/).first())
+    assert.equal(
+      await decisions(page)
+        .getByText(/approved/)
+        .count(),
+      0,
+    )
+    assert.deepEqual(await scene.statuses(), [0, 0, 0])
+    assert.equal((await leftInBrowser(page)).length, 1)
+  })
+})
