@@ -164,6 +164,7 @@ function copyTree(target: string): string {
   for (const entry of [
     'server',
     'test',
+    'client',
     'web',
     'docs',
     'tools',

@@ -51,7 +51,7 @@ export const guards: Record<string, Guard[]> = {
   ],
   'auth/refreshToken': [
     ['a refresh token works twice', 'where', "'token_hash', '=', token.hash", 'rotate'],
-    ['a token that was made up ends a family', 'side', '!(token.isGenuine', 'countRefresh'],
+    ['a token that was made up ends a family', 'side', '(token.isGenuine', 'countedToken'],
     ['a used token with another key is no reuse', 'where', 'newTokenHash', 'selectAccount'],
     ['a short key is guessed', 'number', 'repetitionKeyLength'],
   ],
@@ -70,6 +70,14 @@ export const guards: Record<string, Guard[]> = {
     ['a disabled account signs in', 'side', 'found?.enabled'],
   ],
   'auth/issueServiceToken': [['any secret is the right one', 'side', 'matches', 'checkClientSecret']],
+  'auth/issueServiceToken-form': [
+    ['of two credentials one counts', 'call', 'assertOnce'],
+    ['a scope is passed over', 'throw', 'invalid-scope'],
+  ],
+  'auth/revokeToken': [
+    ['an access token is said to have ended', 'throw', 'unsupported-token-type'],
+    ['a revocation ends all families', 'where', "'id', '='", 'endFamily'],
+  ],
   'auth/passwords': [['sign-ins pile up without end', 'never', 'queueLimit']],
   'contract/routes-access': [
     ['every caller may do everything', 'throw', 'permission-denied'],
