@@ -11,6 +11,7 @@ import { registerLinks } from './auth/links/routes.ts'
 import { PasswordJudge } from './auth/new-password.ts'
 import { Passwords } from './auth/passwords.ts'
 import { registerSessionRoutes } from './auth/session/routes.ts'
+import { registerSignIns } from './auth/sign-ins/routes.ts'
 import { LoginThrottle } from './auth/throttle/throttle.ts'
 import type { SigningKeys } from './auth/tokens/keys.ts'
 import { RefreshTokens } from './auth/tokens/refresh-tokens.ts'
@@ -109,6 +110,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   registerSessionRoutes(app, authParts)
   registerTokenRoutes(app, authParts)
   registerLinks(app, authParts)
+  registerSignIns(app, authParts)
   registerAdministration(app, { config, db, clock })
   const isAdmitted = (request: FastifyRequest) => isStillAdmitted(request, authenticator)
   const exports = new Exports(isAdmitted)

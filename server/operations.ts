@@ -25,6 +25,7 @@ import {
   removeEndedSessions,
   touchSession,
 } from './auth/session/store.ts'
+import { changePassword, endOtherSignIns, endSignIn } from './auth/sign-ins/sign-ins.ts'
 import {
   removeForgottenAddresses,
   removeForgottenTries,
@@ -86,6 +87,9 @@ export const operations = {
   setPassword,
   makeLink,
   useLink,
+  changePassword,
+  endSignIn,
+  endOtherSignIns,
   setAccountEnabled,
   signOutUser,
   signOutUsers,

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { buildApp } from '../server/app.ts'
+import { isPermission, permissionsOfPeople } from '../server/auth/permissions.ts'
 import { loadSigningKeys } from '../server/auth/tokens/keys.ts'
 import { systemClock } from '../server/clock.ts'
 import { describeDefault, readConfig, settings } from '../server/config.ts'
@@ -17,6 +18,7 @@ import { openAppDatabase } from '../server/operations.ts'
 const description = `${JSON.stringify(await describe(), null, 2)}\n`
 const generated: Record<string, () => Promise<string>> = {
   'docs/openapi.json': async () => description,
+  'docs/access.md': async () => accessPage(JSON.parse(description)),
   'docs/configuration.md': async () => configurationPage(),
   'docs/problems.md': async () => problemsPage(),
   'client/src/schema.ts': () => clientTypes(description),
@@ -140,6 +142,46 @@ Every answer with a 4xx or 5xx status is \`application/problem+json\` (RFC 9457)
 detail instance code requestId\`, and \`errors\` where single fields failed. Programs go by \`code\`.
 
 ${sections.join('\n')}`
+}
+
+interface DescribedOperation {
+  operationId: string
+  'x-access': string
+  'x-recent-sign-in'?: boolean
+}
+
+function accessPage({ paths }: { paths: Record<string, Record<string, DescribedOperation>> }): string {
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
+  )
+  const rows = operations.map(({ path, method, operationId, ...operation }) => {
+    const cells = [`\`${method.toUpperCase()} ${path}\``, operationId, ...credentialsOf(operation)]
+    return `| ${cells.join(' | ')} |`
+  })
+  return `${notice}
+
+# Which operation takes which credential
+
+A person shows a session cookie or an access token, a service an access token of its own. Where none is asked for, what is
+sent is not looked at. *Recent* means that the password was given in the last five minutes: see POST /v1/auth/session/confirm.
+
+| | Operation | Cookie | Bearer of a person | Bearer of a service | Needs |
+|---|---|---|---|---|---|
+${rows.join('\n')}
+`
+}
+
+/** Whether cookie, bearer and service are taken, and what else is needed. */
+function credentialsOf({
+  'x-access': access,
+  'x-recent-sign-in': isRecent,
+}: Omit<DescribedOperation, 'operationId'>) {
+  if (access === 'public') return ['none', 'none', 'none', '']
+  const isOfPeople = access === 'person' || permissionsOfPeople.some((permission) => permission === access)
+  const takesBearer = access !== 'session'
+  const takesService = takesBearer && !isOfPeople && !isRecent
+  const needs = [...(isPermission(access) ? [access] : []), ...(isRecent ? ['recent sign-in'] : [])]
+  return ['yes', ...[takesBearer, takesService].map((takes) => (takes ? 'yes' : 'no')), needs.join(', ')]
 }
 
 const isCheck = process.argv.includes('--check')

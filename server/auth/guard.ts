@@ -93,6 +93,7 @@ function admitCaller(
   if (principal.session !== null) announceExpiry(reply, principal.session, parts.config)
   consumeCallerLimit(request, reply, parts.limits, principal)
   if (principal.via === 'session' && isUnsafe(request.method)) assertNotForged(request, parts, principal)
+  if (access === 'person' && principal.kind !== 'user') throw new Problem('not-for-services')
   if (isPermission(access) && !principal.permissions.has(access)) {
     throw new Problem('permission-denied', {
       detail: `The permission ${access} is needed.`,

@@ -109,7 +109,7 @@ async function tryPassword(
 export function logSignIn(
   request: FastifyRequest,
   principalId: number,
-  flow: 'session' | 'token' | 'client' | 'confirmation',
+  flow: 'session' | 'token' | 'client' | 'confirmation' | 'password-change',
 ): void {
   request.log.info({ event: 'signed-in', principalId, flow, address: request.clientAddress }, 'signed in')
 }
@@ -118,7 +118,7 @@ const userAgentLimit = 256
 
 /** What the caller's software calls itself, for its user to recognise: printable characters only, and no guess at more. */
 export function userAgentOf({ headers }: FastifyRequest): string | null {
-  const said = (headers['user-agent'] ?? '').replaceAll(/[^\x20-\x7e\xa1-\xff]+/g, ' ').trim()
+  const said = (headers['user-agent'] ?? '').replaceAll(/[^\x21-\x7e\xa1-\xff]+/g, ' ').trim()
   return said.slice(0, userAgentLimit) || null
 }
 

@@ -19,4 +19,11 @@ export function isPermission(text: string | undefined): text is Permission {
 }
 
 /** Who may call a route. Every route declares one; the service does not start otherwise. */
-export type Access = 'public' | 'session' | 'authenticated' | Permission
+export type Access =
+  | 'public'
+  /** A user by session cookie. */
+  | 'session'
+  /** A user by session cookie or bearer, no service. */
+  | 'person'
+  | 'authenticated'
+  | Permission

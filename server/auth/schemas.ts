@@ -7,8 +7,10 @@ import {
   int32Schema,
   jsonOrForm,
   named,
+  queryOf,
   textField,
 } from '../http/fields.ts'
+import { pageNumberField, pageSchema, pageSizeField } from '../http/paging.ts'
 import { permissionSchema } from '../http/problem-schema.ts'
 import { Type } from '../http/schema.ts'
 
@@ -53,6 +55,10 @@ const newPassword = textField(15, 256, {
   examples: ['seven grey herons by the weir'],
 })
 
+export const ChangePasswordCommand = bodyOf('ChangePasswordCommand', "Replaces the caller's password.", {
+  currentPassword: password,
+  newPassword,
+})
 export const UseLinkCommand = bodyOf('UseLinkCommand', 'Sets the password.', { newPassword })
 export const RefreshTokenCommand = bodyOf('RefreshTokenCommand', 'Uses a refresh token, once.', {
   refreshToken: textField(1, 512, {
@@ -145,6 +151,37 @@ export const CurrentUserPermissions = named(
     }),
   }),
 )
+
+const SignIn = named(
+  'SignIn',
+  Type.Object(
+    {
+      id: Type.String({ description: 'Its id; no secret.', examples: ['Zr3mQe0bT1u8y7w6v5s4rA'] }),
+      kind: Type.Unsafe<'session' | 'tokens'>({
+        type: 'string',
+        enum: ['session', 'tokens'],
+        description: '`session` of a browser, or `tokens` of another app.',
+        examples: ['session'],
+      }),
+      userAgent: Type.Unsafe<string | null>({
+        type: ['string', 'null'],
+        maxLength: 256,
+        description: 'What the software called itself when the password was given.',
+        examples: ['Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0'],
+      }),
+      createdAtUtc: instantSchema({ description: 'Since when.', examples: ['2026-11-20T09:30:00.000Z'] }),
+      lastUsedAtUtc: instantSchema({
+        description: 'Last use of a session, to the minute; last refresh of tokens.',
+        examples: ['2026-11-20T10:00:00.000Z'],
+      }),
+      current: Type.Boolean({ description: 'Whether this request came with it.', examples: [true] }),
+    },
+    { description: 'A session or a family of tokens: what a password began.' },
+  ),
+)
+
+export const PaginatedListOfSignIn = pageSchema('PaginatedListOfSignIn', SignIn)
+export const ListSignInsQuery = queryOf({ pageNumber: pageNumberField, pageSize: pageSizeField })
 
 export const CsrfTokenResponse = named(
   'CsrfTokenResponse',

@@ -64,6 +64,7 @@ function describeBuild(registry: Registry, { database }: Config): void {
 const flows: Record<string, string> = {
   loginSession: 'session',
   confirmSession: 'confirmation',
+  changePassword: 'password-change',
   issueToken: 'token',
   issueServiceToken: 'client',
 }

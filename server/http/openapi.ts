@@ -126,6 +126,8 @@ function describeOperation(route: RouteOptions, components: Components): Json {
     description: schema.description,
     tags: schema.tags,
     security: securityOf(route),
+    'x-access': config.access,
+    'x-recent-sign-in': config.needsRecentSignIn,
     parameters: [
       ...Object.entries(config.parameters ?? {}).map(([name, value]) => ({
         name,
@@ -304,6 +306,7 @@ function problemsOf(route: RouteOptions): ProblemCode[] {
       ? []
       : (['csrf-token-missing', 'csrf-token-invalid', 'cross-site-request'] as const)),
     ...(access !== undefined && isPermission(access) ? (['permission-denied'] as const) : []),
+    ...(access === 'person' ? (['not-for-services'] as const) : []),
     ...(needsRecentSignIn ? (['recent-sign-in-needed'] as const) : []),
     ...(limit === 'exempt' ? [] : (['rate-limited', 'shutting-down'] as const)),
     ...(route.schema?.body === undefined && route.schema?.querystring === undefined

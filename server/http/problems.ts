@@ -85,6 +85,11 @@ export const catalogue = {
     title: 'The caller lacks a permission',
     remedy: 'Ask an administrator for a role that holds the permission named in `permission`.',
   },
+  'not-for-services': {
+    status: 403,
+    title: 'A service cannot do this',
+    remedy: 'Sign in as a person: a service has no sessions and no password.',
+  },
   'recent-sign-in-needed': {
     status: 403,
     title: 'The sign-in is too long ago',
@@ -136,6 +141,11 @@ export const catalogue = {
     status: 404,
     title: 'No such view',
     remedy: 'Check the id. A view that is not shared exists for its owner only.',
+  },
+  'sign-in-not-found': {
+    status: 404,
+    title: 'No such session',
+    remedy: 'List them again: it may have ended.',
   },
   'link-not-found': {
     status: 404,

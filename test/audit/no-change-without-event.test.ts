@@ -31,8 +31,11 @@ async function decidedTables(db: AppDatabase): Promise<(keyof Database)[]> {
 
 /** Those that leave an event for each of several changes. */
 const several = ['addOrders', 'seedDemo']
-/** A note changes nothing but the log, and so does its erasure; a link is a credential, and who made it is told. */
-const changesLogAlone = ['addNote', 'eraseText', 'makeLink']
+/**
+ * A note changes nothing but the log, and so does its erasure; links, sessions and tokens
+ * are credentials, and who made or ended one is told.
+ */
+const changesLogAlone = ['addNote', 'eraseText', 'makeLink', 'endSignIn']
 
 /** Each write, by name, with whether it changed anything that is decided on, and the kinds of the events that it left. */
 interface Written {
@@ -172,6 +175,13 @@ async function useSessionsAndTokens(service: InsideService): Promise<void> {
   await browser.post('/v1/auth/session/confirm', user.credentials)
   service.advance(61_000)
   await browser.get('/v1/auth/me')
+  await browser.send('DELETE', '/v1/auth/sessions')
+  const { items } = (await signIn(service, user).then((other) => other.get('/v1/auth/sessions'))).body
+  const own = items.find(({ current }: { current: boolean }) => current)
+  await browser.send('DELETE', `/v1/auth/sessions/${own.id}`)
+  const newPassword = 'another harbour in the evening'
+  await browser.post('/v1/auth/password', { currentPassword: user.password, newPassword })
+  Object.assign(user.credentials, { password: newPassword })
   await browser.post('/v1/auth/session/logout')
   const { refreshToken } = await tokenPair(service, user)
   await service.client().post('/v1/auth/token/refresh', { refreshToken })

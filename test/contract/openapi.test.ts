@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { permissions } from '../../server/auth/permissions.ts'
 import { catalogue } from '../../server/http/problems.ts'
-import { newLink, newUser } from '../support/accounts.ts'
+import { newLink, newUser, signIn, tokenPair } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { type Description, Judge, JudgedClient, toPointer } from '../support/description.ts'
 import { createdId } from '../support/orders.ts'
@@ -15,7 +15,8 @@ const operationIds = [
   ...'getApprovalPolicy setApprovalPolicy listLog getLogCheckpoint streamOrderEvents'.split(' '),
   ...'refreshSession confirmSession logoutSession getCurrentUser getCurrentUserPermissions'.split(' '),
   ...'getCsrfToken issueToken refreshToken issueServiceToken revokeToken getHealth getReadiness'.split(' '),
-  ...'useLink getJwks getAuthorizationServerMetadata getOpenIdConfiguration'.split(' '),
+  ...'useLink listSignIns endSignIn endOtherSignIns changePassword'.split(' '),
+  ...'getJwks getAuthorizationServerMetadata getOpenIdConfiguration'.split(' '),
   ...'listViews getView putView deleteView'.split(' '),
   ...'listUsers addUser getUser changeUser'.split(' '),
 ]
@@ -30,6 +31,7 @@ const schemaNames = [
   ...'Problem ProblemCode FieldError Permission JsonWebKeySet JsonWebKey'.split(' '),
   ...'ClientTokenForm RevocationForm OAuthFailure AuthorizationServerMetadata'.split(' '),
   ...'View PaginatedListOfView PutViewCommand'.split(' '),
+  ...'SignIn PaginatedListOfSignIn ConfirmSessionCommand ChangePasswordCommand UseLinkCommand'.split(' '),
 ]
 
 describe('the live description', () => {
@@ -317,6 +319,28 @@ describe('the live description', () => {
       }
     }
 
+    async function callOwnAccount(): Promise<void> {
+      const user = await newUser(service)
+      const own = await signIn(service, user)
+      const anybody = judged(service.client())
+      const demo = judged(await service.bearer('demo-service'))
+      const caller = judged(own)
+      const newPassword = 'seven grey herons by the weir'
+      await tokenPair(service, user)
+      const { items } = (await caller.get('/v1/auth/sessions?pageSize=5')).body
+      await caller.get('/v1/auth/sessions?pageSize=0')
+      const ended = items.find(({ current }: { current: boolean }) => !current).id
+      for (const each of [caller, demo, anybody]) {
+        await each.get('/v1/auth/sessions')
+        await each.send('DELETE', `/v1/auth/sessions/${ended}`)
+        await each.send('DELETE', `/v1/auth/sessions/${ended}`)
+        await each.send('DELETE', '/v1/auth/sessions')
+        await each.post('/v1/auth/password', { currentPassword: 'x', newPassword })
+        await each.post('/v1/auth/password', { currentPassword: user.password, newPassword: 'x' })
+        await each.post('/v1/auth/password', { currentPassword: user.password, newPassword })
+      }
+    }
+
     it('of every operation, the good ones and the refusals', async () => {
       const bearer = judged(admin)
       const anybody = judged(service.client())
@@ -404,6 +428,7 @@ describe('the live description', () => {
         await anybody.post(`/v1/auth/links/${token}`, { newPassword })
       }
       await anybody.post(`/v1/auth/links/${token}`, { newPassword: 'seven grey herons by the weir' })
+      await callOwnAccount()
       await browser.post('/v1/auth/session/logout', 'x', { 'content-type': 'text/plain' })
       await browser.post('/v1/auth/session/logout')
       await browser.post('/v1/auth/session/logout')

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { after, before, describe, it } from 'node:test'
 import { buildApp } from '../../server/app.ts'
 import { permissions } from '../../server/auth/permissions.ts'
 import { makeLog } from '../../server/log.ts'
-import { newUser, signIn, type TestUser, tokenPair } from '../support/accounts.ts'
+import { newClient, newUser, serviceToken, signIn, type TestUser, tokenPair } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { createdId } from '../support/orders.ts'
 import { addRole } from '../support/roles.ts'
@@ -48,6 +49,10 @@ const contracted: Record<string, string> = {
   'POST /v1/auth/clients/token': 'public',
   'POST /v1/auth/revoke': 'public',
   'POST /v1/auth/links/:token': 'public',
+  'GET /v1/auth/sessions': 'person',
+  'DELETE /v1/auth/sessions': 'person',
+  'DELETE /v1/auth/sessions/:id': 'person',
+  'POST /v1/auth/password': 'person',
   'GET /health': 'public',
   'GET /health/ready': 'public',
   'GET /.well-known/jwks.json': 'public',
@@ -70,6 +75,13 @@ function codeOf(answer: { body?: { code?: string } }, route: Route): string | un
 }
 
 const expectedCode = (route: Route, code: string) => (route.method === 'HEAD' ? 'no body' : code)
+
+/** Of each operation whether it takes a cookie, a person's bearer, a service's: as the page has it. */
+async function toldAccess(): Promise<Map<string, string[]>> {
+  const page = await readFile(new URL('../../docs/access.md', import.meta.url), 'utf8')
+  const rows = page.matchAll(/^\| `(.+?)` \| \w+ \| (\w+) \| (\w+) \| (\w+) \|/gm)
+  return new Map([...rows].map(([, key = '', ...cells]) => [key, cells]))
+}
 
 /** The user by bearer and by session. */
 async function callersOf(service: Service, user: TestUser): Promise<[Client, Client]> {
@@ -257,6 +269,27 @@ describe('the route table', () => {
     for (const route of unsafe) {
       const { body } = await bearer.send(route.method, route.path)
       assert.doesNotMatch(String(body?.code), /csrf|cross-site/, route.path)
+    }
+  })
+
+  it('takes of each route the credentials that docs/access.md says, and no other', async () => {
+    const told = await toldAccess()
+    const keyOf = ({ method, url }: Route) => `${method} ${url.replaceAll(/:(\w+)/g, '{$1}')}`
+    const swept = guarded.filter(({ method }) => method !== 'HEAD')
+    const described = [...told.keys()].filter((key) => told.get(key)?.[0] !== 'none')
+    assert.deepEqual(swept.map(keyOf).sort(), described.sort())
+    const role = await addRole(service, 'Everything', [...permissions])
+    const client = await newClient(service, [role])
+    const machine = service.client().withBearer(await serviceToken(service, client))
+    for (const route of swept) {
+      // Of a user each: some routes end what the other callers of their user show.
+      const [, cookie] = await callersOf(service, await newUser(service, { roles: [role] }))
+      const [bearer] = await callersOf(service, await newUser(service, { roles: [role] }))
+      const answers = [cookie, bearer, machine].map((caller) => caller.send(route.method, route.path))
+      const taken = (await Promise.all(answers)).map(({ status }) =>
+        [401, 403].includes(status) ? 'no' : 'yes',
+      )
+      assert.deepEqual(taken, told.get(keyOf(route)), keyOf(route))
     }
   })
 

@@ -115,7 +115,7 @@ interface Pieces {
 }
 
 /** Passwords are hashed at their full cost: those operations come less often. */
-const rare = ['loginSession', 'confirmSession', 'issueToken']
+const rare = ['loginSession', 'confirmSession', 'changePassword', 'issueToken']
 
 function oneOfEach(
   judge: Judge,

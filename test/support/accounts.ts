@@ -134,6 +134,22 @@ export async function storedCredentials({ db }: Service): Promise<string> {
   return JSON.stringify(await Promise.all(rows))
 }
 
+/** What the log has of the account, sealed by now or not, in the order in which it happened. */
+export async function eventsOf({ db }: Service, { id }: { id: number }) {
+  const of = (table: 'events' | 'unsealed_events') =>
+    db.read
+      .selectFrom(table)
+      .select(['id', 'kind', 'by_name', 'by_id', 'data'])
+      .where('subject_kind', '=', 'account')
+      .where('subject_id', '=', String(id))
+      .execute()
+  // One that is sealed in between may be seen twice.
+  const seen = new Map(
+    [...(await of('unsealed_events')), ...(await of('events'))].map((row) => [row.id, row]),
+  )
+  return [...seen.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
+}
+
 /** How many sessions and token families the account stands behind. */
 export async function liveCredentials(
   { db }: Service,

@@ -4,6 +4,7 @@ import { recordEvent } from '../../audit/events.ts'
 import type { Database } from '../../db/tables.ts'
 import { keepAdministrator } from '../administration/administrators.ts'
 import { lockAdministration } from '../administration/store.ts'
+import { revokeCredentials, updateCredentialsDate } from '../credentials/store.ts'
 import { voidLink } from '../links/store.ts'
 import { refuseUnknownRoles } from '../roles/roles.ts'
 import { deleteRoles, insertRoles, rolesOf } from '../roles/store.ts'
@@ -15,7 +16,6 @@ import {
   clearDemoMark,
   deleteOldSecrets,
   deletePrincipal,
-  endCredentialsEpoch,
   findAccount,
   insertPrincipal,
   insertSecret,
@@ -23,7 +23,6 @@ import {
   nextUserIds,
   raiseVersion,
   type UserReference,
-  updateCredentialsDate,
   updateEnabled,
   updatePassword,
 } from './store.ts'
@@ -310,13 +309,4 @@ export async function accountOf(
 ): Promise<Account | Refusal> {
   const account = await findAccount(db, reference)
   return account ?? { refused: reference.kind === 'user' ? 'no-such-user' : 'no-such-client' }
-}
-
-/**
- * Ends sessions and refresh families at once; access tokens end when instances next look at the account. The principal
- * is updated first: its lock keeps this apart from logins under way (`confirmCredentials`).
- */
-async function revokeCredentials(trx: Trx, principalIds: number[], now: number): Promise<void> {
-  await updateCredentialsDate(trx, principalIds, now)
-  await endCredentialsEpoch(trx, principalIds)
 }

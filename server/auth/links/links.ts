@@ -4,7 +4,8 @@ import type { Database } from '../../db/tables.ts'
 import { Problem } from '../../http/problems.ts'
 import { accountOf, givePassword, recordAccount, recordChange } from '../accounts/accounts.ts'
 import type { Refusal } from '../accounts/refusal.ts'
-import { lockEnabled, type UserReference } from '../accounts/store.ts'
+import type { UserReference } from '../accounts/store.ts'
+import { lockAccount } from '../credentials/store.ts'
 import { replaceLink, takeLink } from './store.ts'
 
 const lifetimeMilliseconds = 24 * 3_600_000
@@ -38,7 +39,7 @@ export async function makeLink(
   const account = await accountOf(trx, reference)
   if ('refused' in account) return account
   const { id: principalId, name, email } = account
-  if (!(await lockEnabled(trx, principalId))) return { refused: 'account-disabled' }
+  if ((await lockAccount(trx, principalId)) === undefined) return { refused: 'account-disabled' }
   const expiresAt = stamp.nowMilliseconds + lifetimeMilliseconds
   await replaceLink(trx, { principalId, tokenHash, expiresAt })
   await recordAccount(trx, stamp, 'link-made', account)
@@ -61,10 +62,9 @@ export async function useLink(
   { tokenHash, passwordHash, stamp }: UseLinkInput,
 ): Promise<void> {
   const { byId: principalId, nowMilliseconds } = stamp
-  const serves =
-    (await lockEnabled(trx, principalId)) &&
-    (await takeLink(trx, { principalId, tokenHash, nowMilliseconds }))
-  if (!serves) throw new Problem('link-not-found')
+  const account = await lockAccount(trx, principalId)
+  const serves = await takeLink(trx, { principalId, tokenHash, nowMilliseconds })
+  if (account === undefined || !serves) throw new Problem('link-not-found')
   await givePassword(trx, principalId, passwordHash, nowMilliseconds)
-  await recordChange(trx, stamp, 'link-used', { id: principalId, name: stamp.by })
+  await recordChange(trx, stamp, 'link-used', account)
 }

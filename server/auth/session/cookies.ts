@@ -1,3 +1,4 @@
+import type { FastifyReply } from 'fastify'
 import { formatInstant } from '../../clock.ts'
 import type { Config } from '../../config.ts'
 import type { SessionState } from '../principal.ts'
@@ -19,6 +20,15 @@ export function setCookie(name: string, value: string): string {
 
 export function clearCookie(name: string): string {
   return `${name}=; Max-Age=0; ${attributes}`
+}
+
+/** Takes the cookies of a session that has been ended. */
+export function clearSession(reply: FastifyReply): FastifyReply {
+  return reply
+    .removeHeader('session-idle-expires')
+    .removeHeader('session-expires')
+    .header('set-cookie', clearCookie(sessionCookieName))
+    .header('set-cookie', clearCookie(antiforgeryCookieName))
 }
 
 /**

@@ -5,8 +5,8 @@ import { Problem } from '../../http/problems.ts'
 import type { App } from '../../http/route.ts'
 import type { Static } from '../../http/schema.ts'
 import { newOpaqueId, newSecret, sha256 } from '../../ids.ts'
-import type { CheckedCredentials } from '../accounts/store.ts'
 import { isBackground, presentedAntiforgeryCookie, presentedSessionIdHash } from '../authenticate.ts'
+import type { CheckedCredentials } from '../credentials/store.ts'
 import { announceExpiry } from '../guard.ts'
 import { type AuthParts, confirmPassword, logSignIn, signIn, userAgentOf } from '../login.ts'
 import { callerOf, type SessionState } from '../principal.ts'
@@ -21,6 +21,7 @@ import {
 import {
   antiforgeryCookieName,
   clearCookie,
+  clearSession,
   retiredIdGraceMilliseconds,
   sessionCookieName,
   setCookie,
@@ -216,13 +217,7 @@ function registerLogout(app: App, parts: AuthParts): void {
     },
     handler: async (request, reply) => {
       await parts.db.write('endSession', { idHash: sessionOf(request).presentedIdHash })
-      return reply
-        .code(204)
-        .removeHeader('session-idle-expires')
-        .removeHeader('session-expires')
-        .header('set-cookie', clearCookie(sessionCookieName))
-        .header('set-cookie', clearCookie(antiforgeryCookieName))
-        .send(undefined)
+      return clearSession(reply).code(204).send(undefined)
     },
   })
 }

@@ -2,7 +2,7 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import { prepared, unseen } from '../../db/prepared.ts'
 import type { Database } from '../../db/tables.ts'
 import { Problem } from '../../http/problems.ts'
-import { type CheckedCredentials, confirmCredentials } from '../accounts/store.ts'
+import { type CheckedCredentials, confirmCredentials } from '../credentials/store.ts'
 import { rolesOf } from '../roles/store.ts'
 
 /** A session that its account stands behind. Instants in milliseconds. */
@@ -155,6 +155,21 @@ async function insertSessionId(
       retired_at: null,
     })
     .execute()
+}
+
+/** Ends every id of the session, and gives it another. */
+export async function replaceIds(
+  trx: Transaction<Database>,
+  { sessionId, ...id }: { sessionId: string; idHash: string; authenticatedAt: number },
+): Promise<void> {
+  await trx.deleteFrom('session_ids').where('session_id', '=', sessionId).execute()
+  const { issued_ids: number } = await trx
+    .updateTable('sessions')
+    .set((eb) => ({ issued_ids: eb('issued_ids', '+', 1) }))
+    .where('id', '=', sessionId)
+    .returning('issued_ids')
+    .executeTakeFirstOrThrow()
+  await insertSessionId(trx, { ...id, sessionId, number })
 }
 
 export interface RefreshSessionInput {

@@ -1,7 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { prepared, unseen, unseenNumber } from '../../db/prepared.ts'
 import type { Database } from '../../db/tables.ts'
-import { type CheckedCredentials, confirmCredentials } from '../accounts/store.ts'
+import { type CheckedCredentials, confirmCredentials } from '../credentials/store.ts'
 import { rolesOf } from '../roles/store.ts'
 
 export interface CreateRefreshFamilyInput extends CheckedCredentials {

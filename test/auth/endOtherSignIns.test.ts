@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import {
+  eventsOf,
+  everyCredentialOf,
+  liveCredentials,
+  newUser,
+  signIn,
+  type TestUser,
+  tokenPair,
+} from '../support/accounts.ts'
+import type { Client } from '../support/client.ts'
+import { assertProblem } from '../support/problem.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const path = '/v1/auth/sessions'
+const sessionCookie = '__Host-Http-session'
+const minute = 60_000
+
+describe('endOtherSignIns', () => {
+  let service: Service
+  let user: TestUser
+  let browser: Client
+  before(async () => {
+    service = await startService()
+  })
+  beforeEach(async () => {
+    user = await newUser(service)
+    browser = await signIn(service, user)
+  })
+  after(() => service.close())
+
+  const endOthers = (from = browser) => from.send('DELETE', path)
+
+  describe('succeeds', () => {
+    it('with 204: this session goes on, all others and all tokens have ended', async () => {
+      const others = await everyCredentialOf(service, user)
+      assert.equal((await endOthers()).status, 204)
+      assert.deepEqual(await liveCredentials(service, user), { sessions: 1, families: 0 })
+      assertProblem(await others.browser.get('/v1/auth/me'), 401, 'authentication-required')
+      const { refreshToken } = others
+      const refreshed = await service.client().post('/v1/auth/token/refresh', { refreshToken })
+      assertProblem(refreshed, 401, 'invalid-refresh-token')
+      service.advance(5 * minute)
+      assertProblem(await others.bearer.get('/v1/auth/me'), 401, 'authentication-required')
+      assert.equal((await browser.get('/v1/auth/me')).status, 200)
+    })
+
+    it('and gives the session a new id alone: who had copied one is out, in whatever order', async () => {
+      const [thief, sibling] = [service.client(), service.client()]
+      const copied = browser.cookies.get(sessionCookie) ?? ''
+      for (const each of [thief, sibling]) {
+        each.cookies.set(sessionCookie, copied)
+        Object.assign(each.headers, browser.headers)
+      }
+      await sibling.post('/v1/auth/session/refresh')
+      const answer = await endOthers()
+      assert.match(
+        answer.setCookies.join(),
+        /^__Host-Http-session=[A-Za-z0-9_-]{43}; Path=\/; Secure; HttpOnly/,
+      )
+      for (const each of [thief, sibling]) {
+        assertProblem(await each.get('/v1/auth/me'), 401, 'authentication-required')
+        assertProblem(await each.post('/v1/auth/session/refresh'), 401, 'authentication-required')
+      }
+      assert.equal((await browser.post('/v1/orders', { customer: 'Acme', total: 1 })).status, 201)
+    })
+
+    it('by tokens: their family goes on', async () => {
+      const pair = await tokenPair(service, user)
+      assert.equal((await endOthers(service.client().withBearer(pair.accessToken))).status, 204)
+      assert.deepEqual(await liveCredentials(service, user), { sessions: 0, families: 1 })
+      const { status, body } = await service.client().post('/v1/auth/token/refresh', pair)
+      assert.equal(status, 200)
+      const app = service.client().withBearer(body.accessToken)
+      assert.equal((await app.get('/v1/auth/me')).status, 200)
+    })
+
+    it('and leaves one event', async () => {
+      await endOthers()
+      const { kind, by_id } = (await eventsOf(service, user)).at(-1) ?? {}
+      assert.deepEqual({ kind, by_id }, { kind: 'others-signed-out', by_id: user.id })
+    })
+
+    it('as recent as it was, and no more', async () => {
+      service.advance(4 * minute)
+      assert.equal((await endOthers()).status, 204)
+      service.advance(minute)
+      assertProblem(await endOthers(), 403, 'recent-sign-in-needed')
+    })
+  })
+
+  describe('requires access', () => {
+    it('of a person whose password was given in the last five minutes (ASVS 5.0 7.5.2)', async () => {
+      assertProblem(await endOthers(service.client()), 401, 'authentication-required')
+      assertProblem(await endOthers(await service.bearer('demo-service')), 403, 'not-for-services')
+      service.advance(5 * minute)
+      assertProblem(await endOthers(), 403, 'recent-sign-in-needed')
+    })
+  })
+
+  describe('conflicts', () => {
+    it('with the same from another session: one goes on, the other is out', async () => {
+      const other = await signIn(service, user)
+      const answers = await Promise.all([endOthers(), endOthers(other)])
+      assert.deepEqual(answers.map(({ status }) => status).sort(), [204, 401])
+      assert.deepEqual(await liveCredentials(service, user), { sessions: 1, families: 0 })
+    })
+
+    it('with a sign-in: what it makes serves, or nothing is made', async () => {
+      const [, signedIn] = await Promise.all([
+        endOthers(),
+        service.client().post('/v1/auth/token', user.credentials),
+      ])
+      assert.ok([200, 401].includes(signedIn.status))
+      assert.deepEqual((await liveCredentials(service, user)).sessions, 1)
+    })
+  })
+})

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import {
+  eventsOf,
+  everyCredentialOf,
+  liveCredentials,
+  newUser,
+  signIn,
+  type TestUser,
+  tokenPair,
+} from '../support/accounts.ts'
+import type { Client } from '../support/client.ts'
+import { startInstance } from '../support/instance.ts'
+import { assertProblem } from '../support/problem.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const path = '/v1/auth/sessions'
+const minute = 60_000
+
+describe('endSignIn', () => {
+  let service: Service
+  let user: TestUser
+  let browser: Client
+  before(async () => {
+    service = await startService()
+  })
+  beforeEach(async () => {
+    user = await newUser(service)
+    browser = await signIn(service, user)
+  })
+  after(() => service.close())
+
+  const end = (id: string, from = browser) => from.send('DELETE', `${path}/${id}`)
+  async function idOf(wanted: { kind: string; current?: boolean }, from = browser): Promise<string> {
+    const { items } = (await from.get(path)).body
+    const found = items.find(
+      (item: { kind: string; current: boolean }) =>
+        item.kind === wanted.kind && item.current === (wanted.current ?? false),
+    )
+    return found.id
+  }
+
+  describe('succeeds', () => {
+    it('with 204: the session serves no more at once, with all its ids, on every instance', async (t) => {
+      const other = await signIn(service, user)
+      const sibling = service.client()
+      sibling.cookies.set('__Host-Http-session', other.cookies.get('__Host-Http-session') ?? '')
+      await other.post('/v1/auth/session/refresh')
+      const instance = await startInstance(service)
+      t.after(() => instance.close())
+      const elsewhere = instance.client()
+      for (const [name, value] of other.cookies) elsewhere.cookies.set(name, value)
+      assert.equal((await elsewhere.get('/v1/auth/me')).status, 200)
+      assert.equal((await end(await idOf({ kind: 'session' }))).status, 204)
+      for (const caller of [other, sibling, elsewhere]) {
+        assertProblem(await caller.get('/v1/auth/me'), 401, 'authentication-required')
+      }
+      assert.equal((await browser.get('/v1/auth/me')).status, 200)
+    })
+
+    it('for tokens: no refresh at once, and access tokens end within five minutes; other families refresh', async () => {
+      const lost = await tokenPair(service, user)
+      const id = await idOf({ kind: 'tokens' })
+      const kept = await tokenPair(service, user)
+      const access = service.client().withBearer(lost.accessToken)
+      assert.equal((await access.get('/v1/auth/me')).status, 200)
+      assert.equal((await end(id)).status, 204)
+      const refreshed = await service.client().post('/v1/auth/token/refresh', lost)
+      assertProblem(refreshed, 401, 'invalid-refresh-token')
+      service.advance(5 * minute)
+      assertProblem(await access.get('/v1/auth/me'), 401, 'authentication-required')
+      const { status, body } = await service.client().post('/v1/auth/token/refresh', kept)
+      assert.equal(status, 200)
+      const fresh = service.client().withBearer(body.accessToken)
+      assert.equal((await fresh.get('/v1/auth/me')).status, 200)
+    })
+
+    it('for this one as a sign-out does, cookie and all', async () => {
+      const answer = await end(await idOf({ kind: 'session', current: true }))
+      assert.equal(answer.status, 204)
+      assert.equal(answer.headers.get('session-expires'), null)
+      assert.equal(browser.cookies.size, 0)
+    })
+
+    it('by tokens as well, while their sign-in is recent', async () => {
+      const { accessToken } = await tokenPair(service, user)
+      const app = service.client().withBearer(accessToken)
+      assert.equal((await end(await idOf({ kind: 'session' }, app), app)).status, 204)
+      assertProblem(await browser.get('/v1/auth/me'), 401, 'authentication-required')
+    })
+
+    it('leaving an event that names neither', async () => {
+      await tokenPair(service, user)
+      await end(await idOf({ kind: 'tokens' }))
+      const { kind, by_id, data } = (await eventsOf(service, user)).at(-1) ?? {}
+      const expected = {
+        kind: 'sign-in-ended',
+        by_id: user.id,
+        data: JSON.stringify({ name: user.userName }),
+      }
+      assert.deepEqual({ kind, by_id, data }, expected)
+    })
+  })
+
+  describe('rejects', () => {
+    it("what is not there: unknown, ended before, or somebody else's", async () => {
+      await tokenPair(service, user)
+      const id = await idOf({ kind: 'tokens' })
+      assert.equal((await end(id)).status, 204)
+      const stranger = await signIn(service, await newUser(service))
+      const theirs = await idOf({ kind: 'session', current: true }, stranger)
+      for (const wrong of [id, theirs, 'x', '%00', 'A'.repeat(22)]) {
+        assertProblem(await end(wrong), 404, 'sign-in-not-found')
+      }
+      assert.equal((await stranger.get('/v1/auth/me')).status, 200)
+    })
+  })
+
+  describe('requires access', () => {
+    it('of a person whose password was given in the last five minutes (ASVS 5.0 7.5.2)', async () => {
+      assertProblem(await end('x', service.client()), 401, 'authentication-required')
+      assertProblem(await end('x', await service.bearer('demo-service')), 403, 'not-for-services')
+      const id = await idOf({ kind: 'session', current: true })
+      service.advance(5 * minute)
+      assertProblem(await end(id), 403, 'recent-sign-in-needed')
+      await browser.post('/v1/auth/session/confirm', { password: user.password })
+      assert.equal((await end(id)).status, 204)
+    })
+  })
+
+  describe('conflicts', () => {
+    it('with its use: each request is answered or 401, and afterwards all are 401', async () => {
+      const { browser: used, refreshToken } = await everyCredentialOf(service, user)
+      const ids = (await browser.get(path)).body.items.filter(({ current }: { current: boolean }) => !current)
+      const order = { customer: 'Acme', total: 1 }
+      const [, ...answers] = await Promise.all([
+        Promise.all(ids.map(({ id }: { id: string }) => end(id))),
+        ...Array.from({ length: 10 }, () => used.post('/v1/orders', order)),
+        ...Array.from({ length: 3 }, () => used.post('/v1/auth/session/refresh')),
+        service.client().post('/v1/auth/token/refresh', { refreshToken }),
+      ])
+      assert.deepEqual(
+        answers.filter(({ status }) => ![200, 201, 401].includes(status)),
+        [],
+      )
+      assert.deepEqual(await liveCredentials(service, user), { sessions: 1, families: 0 })
+      assertProblem(await used.get('/v1/auth/me'), 401, 'authentication-required')
+    })
+
+    it('with itself: of ten at once one is 204, the others 404', async () => {
+      await tokenPair(service, user)
+      const id = await idOf({ kind: 'tokens' })
+      const answers = await Promise.all(Array.from({ length: 10 }, () => end(id)))
+      const statuses = answers.map(({ status }) => status).sort()
+      assert.deepEqual(statuses, [204, ...Array.from({ length: 9 }, () => 404)])
+    })
+  })
+})

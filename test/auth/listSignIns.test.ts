@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { formatInstant } from '../../server/clock.ts'
+import { newUser, type TestUser, tokenPair } from '../support/accounts.ts'
+import type { Client } from '../support/client.ts'
+import { assertProblem } from '../support/problem.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const path = '/v1/auth/sessions'
+const minute = 60_000
+const browserName = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0'
+
+describe('listSignIns', () => {
+  let service: Service
+  let user: TestUser
+  before(async () => {
+    service = await startService()
+  })
+  beforeEach(async () => {
+    user = await newUser(service)
+  })
+  after(() => service.close())
+
+  async function signInAs(userAgent: string): Promise<Client> {
+    const browser = service.client()
+    await browser.post('/v1/auth/session', user.credentials, { 'user-agent': userAgent })
+    await browser.fetchAntiforgeryToken()
+    return browser
+  }
+  const list = async (caller: Client) => (await caller.get(path)).body.items as Record<string, unknown>[]
+
+  describe('succeeds', () => {
+    it('with sessions and token families: kind, user agent, since when, last use, and which is this one', async () => {
+      const startedAt = service.now()
+      const browser = await signInAs(browserName)
+      service.advance(minute)
+      const app = await service
+        .client()
+        .post('/v1/auth/token', user.credentials, { 'user-agent': 'till/2.1' })
+      service.advance(minute)
+      const { status, body } = await browser.get(path)
+      assert.equal(status, 200)
+      const { items, ...page } = body
+      const counts = { pageNumber: 1, totalPages: 1, totalCount: 2 }
+      assert.deepEqual(page, { ...counts, hasPreviousPage: false, hasNextPage: false })
+      const instant = (minutes: number) => formatInstant(startedAt + minutes * minute)
+      const told = items.map(({ id, ...rest }: { id: string }) => {
+        assert.match(id, /^[A-Za-z0-9_-]{22}$/)
+        return rest
+      })
+      const tokens = { kind: 'tokens', userAgent: 'till/2.1', createdAtUtc: instant(1), current: false }
+      const session = { kind: 'session', userAgent: browserName, createdAtUtc: instant(0), current: true }
+      const byKind = told.toSorted((a: { kind: string }, b: { kind: string }) => (a.kind < b.kind ? -1 : 1))
+      assert.deepEqual(byKind, [
+        { ...session, lastUsedAtUtc: byKind[0].lastUsedAtUtc },
+        { ...tokens, lastUsedAtUtc: instant(1) },
+      ])
+      const bearer = service.client().withBearer(app.body.accessToken)
+      assert.deepEqual(
+        (await list(bearer)).map(({ kind, current }) => ({ kind, current })).toSorted(byName),
+        [
+          { kind: 'session', current: false },
+          { kind: 'tokens', current: true },
+        ],
+      )
+    })
+
+    it('with the one used last first: a request of a session, a refresh of tokens', async () => {
+      const first = await signInAs('first')
+      const pair = await tokenPair(service, user)
+      const order = async () => (await list(first)).map(({ kind }) => kind)
+      service.advance(2 * minute)
+      await service.client().post('/v1/auth/token/refresh', pair)
+      assert.deepEqual(await order(), ['tokens', 'session'])
+      service.advance(2 * minute)
+      await first.get('/v1/auth/me')
+      await settledTouch(first)
+      assert.deepEqual(await order(), ['session', 'tokens'])
+    })
+
+    it('in pages, with links', async () => {
+      const browser = await signInAs('the first of three')
+      for (const name of ['second', 'third']) await signInAs(name)
+      const { body, headers } = await browser.get(`${path}?pageSize=2&pageNumber=2`)
+      assert.equal(body.items.length, 1)
+      assert.deepEqual([body.totalPages, body.totalCount, body.hasNextPage], [2, 3, false])
+      assert.match(headers.get('link') ?? '', /<\/v1\/auth\/sessions\?pageNumber=1&pageSize=2>; rel="prev"/)
+      assertProblem(await browser.get(`${path}?pageSize=0`), 400, 'validation-failed')
+    })
+
+    it('without those that have ended: unused, over, signed out, refused, of before a new password', async () => {
+      const browser = await signInAs('kept')
+      await (await signInAs('signed out')).post('/v1/auth/session/logout')
+      const { refreshToken } = await tokenPair(service, user)
+      for (const _ of [1, 2]) await service.client().post('/v1/auth/token/refresh', { refreshToken })
+      await signInAs('unused')
+      for (let turn = 0; turn < 3; turn += 1) {
+        service.advance(11 * minute)
+        await browser.get('/v1/auth/me')
+        await settledTouch(browser)
+      }
+      assert.deepEqual(
+        (await list(browser)).map(({ userAgent }) => userAgent),
+        ['kept'],
+      )
+    })
+
+    it("without anybody else's", async () => {
+      const browser = await signInAs('mine')
+      await tokenPair(service, await newUser(service))
+      assert.equal((await list(browser)).length, 1)
+    })
+
+    it('with a user agent that is cut to 256 characters and holds none that cannot be seen, or null', async () => {
+      const browser = await signInAs(`  Till\t\u0085 \u00a0 ${'x'.repeat(300)}`)
+      const [item] = await list(browser)
+      assert.equal(item?.userAgent, `Till ${'x'.repeat(251)}`)
+      const none = await signInAs('')
+      assert.equal((await list(none)).find(({ current }) => current)?.userAgent, null)
+    })
+  })
+
+  describe('requires access', () => {
+    it('of a person: 401 to nobody, 403 to a service', async () => {
+      assertProblem(await service.client().get(path), 401, 'authentication-required')
+      assertProblem(await (await service.bearer('demo-service')).get(path), 403, 'not-for-services')
+    })
+  })
+
+  /** The last use is written beside the answer; the next answer tells of it. */
+  async function settledTouch(browser: Client): Promise<void> {
+    const expected = formatInstant(service.now() + 30 * minute)
+    const endsAt = performance.now() + 10_000
+    while (performance.now() < endsAt) {
+      const { headers } = await browser.get('/v1/auth/me', { background: '?1' })
+      if (headers.get('session-idle-expires') === expected) return
+    }
+    assert.fail('the last use was never written')
+  }
+})
+
+function byName(a: { kind: unknown }, b: { kind: unknown }): number {
+  return String(a.kind) < String(b.kind) ? -1 : 1
+}
