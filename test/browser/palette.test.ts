@@ -30,7 +30,8 @@ const activeOf = (page: Page) =>
   )
 
 /** Without a pause between, however slow the machine is. */
-const typeAtOnce = `(input) => {
+const typeAtOnce = `{
+  const input = document.activeElement
   const { set } = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')
   for (const text of ['xyz', 'xyzz', 'xyzzz']) {
     set.call(input, text)
@@ -123,7 +124,7 @@ describe('the palette', sideBySide, () => {
     const requests = listRequests(page)
     await page.keyboard.type('xy', { delay: 300 })
     await palette(page).getByText('Nothing found. Type three letters').waitFor()
-    await box(page).evaluate(typeAtOnce)
+    await page.evaluate(typeAtOnce)
     await palette(page).getByText('Nothing found.', { exact: true }).waitFor()
     assert.deepEqual(requests, ['GET /v1/orders'])
     const release = await hold(page, '**/v1/orders?filter=basil**')
