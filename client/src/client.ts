@@ -197,10 +197,12 @@ function refuseUnanswered(failure: unknown): never {
 /** A request without an answer for so long counts as failed. */
 const answerLimitMilliseconds = 30_000
 
-/** Sends as the platform does, and gives up after a while. */
+/** Sends as the platform does, and gives up after a while; but not on a list as a whole, which takes as long as it takes. */
 export function sender({ fetch: own }: Connection): Send {
   return async (request) => {
-    const signal = AbortSignal.any([request.signal, AbortSignal.timeout(answerLimitMilliseconds)])
+    const isWhole = request.headers.has('accept')
+    const limits = isWhole ? [] : [AbortSignal.timeout(answerLimitMilliseconds)]
+    const signal = AbortSignal.any([request.signal, ...limits])
     try {
       return await (own ?? fetch)(request, { signal })
     } catch (failure) {

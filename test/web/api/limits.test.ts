@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { browserClient } from '../../../client/src/browser.ts'
+import { NoAnswerError } from '../../../client/src/problem.ts'
+
+describe('the limit of an answer', () => {
+  it('is for an answer in JSON, and not for a list as a whole, which is read for as long as it takes', async (t) => {
+    t.mock.method(AbortSignal, 'timeout', () => AbortSignal.abort())
+    const client = browserClient({
+      baseUrl: 'http://localhost',
+      fetch: async (_request, { signal }) => {
+        signal?.throwIfAborted()
+        return new Response('{}')
+      },
+    })
+    await assert.rejects(client.GET('/v1/orders'), NoAnswerError)
+    const { response } = await client.GET('/v1/orders', {
+      headers: { accept: 'text/csv' },
+      parseAs: 'stream',
+    })
+    assert.equal(response.status, 200)
+  })
+})
