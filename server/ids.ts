@@ -58,6 +58,9 @@ export function parseUuid(text: string): string | undefined {
   return uuidPattern.test(id) ? id : undefined
 }
 
+/** The form of `newOpaqueId`. */
+export const opaqueIdPattern = /^[A-Za-z0-9_-]{22}$/
+
 /** The instant of a UUIDv7, in milliseconds since 1970. */
 export function instantOfId(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)

@@ -109,7 +109,7 @@ describe('endSignIn', () => {
       assert.equal((await end(id)).status, 204)
       const stranger = await signIn(service, await newUser(service))
       const theirs = await idOf({ kind: 'session', current: true }, stranger)
-      for (const wrong of [id, theirs, 'x', '%00', 'A'.repeat(22)]) {
+      for (const wrong of [id, theirs, 'x', '%00', '%ff', 'A'.repeat(22)]) {
         assertProblem(await end(wrong), 404, 'sign-in-not-found')
       }
       assert.equal((await stranger.get('/v1/auth/me')).status, 200)

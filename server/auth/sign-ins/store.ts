@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Database } from '../../db/tables.ts'
+import { opaqueIdPattern } from '../../ids.ts'
 
 export type SignInKind = 'session' | 'tokens'
 
@@ -68,6 +69,8 @@ export async function deleteSignIn(
   trx: Transaction<Database>,
   { principalId, id }: { principalId: number; id: string },
 ): Promise<SignInKind | undefined> {
+  // PostgreSQL takes no text with a NUL.
+  if (!opaqueIdPattern.test(id)) return undefined
   for (const [table, kind] of [
     ['sessions', 'session'],
     ['refresh_families', 'tokens'],

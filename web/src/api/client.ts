@@ -1,4 +1,5 @@
 import { browserClient, isPublic, isSafe } from '../../../client/src/browser.ts'
+import { refusalOf } from '../../../client/src/problem.ts'
 import { isAskedFor } from '../ui/activity.ts'
 
 export { answerOf, type Sent } from '../../../client/src/client.ts'
@@ -23,7 +24,28 @@ export function listenToAnswers(next: Listener): void {
 export const client = browserClient({ fetch: exchange })
 export const { fetchAntiforgeryToken, forgetAntiforgeryToken } = client
 
+/** Resolves to whether the person has given their password (auth/confirm.ts). */
+let askForPassword = async (): Promise<boolean> => false
+
+export function onRecentSignInNeeded(ask: () => Promise<boolean>): void {
+  askForPassword = ask
+}
+
+/** A person may take long to find their password: the limit of the answer begins anew. */
+const answerLimitMilliseconds = 30_000
+
+/** What needs a recent sign-in is sent again once the password was given: no view has to know of it. */
 async function exchange(request: Request, init: RequestInit): Promise<Response> {
+  if (isSafe(request)) return exchangeOnce(request, init)
+  const again = request.clone()
+  const answer = await exchangeOnce(request, init)
+  if ((await refusalOf(answer, 403)) !== 'recent-sign-in-needed') return answer
+  if (!(await askForPassword())) return answer
+  const signal = AbortSignal.any([again.signal, AbortSignal.timeout(answerLimitMilliseconds)])
+  return exchangeOnce(again, { ...init, signal })
+}
+
+async function exchangeOnce(request: Request, init: RequestInit): Promise<Response> {
   const asked = listener.turn()
   // Tries again, looks after the window has been away, what other tabs tell of: none keeps a session alive.
   if (isSafe(request) && !isAskedFor()) request.headers.set(...inBackground)

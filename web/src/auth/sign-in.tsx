@@ -1,13 +1,14 @@
 import './sign-in.css'
 import { useMutation } from '@tanstack/react-query'
 import { Navigate, useSearch } from '@tanstack/react-router'
-import { type ComponentProps, type FormEvent, useEffect, useRef, useState } from 'react'
+import { type ComponentProps, type FormEvent, useEffect, useRef } from 'react'
 import { ProblemError, problemOf } from '../api/problem.ts'
 import { describeFailure } from '../ui/describe.ts'
 import mark from '../ui/mark.svg'
 import { Note } from '../ui/note.tsx'
 import { PageTitle } from '../ui/page-title.tsx'
 import { type Ending, NoCookieError, signIn, startSession, useSession } from './session.ts'
+import { useWait, waitingWords } from './wait.ts'
 
 const endings: Record<Ending, string> = {
   expired: 'Your session has ended. Sign in to pick up where you left off.',
@@ -76,15 +77,10 @@ function SignInForm({ ending }: { ending: Ending | undefined }) {
       </div>
       {/* Not disabled, so that it keeps the focus; `submit` lets nothing through meanwhile. */}
       <button type="submit" className="button button-primary" aria-disabled={isClosed}>
-        {wordsOfButton(mutation.isPending, wait.seconds)}
+        {mutation.isPending ? 'Signing in …' : waitingWords('Sign in', wait.seconds)}
       </button>
     </form>
   )
-}
-
-function wordsOfButton(isPending: boolean, waitSeconds: number): string {
-  if (isPending) return 'Signing in …'
-  return waitSeconds > 0 ? `Sign in (in ${waitSeconds} s)` : 'Sign in'
 }
 
 interface FieldProps extends ComponentProps<'input'> {
@@ -114,22 +110,4 @@ function wordsFor(failure: unknown): string {
     return (invalid.errors ?? []).map(({ pointer, detail }) => `${pointer?.slice(2)} ${detail}`).join(' ')
   }
   return `${describeFailure(failure).title}. Try again in a moment.`
-}
-
-/** Counts down a wait that the service asked for, in whole seconds. */
-function useWait(): { seconds: number; start(milliseconds: number): void } {
-  const [{ now, until }, set] = useState({ now: 0, until: 0 })
-  useEffect(() => {
-    if (until <= now) return undefined
-    const timer = setTimeout(() => set({ now: Date.now(), until }), 1000)
-    return () => clearTimeout(timer)
-  }, [now, until])
-  return {
-    seconds: Math.max(0, Math.ceil((until - now) / 1000)),
-    start(milliseconds) {
-      // Read once: a millisecond that ends between two readings would close the form for a second.
-      const start = Date.now()
-      set({ now: start, until: start + milliseconds })
-    },
-  }
 }

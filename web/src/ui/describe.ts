@@ -17,6 +17,9 @@ export function describeFailure(failure: unknown): { title: string; detail: stri
   if (problem.code === 'rate-limited') {
     return { title: 'Too many requests right now', detail: 'This continues automatically in a few seconds.' }
   }
+  if (problem.code === 'recent-sign-in-needed') {
+    return { title: 'Nothing was changed', detail: 'Your password is needed for this.' }
+  }
   if (problem.status === 503) {
     return { title: 'The service is unavailable right now', detail: 'Trying again automatically.' }
   }

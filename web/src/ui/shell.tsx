@@ -2,6 +2,7 @@ import './shell.css'
 import { useMutation } from '@tanstack/react-query'
 import { Link, Outlet } from '@tanstack/react-router'
 import { Button } from 'react-aria-components/Button'
+import { ConfirmDialog } from '../auth/confirm-dialog.tsx'
 import { SessionKeeper } from '../auth/keeper.tsx'
 import { signOut, useUser } from '../auth/session.ts'
 import { useLive } from '../live/live.ts'
@@ -33,6 +34,7 @@ export function Shell() {
           <Outlet />
         </div>
         <OnTheirWay />
+        <ConfirmDialog />
       </main>
     </div>
   )

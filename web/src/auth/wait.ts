@@ -1,0 +1,24 @@
+import { useEffect, useState } from 'react'
+
+/** Counts down a wait that the service asked for, in whole seconds. */
+export function useWait(): { seconds: number; start(milliseconds: number): void } {
+  const [{ now, until }, set] = useState({ now: 0, until: 0 })
+  useEffect(() => {
+    if (until <= now) return undefined
+    const timer = setTimeout(() => set({ now: Date.now(), until }), 1000)
+    return () => clearTimeout(timer)
+  }, [now, until])
+  return {
+    seconds: Math.max(0, Math.ceil((until - now) / 1000)),
+    start(milliseconds) {
+      // Read once: a millisecond that ends between two readings would close the form for a second.
+      const start = Date.now()
+      set({ now: start, until: start + milliseconds })
+    },
+  }
+}
+
+/** What the button of a form that waits says. */
+export function waitingWords(name: string, seconds: number): string {
+  return seconds > 0 ? `${name} (in ${seconds} s)` : name
+}
