@@ -138,6 +138,27 @@ describe('the palette', sideBySide, () => {
     await release()
   })
 
+  it('opens a kept view by its name, with its filter, sort and columns', async (t) => {
+    const viewer = await service.bearer('viewer')
+    const content = {
+      name: 'Großkunden',
+      filter: 'acme total>1',
+      sort: { orderBy: 'total', order: 0 },
+      columns: ['customer', 'total'],
+      shared: false,
+    }
+    const kept = await viewer.send('PUT', '/v1/views/0198c0de-0000-7000-8000-000000000001', content)
+    assert.equal(kept.status, 201, kept.text)
+    const page = await visit(await browser.person(t, { service }), 'viewer', '/')
+    await openPalette(page)
+    await page.keyboard.type('kunden')
+    await palette(page).getByText('Großkunden').waitFor()
+    assert.equal(await activeOf(page), 'Großkunden')
+    await page.keyboard.press('Enter')
+    await showsCustomers(page, ['Acme Ltd'])
+    await isAt(page, '/orders?filter=acme+total%3E1&orderBy=total&columns=customer%2Ctotal')
+  })
+
   it('has the actions of the page behind it, with their keys, and does them where the focus was', async (t) => {
     const page = await visit(await browser.person(t, { service }), 'admin', '/orders?filter=acme')
     await showsCustomers(page, ['Acme (Zürich)', 'Acme Ltd'])

@@ -2,6 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useMay } from '../auth/session.ts'
 import { stateNames } from '../orders/states.ts'
+import { searchOf, useViews } from '../orders/views/views.ts'
 import { usePages } from '../ui/pages.tsx'
 import { liveShortcuts } from '../ui/shortcuts.tsx'
 import { turnTheme } from '../ui/theme.ts'
@@ -9,7 +10,7 @@ import type { Entry } from './matching.ts'
 
 /** Everything but orders: what this person may go to, and what the page behind the palette can do. */
 export function useEntries(): Entry[] {
-  const goingTo = useGoingTo()
+  const goingTo = [...useGoingTo(), ...useKeptViews()]
   // Those of the moment in which the palette opened.
   const [actions] = useState(actionsHere)
   // The keys of pages stand beside those.
@@ -37,6 +38,19 @@ function useGoingTo(): Entry[] {
     }),
   )
   return useMay('Orders.Read') ? [...pages, ...states] : pages
+}
+
+function useKeptViews(): Entry[] {
+  const navigate = useNavigate()
+  return useViews().map(
+    (view): Entry => ({
+      id: `view ${view.id}`,
+      group: 'Views',
+      name: view.name,
+      ...(!view.isOwn && { hint: 'shared' }),
+      run: () => void navigate({ to: '/orders', search: searchOf(view) }),
+    }),
+  )
 }
 
 /** What a key does on the page that is shown. */
