@@ -1,7 +1,9 @@
 import { useEffect } from 'react'
+import { answerOf, client } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import { currentSession, onForget, useMay } from '../auth/session.ts'
 import { focusRow, rowIdOf } from '../orders/list/rows.ts'
+import type { parametersOf } from '../orders/list/search.ts'
 import type { OrderSummary, VersionedOrder } from '../orders/order.ts'
 import { countQuery, orderQuery, partsOfOne } from '../orders/queries.ts'
 import { nameOf, pending, words } from '../orders/states.ts'
@@ -64,6 +66,7 @@ function take(portion: Portion): void {
   if (focused !== undefined)
     setTimeout(() => document.activeElement === document.body && focusRow([focused]), 100)
   const ids = new Set(portion.changes.map(({ id }) => id))
+  changeColumns(ids).catch(() => undefined)
   for (const id of ids) void changeOrder(portion.changes.filter((change) => change.id === id))
   arrive(portion.changes.filter(({ kind }) => kind === 'created').map(({ id }) => id))
   refreshFigures()
@@ -78,6 +81,27 @@ function changeRows({ id, status }: Change): void {
     const items = page.items.map((row) => (isMeant(row) ? { ...row, status } : row))
     // It is no fresher for that than it was.
     queries.setQueryData(queryKey, { ...page, items }, { updatedAt: state.dataUpdatedAt })
+  }
+}
+
+/** Restrictions that a filter may have. */
+const askedAtOnce = 25
+
+/** What a list shows besides its summaries no event tells: it is asked for, of the rows that changed. */
+async function changeColumns(ids: ReadonlySet<string>): Promise<void> {
+  for (const { queryKey, state } of queries
+    .getQueryCache()
+    .findAll({ queryKey: ['orders', 'list'], type: 'active' })) {
+    const { columns } = queryKey[2] as ReturnType<typeof parametersOf>
+    const page = state.data as { items: OrderSummary[] } | undefined
+    const changed = page?.items.filter(({ id }) => ids.has(id)).slice(0, askedAtOnce) ?? []
+    if (columns === undefined || changed.length === 0) continue
+    const query = { filter: changed.map(({ id }) => `id=${id}`).join(' OR '), columns, pageSize: askedAtOnce }
+    const { items } = await answerOf(client.GET('/v1/orders', { params: { query } }))
+    const rowOf = (row: OrderSummary) => items.find(({ id }) => id === row.id) ?? row
+    queries.setQueryData<typeof page>(queryKey, (now) => now && { ...now, items: now.items.map(rowOf) }, {
+      updatedAt: state.dataUpdatedAt,
+    })
   }
 }
 

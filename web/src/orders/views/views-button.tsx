@@ -1,7 +1,7 @@
 import './views.css'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { Dialog, Heading } from 'react-aria-components/Dialog'
 import { Modal, ModalOverlay } from 'react-aria-components/Modal'
@@ -18,10 +18,17 @@ import { searchOf, useViews, type View, viewOf, viewsQuery } from './views.ts'
 export function ViewsButton({ search }: { search: ListSearch }) {
   const [isOpen, setOpen] = useState(false)
   const current = viewOf(search, useViews())
+  const trigger = useRef<HTMLButtonElement>(null)
   useShortcut('l', () => setOpen(true))
+  function close() {
+    setOpen(false)
+    // The link that was pressed is gone: from here one goes on.
+    setTimeout(() => trigger.current?.focus())
+  }
   return (
     <>
       <Button
+        ref={trigger}
         className="button views-button"
         aria-keyshortcuts="l"
         {...(current && { 'aria-label': `View: ${current.name}` })}
@@ -33,7 +40,7 @@ export function ViewsButton({ search }: { search: ListSearch }) {
       <ModalOverlay className="dialog-scrim" isOpen={isOpen} onOpenChange={setOpen} isDismissable>
         <Modal className="dialog">
           <Dialog>
-            <Views search={search} current={current} onClose={() => setOpen(false)} />
+            <Views search={search} current={current} onClose={close} />
           </Dialog>
         </Modal>
       </ModalOverlay>

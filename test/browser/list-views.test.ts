@@ -1,0 +1,297 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { newUser } from '../support/accounts.ts'
+import { lookAt, looks, type View } from '../support/browser/looks.ts'
+import { eventually, focuses, isAt, latestFirst, showsCustomers, visit } from '../support/browser/orders.ts'
+import { openBrowser, signIn } from '../support/browser/person.ts'
+import { seal } from '../support/log.ts'
+import { createdId, insertOrders } from '../support/orders.ts'
+import { type Service, startService } from '../support/service.ts'
+import { keptView, putView, viewOf } from '../support/views.ts'
+
+const browser = openBrowser()
+let service: Service
+before(async () => {
+  service = await startService({ clockRuns: true })
+  await insertOrders(service, [
+    ...latestFirst(['Acme', 'Basil']),
+    ...latestFirst(['Cedar'], {
+      status: 1,
+      version: 2,
+      modified_by: 'admin',
+      updated_at: Date.UTC(2026, 0, 2),
+    }),
+  ])
+})
+after(() => service.close())
+
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true })
+const dialog = (page: Page) => page.getByRole('dialog')
+const namesOf = (page: Page) => dialog(page).getByRole('link').allInnerTexts()
+const headings = (page: Page) => page.getByRole('columnheader').allInnerTexts()
+const pendingFirst = '/orders?filter=status%3DPending&orderBy=customer&order=Desc'
+
+describe('views of the list', () => {
+  it('are kept, found again, opened, changed and deleted, by the keyboard alone', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'operator', pendingFirst)
+    await showsCustomers(page, ['Basil', 'Acme'])
+    await page.keyboard.press('l')
+    await dialog(page).getByText('under a name').waitFor()
+    const press = async (name: string) => {
+      for (let tabs = 0; tabs < 12; tabs += 1) {
+        if (
+          (await page.evaluate('document.activeElement.ariaLabel ?? document.activeElement.textContent')) ===
+          name
+        )
+          return page.keyboard.press('Enter')
+        await page.keyboard.press('Tab')
+      }
+      return assert.fail(`${name} cannot be reached`)
+    }
+    await press('Keep this list as a view')
+    await page.keyboard.type('What waits')
+    await page.keyboard.press('Enter')
+    await dialog(page).getByRole('link', { name: 'What waits' }).waitFor()
+    await page.keyboard.press('Escape')
+    await button(page, 'View: What waits').waitFor()
+
+    await page.goto('/orders')
+    await eventually(async () => assert.equal(await page.locator('tr[data-id]').count(), 3))
+    await button(page, 'Views').focus()
+    await page.keyboard.press('Enter')
+    await press('What waits')
+    await isAt(page, `${pendingFirst}&columns=customer%2Ctotal%2Cstatus%2CcreatedAtUtc`)
+    await showsCustomers(page, ['Basil', 'Acme'])
+    await focuses(page, 'View: What waits')
+
+    await page.keyboard.press('l')
+    await press('Change What waits')
+    await eventually(async () => assert.equal(await page.getByLabel('Name').inputValue(), 'What waits'))
+    await page.keyboard.press('Control+A')
+    await page.keyboard.type('Waiting')
+    await page.keyboard.press('Enter')
+    await dialog(page).getByRole('link', { name: 'Waiting' }).waitFor()
+    await press('Change Waiting')
+    await page.getByLabel('Name').waitFor()
+    await press('Delete')
+    await press('Really delete it')
+    await dialog(page).getByText('under a name').waitFor()
+  })
+
+  it('say why they cannot be kept, and lose nothing that was typed', async (t) => {
+    const person = await browser.person(t, { service })
+    const viewer = await service.bearer('viewer')
+    await keptView(viewer, { name: 'Taken' })
+    const page = await visit(person, 'viewer', '/orders')
+    person.expectFault(/ 409 .*\/v1\/views\//)
+    await button(page, 'Views').click()
+    await button(page, 'Keep this list as a view').click()
+    assert.equal(await page.getByLabel(/everybody/).count(), 0)
+    await page.getByLabel('Name').fill('TAKEN')
+    await page.keyboard.press('Enter')
+    await dialog(page).getByText('Another view has this name').waitFor()
+    await page.getByLabel('Name').fill('Free')
+    await page.keyboard.press('Enter')
+    await dialog(page).getByRole('link', { name: 'Free' }).waitFor()
+  })
+
+  it('are shared by whoever may, and opened but not changed by others', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'admin', `${pendingFirst}&columns=customer,approvalsMissing`)
+    await button(page, 'Views').click()
+    await button(page, 'Keep this list as a view').click()
+    await page.getByLabel('Name').fill('For all')
+    await page.getByLabel(/everybody/).check()
+    await page.keyboard.press('Enter')
+    await dialog(page).getByRole('link', { name: 'For all' }).waitFor()
+    const colleague = await browser.person(t, { service })
+    const theirs = await visit(colleague, 'viewer', '/orders')
+    await button(theirs, /^View/).click()
+    const shared = dialog(theirs).getByRole('region', { name: 'Shared by others' })
+    assert.equal(await shared.getByRole('button').count(), 0)
+    await shared.getByRole('link', { name: 'For all by admin' }).click()
+    await isAt(theirs, `${pendingFirst}&columns=customer%2CapprovalsMissing`)
+    await eventually(async () => assert.deepEqual(await headings(theirs), ['Customer', 'Approvals missing']))
+  })
+
+  it('tell who was first when two change one', async (t) => {
+    const person = await browser.person(t, { service })
+    const admin = await service.bearer('admin')
+    const id = await keptView(admin, { name: 'Contested' })
+    const page = await visit(person, 'admin', '/orders')
+    await button(page, 'Views').click()
+    await button(page, 'Change Contested').click()
+    await page.getByLabel('Replace it').check()
+    assert.equal((await putView(admin, viewOf({ name: 'Contested' }), { id })).status, 200)
+    person.expectFault(/ 412 .*\/v1\/views\//)
+    await button(page, 'Save').click()
+    await dialog(page).getByText('It has changed since it was read').waitFor()
+    await button(page, 'Back').click()
+    await button(page, 'Change Contested').click()
+    await page.getByLabel('Replace it').check()
+    await button(page, 'Save').click()
+    await dialog(page).getByRole('link', { name: 'Contested' }).waitFor()
+    assert.equal((await admin.get(`/v1/views/${id}`)).body.filter, '')
+    await admin.send('DELETE', `/v1/views/${id}`)
+  })
+})
+
+describe('columns of the list', () => {
+  const usual = ['Customer', 'Total', 'Status', 'Created']
+  const choose = async (page: Page, names: string[]) => {
+    await button(page, 'Columns').click()
+    for (const name of names) await dialog(page).getByRole('checkbox', { name }).check()
+    await page.keyboard.press('Escape')
+  }
+  const cellsOf = (page: Page, customer: string) =>
+    page.getByRole('row').filter({ hasText: customer }).getByRole('cell').allInnerTexts()
+
+  it('are chosen, kept in this browser, and shown as at first again', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'viewer', '/orders')
+    await eventually(async () => assert.deepEqual(await headings(page), usual))
+    await choose(page, ['Created by', 'Approved by', 'Approvals missing', 'Updated', 'Number'])
+    const all = [
+      ...usual.toSpliced(1, 0, 'Number'),
+      'Created by',
+      'Approved by',
+      'Approvals missing',
+      'Updated',
+    ]
+    await eventually(async () => assert.deepEqual(await headings(page), all))
+    await isAt(page, '/orders')
+    await eventually(async () => {
+      assert.deepEqual((await cellsOf(page, 'Cedar')).slice(-4), [
+        'operator',
+        'admin',
+        '–',
+        'Jan 2, 2026, 12:00 AM',
+      ])
+      assert.deepEqual((await cellsOf(page, 'Acme')).slice(-4), ['operator', '–', '1', '–'])
+    })
+    await page.reload()
+    await eventually(async () => assert.deepEqual(await headings(page), all))
+    await button(page, 'Updated').click()
+    await isAt(page, '/orders?orderBy=updatedAtUtc&order=Desc')
+    await button(page, 'Columns').click()
+    assert.ok(await dialog(page).getByRole('checkbox', { name: 'Customer' }).isDisabled())
+    await button(page, 'As at first').click()
+    await page.keyboard.press('Escape')
+    await eventually(async () => assert.deepEqual(await headings(page), usual))
+  })
+
+  it('are those of the address where it names some, and a change stays there', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'viewer', '/orders?columns=status,nonsense,createdBy')
+    await eventually(async () => assert.deepEqual(await headings(page), ['Customer', 'Status', 'Created by']))
+    await choose(page, ['Total'])
+    await isAt(page, '/orders?columns=customer%2Ctotal%2Cstatus%2CcreatedBy')
+    await page.goto('/orders')
+    await eventually(async () => assert.deepEqual(await headings(page), usual))
+  })
+
+  it('follow what others do, in their rows', async (t) => {
+    const own = await startService({ clockRuns: true })
+    const person = await browser.person(t, { service: own, isLive: true })
+    t.after(() => own.close())
+    const id = await createdId(await own.bearer('operator'), { customer: 'Dill' })
+    await seal(own.db)
+    const listening = person.page.waitForResponse(/\/v1\/orders\/events/)
+    const page = await visit(person, 'viewer', '/orders?columns=customer,approvedBy,approvalsMissing')
+    await listening
+    await eventually(async () => assert.deepEqual(await cellsOf(page, 'Dill'), ['–', '1']))
+    await (await own.bearer('admin')).patch(`/v1/orders/${id}/approve`)
+    await seal(own.db)
+    await eventually(async () => assert.deepEqual(await cellsOf(page, 'Dill'), ['admin', '–']))
+  })
+})
+
+const views: View[] = [
+  {
+    name: 'views-none',
+    async reach({ page }) {
+      await page.goto('/orders')
+      await button(page, 'Views').click()
+      await dialog(page).getByText('under a name').waitFor()
+    },
+  },
+  {
+    name: 'views-keep',
+    async reach({ page }) {
+      await button(page, 'Keep this list as a view').click()
+      await page
+        .getByLabel('Name')
+        .fill('A name that goes on and on, as long as a name may be, and then some more of it')
+    },
+  },
+  {
+    name: 'views-three',
+    async reach({ page }) {
+      await page.getByLabel(/everybody/).check()
+      await button(page, 'Save').click()
+      await dialog(page).getByRole('link').waitFor()
+      await page.evaluate('document.activeElement.blur()')
+    },
+  },
+  {
+    name: 'views-change',
+    async reach({ page }) {
+      await button(page, /^Change A name/).click()
+      await page.getByLabel('Replace it').check()
+    },
+  },
+  {
+    name: 'columns-choice',
+    async reach({ page }) {
+      await page.goto('/orders')
+      await button(page, 'Columns').click()
+      for (const name of ['Number', 'Created by', 'Approved by', 'Approvals missing', 'Updated'])
+        await dialog(page).getByRole('checkbox', { name }).check()
+    },
+  },
+  {
+    name: 'columns-all',
+    async reach({ page }) {
+      await page.keyboard.press('Escape')
+      await page.getByRole('row').filter({ hasText: 'Cedar' }).getByText('admin').waitFor()
+    },
+  },
+]
+
+for (const look of looks) {
+  describe(`the views and columns of the list, ${look.width}`, () => {
+    it('can be read by all, in both themes', async (t) => {
+      const own = await startService({ clockRuns: true })
+      t.after(() => own.close())
+      await insertOrders(
+        own,
+        latestFirst(['Cedar'], { status: 1, version: 2, modified_by: 'admin', updated_at: 1 }),
+      )
+      const person = await browser.person(t, { service: own, viewport: look.viewport })
+      await signIn(person, 'admin')
+      await lookAt(t, person, look, views)
+    })
+  })
+}
+
+it('a hundred views are found by a part of their name', async (t) => {
+  const person = await browser.person(t, { service })
+  const user = await newUser(service, { roles: ['Viewer'] })
+  const caller = service.client()
+  const { body } = await caller.post('/v1/auth/token', user.credentials)
+  caller.withBearer(body.accessToken)
+  for (let number = 1; number <= 100; number += 1) await keptView(caller, { name: `Number ${number}` })
+  const { page } = person
+  await page.goto('/orders')
+  await page.getByLabel('Email').fill(user.email)
+  await page.getByLabel('Password').fill(user.password)
+  await page.keyboard.press('Enter')
+  await button(page, 'Views').click()
+  await eventually(async () => assert.ok((await namesOf(page)).length >= 100))
+  await page.getByRole('searchbox', { name: 'Find a view' }).fill('number 42')
+  await eventually(async () => assert.deepEqual(await namesOf(page), ['Number 42']))
+  await page.getByRole('searchbox', { name: 'Find a view' }).fill('zzz')
+  await dialog(page).getByText('No view is called that.').waitFor()
+})
