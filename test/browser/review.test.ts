@@ -3,6 +3,7 @@ import { describe, it, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
+import { hold } from '../support/browser/journeys.ts'
 import {
   eventually,
   focuses,
@@ -137,6 +138,23 @@ describe('a review', () => {
     await page.getByRole('link', { name: 'Orders', exact: true }).last().click()
     await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
     await isAt(page, pendingByCustomer)
+  })
+
+  it('never offers to decide what somebody else has decided, not while the order is on its way either', async (t) => {
+    const { page, ids, colleague, press, service, name } = await aboutToReview(t, numbered(2))
+    const fetched = page.waitForResponse(`**/v1/orders/${ids.get('Customer 02')}/history**`)
+    await press('v')
+    await shows(page, 'Customer 01', '1 of 2')
+    await fetched
+    await colleague.patch(`/v1/orders/${ids.get('Customer 02')}/approve`)
+    await seal(service.db)
+    await eventually(async () => assert.match(await page.title(), /^\(1\)/))
+    const release = await hold(page, `**/v1/orders/${ids.get('Customer 02')}`)
+    await press('j')
+    await shows(page, 'Customer 02', '2 of 2')
+    assert.equal(await page.getByRole('button', { name: /^(?:Approve|Reject)/ }).count(), 0)
+    await release()
+    await page.getByText(new RegExp(`${name}.* has approved this order meanwhile`)).waitFor()
   })
 
   it('begins at the row in focus, and asks each time who wants that', async (t) => {
