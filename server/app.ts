@@ -112,6 +112,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   registerLinks(app, authParts)
   registerSignIns(app, authParts)
   registerAdministration(app, { config, db, clock })
+  registerAdministration(app, { config, db, clock, publicUrl })
   const isAdmitted = (request: FastifyRequest) => isStillAdmitted(request, authenticator)
   const exports = new Exports(isAdmitted)
   const statements = statementsOf(keys, publicUrl)

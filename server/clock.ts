@@ -12,6 +12,10 @@ export function formatInstant(milliseconds: number): string {
   return new Date(milliseconds).toISOString()
 }
 
+export function formatInstantOrNull(milliseconds: number | null): string | null {
+  return milliseconds === null ? null : formatInstant(milliseconds)
+}
+
 const knownTimeZones = new Map<string, string | undefined>()
 const knownTimeZonesLimit = 2_000
 

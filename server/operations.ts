@@ -13,10 +13,18 @@ import {
   signOutUser,
   signOutUsers,
 } from './auth/accounts/accounts.ts'
+import { changeClient } from './auth/administration/clients/clients.ts'
+import { noteClientUse } from './auth/administration/clients/store.ts'
 import { changeUser } from './auth/administration/users/users.ts'
 import { makeLink, useLink } from './auth/links/links.ts'
 import { removeExpiredLinks } from './auth/links/store.ts'
-import { addRole, allowPermissions, denyPermissions, removeRole } from './auth/roles/roles.ts'
+import {
+  addRole,
+  allowPermissions,
+  denyPermissions,
+  removeRole,
+  setRolePermissions,
+} from './auth/roles/roles.ts'
 import {
   confirmSession,
   createSession,
@@ -96,12 +104,15 @@ export const operations = {
   grantRoles,
   revokeRoles,
   addClient,
+  changeClient,
+  noteClientUse,
   rotateClientSecret,
   dropOldClientSecrets,
   addRole,
   removeRole,
   allowPermissions,
   denyPermissions,
+  setRolePermissions,
   seedDemo,
 }
 

@@ -344,70 +344,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/auth/sessions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * The caller's sessions and token families
-         * @description Those that serve, the one that was used last first.
-         */
-        get: operations["listSignIns"];
-        put?: never;
-        post?: never;
-        /**
-         * End all sessions and token families but this one
-         * @description At once; access tokens within five minutes (PERMISSION_CACHE_TTL_SECONDS), also the one that came with this request: its family goes on, and a refresh gives another.
-         */
-        delete: operations["endOtherSignIns"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/sessions/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * End a session or a token family
-         * @description It serves no more at once. Access tokens end within five minutes (PERMISSION_CACHE_TTL_SECONDS), those of the other families too, which get others by a refresh.
-         */
-        delete: operations["endSignIn"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/auth/password": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Change the caller's password
-         * @description Ends all sessions and token families but this one, as ending all others does. A wrong current password counts as a failed sign-in.
-         */
-        post: operations["changePassword"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/users": {
         parameters: {
             query?: never;
@@ -454,6 +390,170 @@ export interface paths {
          * @description All of it or nothing. Disabling ends every session and token of the user; a role that is taken away ends with it everywhere. Who is the last that may manage accounts keeps that.
          */
         patch: operations["changeUser"];
+        trace?: never;
+    };
+    "/v1/users/{id}/links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a one-time link for a user
+         * @description An invitation, or a new beginning for who forgot the password: whoever opens it sets the password, once, within 24 hours. It is shown once, and voids the one before. No mail is sent.
+         */
+        post: operations["makeLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/clients": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List service clients
+         * @description In the order of their ids.
+         */
+        get: operations["listClients"];
+        put?: never;
+        /**
+         * Add a service client
+         * @description Its secret is in the answer, and is never shown again.
+         */
+        post: operations["addClient"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/clients/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a service client
+         * @description The entity tag is what If-Match of a change takes. It does not tell of a use.
+         */
+        get: operations["getClient"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change a service client
+         * @description All of it or nothing. Disabling, or taking a role away, ends the tokens that it has within five minutes; an end lets it get none from then on.
+         */
+        patch: operations["changeClient"];
+        trace?: never;
+    };
+    "/v1/clients/{id}/secrets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a service client another secret
+         * @description It is in the answer, and is never shown again. The newest earlier one goes on beside it until it is dropped; an older one ends, and with it the tokens so far.
+         */
+        post: operations["rotateClientSecret"];
+        /**
+         * End a rotation: only the newest secret stays
+         * @description The tokens so far end within five minutes, if there was another.
+         */
+        delete: operations["dropOldClientSecrets"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/roles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List roles
+         * @description By name.
+         */
+        get: operations["listRoles"];
+        put?: never;
+        /**
+         * Add a role
+         * @description Whoever gets it has its permissions at the next sign-in or refresh.
+         */
+        post: operations["addRole"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/roles/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a role
+         * @description The entity tag is what If-Match of a change takes. It does not tell of who has the role.
+         */
+        get: operations["getRole"];
+        /**
+         * Replace the permissions of a role
+         * @description It shows on every instance within five minutes, and ends no session or token. The last account that may manage accounts keeps that.
+         */
+        put: operations["setRolePermissions"];
+        post?: never;
+        /**
+         * Remove a role that no account has
+         * @description To take it from those who have it is a decision about each.
+         */
+        delete: operations["removeRole"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/permissions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the permissions that there are
+         * @description What roles can hold. Later versions have more.
+         */
+        get: operations["listPermissions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v1/orders": {
@@ -796,6 +896,44 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description A new service client. */
+        AddClientCommand: {
+            /**
+             * @description How the service is called in its tokens, on orders and in the log; it stays. A letter, then up to 63 letters, digits and . _ -
+             * @example billing
+             */
+            clientId: string;
+            /**
+             * @description What people call it. White space at both ends is trimmed; then 1 to 200 characters (Unicode code points), no control characters, none that reorder text (such as U+202E), and at least one letter, digit, punctuation mark or symbol that can be seen. Stored in normalisation form C.
+             * @example Billing, nightly run
+             */
+            name?: string;
+            /**
+             * @description Names of roles; all of them together say what the account may do.
+             * @example [
+             *       "Operator"
+             *     ]
+             */
+            roles: string[];
+            /**
+             * Format: date-time
+             * @description From this instant (RFC 3339, UTC with Z) on it gets no token; none outlives it.
+             * @example 2027-06-30T22:00:00Z
+             */
+            endsAtUtc?: string;
+        };
+        AddClientResponse: {
+            /**
+             * @description Id of the account.
+             * @example 4
+             */
+            id: number | string;
+            /**
+             * @description The secret. It is shown once, and stored as a hash.
+             * @example Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU
+             */
+            clientSecret: string;
+        };
         /** @description A note on an order. */
         AddNoteCommand: {
             /**
@@ -811,6 +949,21 @@ export interface components {
              * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a58
              */
             id: string;
+        };
+        /** @description A new role. */
+        AddRoleCommand: {
+            /**
+             * @description How the role is called; no two differ in case alone. A letter, then up to 63 letters, digits and . _ -
+             * @example Auditor
+             */
+            name: string;
+            /**
+             * @description What the role may do, each once.
+             * @example [
+             *       "Orders.Read"
+             *     ]
+             */
+            permissions: ("Orders.Create" | "Orders.Read" | "Orders.Approve" | "Orders.Note" | "Log.Read" | "Policy.Manage" | "Views.Share" | "Accounts.Manage")[];
         };
         /** @description A new user, who has no password yet. */
         AddUserCommand: {
@@ -962,18 +1115,30 @@ export interface components {
              */
             id_token_signing_alg_values_supported: string[];
         };
-        /** @description Replaces the caller's password. */
-        ChangePasswordCommand: {
+        /** @description What is to change; the rest stays. */
+        ChangeClientCommand: {
             /**
-             * @description Taken as it is: 1 to 256 characters.
-             * @example countersign-demo-operator
+             * @description What people call it. White space at both ends is trimmed; then 1 to 200 characters (Unicode code points), no control characters, none that reorder text (such as U+202E), and at least one letter, digit, punctuation mark or symbol that can be seen. Stored in normalisation form C.
+             * @example Billing, nightly run
              */
-            currentPassword: string;
+            name?: string | null;
             /**
-             * @description Judged by its length and by how soon it would be guessed, not by its composition: 15 to 256 characters, no common password, little of the names of the account.
-             * @example seven grey herons by the weir
+             * @description From this instant (RFC 3339, UTC with Z) on it gets no token; none outlives it.
+             * @example 2027-06-30T22:00:00Z
              */
-            newPassword: string;
+            endsAtUtc?: string | null;
+            /**
+             * @description Names of roles; all of them together say what the account may do.
+             * @example [
+             *       "Operator"
+             *     ]
+             */
+            roles?: string[];
+            /**
+             * @description Whether it gets tokens. To switch it off ends those that it has.
+             * @example true
+             */
+            enabled?: boolean;
         };
         /** @description What is to change; the rest stays. */
         ChangeUserCommand: {
@@ -1004,6 +1169,59 @@ export interface components {
              * @example true
              */
             enabled?: boolean;
+        };
+        /** @description A service client as administrators see it. */
+        ClientAccount: {
+            /**
+             * @description Id of the account.
+             * @example 4
+             */
+            id: number | string;
+            /**
+             * @description How the service is called in its tokens.
+             * @example billing
+             */
+            clientId: string;
+            /**
+             * @description What people call it.
+             * @example Billing, nightly run
+             */
+            name: string | null;
+            /**
+             * @description Names of the roles, sorted.
+             * @example [
+             *       "Operator"
+             *     ]
+             */
+            roles: string[];
+            /**
+             * @description Whether it gets tokens.
+             * @example true
+             */
+            enabled: boolean;
+            /**
+             * @description Active secrets: two during a rotation.
+             * @example 1
+             */
+            secrets: number | string;
+            /**
+             * Format: date-time
+             * @description From then on it gets no token; null for no end.
+             * @example 2027-06-30T22:00:00.000Z
+             */
+            endsAtUtc: string | null;
+            /**
+             * Format: date-time
+             * @description When it last got a token, to a minute; null for never.
+             * @example 2026-11-20T10:00:00.000Z
+             */
+            lastUsedAtUtc: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             * @example 2026-11-20T10:00:00.000Z
+             */
+            createdAtUtc: string;
         };
         /** @description Identifies a service. */
         ClientTokenCommand: {
@@ -1507,6 +1725,34 @@ export interface components {
              */
             total: number | string;
         };
+        PaginatedListOfClientAccount: {
+            items: components["schemas"]["ClientAccount"][];
+            /**
+             * @description Number of this page, from 1.
+             * @example 1
+             */
+            pageNumber: number | string;
+            /**
+             * @description Pages in all; 0 when nothing matches.
+             * @example 13
+             */
+            totalPages: number | string;
+            /**
+             * @description Matches in all; always sent.
+             * @example 250
+             */
+            totalCount?: number | string;
+            /**
+             * @description Always sent.
+             * @example false
+             */
+            hasPreviousPage?: boolean;
+            /**
+             * @description Always sent.
+             * @example true
+             */
+            hasNextPage?: boolean;
+        };
         PaginatedListOfLogEvent: {
             items: components["schemas"]["LogEvent"][];
             /**
@@ -1591,8 +1837,36 @@ export interface components {
              */
             hasNextPage?: boolean;
         };
-        PaginatedListOfSignIn: {
-            items: components["schemas"]["SignIn"][];
+        PaginatedListOfPermission: {
+            items: components["schemas"]["PermissionFact"][];
+            /**
+             * @description Number of this page, from 1.
+             * @example 1
+             */
+            pageNumber: number | string;
+            /**
+             * @description Pages in all; 0 when nothing matches.
+             * @example 13
+             */
+            totalPages: number | string;
+            /**
+             * @description Matches in all; always sent.
+             * @example 250
+             */
+            totalCount?: number | string;
+            /**
+             * @description Always sent.
+             * @example false
+             */
+            hasPreviousPage?: boolean;
+            /**
+             * @description Always sent.
+             * @example true
+             */
+            hasNextPage?: boolean;
+        };
+        PaginatedListOfRole: {
+            items: components["schemas"]["Role"][];
             /**
              * @description Number of this page, from 1.
              * @example 1
@@ -1677,6 +1951,15 @@ export interface components {
         };
         /** @description What a role may do. The list grows. */
         Permission: ("Orders.Create" | "Orders.Read" | "Orders.Approve" | "Orders.Note" | "Log.Read" | "Policy.Manage" | "Views.Share" | "Accounts.Manage") | string;
+        /** @description A permission that there is. */
+        PermissionFact: {
+            name: components["schemas"]["Permission"];
+            /**
+             * @description Whether a service holds it by a role that has it: decisions about who decides are a person’s.
+             * @example true
+             */
+            services: boolean;
+        };
         /** @description A failure (RFC 9457). */
         Problem: {
             /**
@@ -1707,7 +1990,7 @@ export interface components {
             limit?: number;
         };
         /** @description Kind of problem, for programs. The list grows: treat a code that you do not know by its status. */
-        ProblemCode: ("malformed-json" | "validation-failed" | "invalid-filter" | "filter-too-expensive" | "result-too-large" | "invalid-time-zone" | "invalid-idempotency-key" | "unsupported-grant-type" | "invalid-scope" | "unsupported-token-type" | "bad-request" | "authentication-required" | "invalid-credentials" | "invalid-client" | "invalid-refresh-token" | "permission-denied" | "not-for-services" | "recent-sign-in-needed" | "wrong-password" | "csrf-token-missing" | "csrf-token-invalid" | "cross-site-request" | "self-approval" | "service-approval" | "not-the-creator" | "route-not-found" | "order-not-found" | "view-not-found" | "sign-in-not-found" | "link-not-found" | "user-not-found" | "client-not-found" | "role-not-found" | "method-not-allowed" | "request-timeout" | "order-not-pending" | "already-approved-by-you" | "order-not-approved" | "concurrency-conflict" | "view-name-taken" | "too-many-views" | "name-taken" | "email-taken" | "last-administrator" | "account-disabled" | "role-held" | "idempotency-in-progress" | "export-running" | "precondition-failed" | "body-too-large" | "uri-too-long" | "unsupported-media-type" | "expectation-failed" | "misdirected-request" | "unknown-role" | "idempotency-key-reused" | "rate-limited" | "too-many-streams" | "too-many-attempts" | "precondition-required" | "headers-too-large" | "internal-error" | "database-unavailable" | "receipt-not-ready" | "overloaded" | "shutting-down") | string;
+        ProblemCode: ("malformed-json" | "validation-failed" | "invalid-filter" | "filter-too-expensive" | "result-too-large" | "invalid-time-zone" | "invalid-idempotency-key" | "unsupported-grant-type" | "invalid-scope" | "unsupported-token-type" | "bad-request" | "authentication-required" | "invalid-credentials" | "invalid-client" | "invalid-refresh-token" | "permission-denied" | "recent-sign-in-needed" | "wrong-password" | "csrf-token-missing" | "csrf-token-invalid" | "cross-site-request" | "self-approval" | "service-approval" | "not-the-creator" | "route-not-found" | "order-not-found" | "view-not-found" | "link-not-found" | "user-not-found" | "client-not-found" | "role-not-found" | "method-not-allowed" | "request-timeout" | "order-not-pending" | "already-approved-by-you" | "order-not-approved" | "concurrency-conflict" | "view-name-taken" | "too-many-views" | "name-taken" | "email-taken" | "last-administrator" | "account-disabled" | "role-held" | "idempotency-in-progress" | "export-running" | "precondition-failed" | "body-too-large" | "uri-too-long" | "unsupported-media-type" | "expectation-failed" | "misdirected-request" | "unknown-role" | "idempotency-key-reused" | "rate-limited" | "too-many-streams" | "too-many-attempts" | "precondition-required" | "headers-too-large" | "internal-error" | "database-unavailable" | "receipt-not-ready" | "overloaded" | "shutting-down") | string;
         /** @description A list of orders under a name. */
         PutViewCommand: {
             /**
@@ -1735,7 +2018,7 @@ export interface components {
                 order: components["schemas"]["EOrderDirection"] | string;
             };
             /**
-             * @description What the list shows of each order, in this order. There will be more.
+             * @description What the list shows of each order, in this order.
              * @example [
              *       "id",
              *       "customer",
@@ -1780,6 +2063,42 @@ export interface components {
              */
             token_type_hint?: string;
         };
+        /** @description A name for several permissions. */
+        Role: {
+            /**
+             * @description How the role is called.
+             * @example Auditor
+             */
+            name: string;
+            /**
+             * @description What it may do, in alphabetical order.
+             * @example [
+             *       "Log.Read",
+             *       "Orders.Read"
+             *     ]
+             */
+            permissions: components["schemas"]["Permission"][];
+            /**
+             * @description How many users and services have it.
+             * @example 2
+             */
+            accounts: number | string;
+        };
+        /** @description How the secret is replaced. */
+        RotateClientSecretCommand: {
+            /**
+             * @description Ends every earlier secret at once, and the tokens that they bought; without it, false.
+             * @example false
+             */
+            dropOld?: boolean;
+        };
+        RotateClientSecretResponse: {
+            /**
+             * @description The secret. It is shown once, and stored as a hash.
+             * @example Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU
+             */
+            clientSecret: string;
+        };
         ServiceAccessToken: {
             /**
              * @description RS256 JWT of type `at+jwt` (RFC 9068), for `Authorization: Bearer`.
@@ -1793,41 +2112,15 @@ export interface components {
              */
             expiresAt: string;
         };
-        /** @description A session or a family of tokens: what a password began. */
-        SignIn: {
+        /** @description What the role may do. */
+        SetRolePermissionsCommand: {
             /**
-             * @description Its id; no secret.
-             * @example Zr3mQe0bT1u8y7w6v5s4rA
+             * @description What the role may do, each once.
+             * @example [
+             *       "Orders.Read"
+             *     ]
              */
-            id: string;
-            /**
-             * @description `session` of a browser, or `tokens` of another app.
-             * @example session
-             * @enum {string}
-             */
-            kind: "session" | "tokens";
-            /**
-             * @description What the software called itself when the password was given.
-             * @example Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0
-             */
-            userAgent: string | null;
-            /**
-             * Format: date-time
-             * @description Since when.
-             * @example 2026-11-20T09:30:00.000Z
-             */
-            createdAtUtc: string;
-            /**
-             * Format: date-time
-             * @description Last use of a session, to the minute; last refresh of tokens.
-             * @example 2026-11-20T10:00:00.000Z
-             */
-            lastUsedAtUtc: string;
-            /**
-             * @description Whether this request came with it.
-             * @example true
-             */
-            current: boolean;
+            permissions: ("Orders.Create" | "Orders.Read" | "Orders.Approve" | "Orders.Note" | "Log.Read" | "Policy.Manage" | "Views.Share" | "Accounts.Manage")[];
         };
         /** @description Signs a mobile or native app in. */
         TokenLoginCommand: {
@@ -1914,6 +2207,19 @@ export interface components {
              */
             createdAtUtc: string;
         };
+        UserLink: {
+            /**
+             * @description Where the user sets the password. It is shown once, and stored as a hash.
+             * @example https://orders.example.com/link#token=Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU
+             */
+            link: string;
+            /**
+             * Format: date-time
+             * @description When it works no more.
+             * @example 2026-11-21T10:00:00.000Z
+             */
+            expiresAtUtc: string;
+        };
         View: {
             /**
              * Format: uuid
@@ -1939,17 +2245,8 @@ export interface components {
                 orderBy: string;
                 order: components["schemas"]["EOrderDirection"];
             };
-            /**
-             * @description What the list shows of each order, in this order. There will be more.
-             * @example [
-             *       "id",
-             *       "customer",
-             *       "total",
-             *       "createdBy",
-             *       "approvalsMissing"
-             *     ]
-             */
-            columns: ("id" | "customer" | "total" | "status" | "createdAtUtc" | "createdAtTimeZone" | "updatedAtUtc" | "updatedAtTimeZone" | "createdBy" | "modifiedBy" | "approvedBy" | "approvalsGiven" | "approvalsMissing")[];
+            /** @description What the list shows of each order, in this order. A client passes by what it does not know. */
+            columns: string[];
             /**
              * @description Whether everybody sees it who may read orders.
              * @example false
@@ -7210,1518 +7507,6 @@ export interface operations {
             };
         };
     };
-    listSignIns: {
-        parameters: {
-            query?: {
-                /**
-                 * @description Page to return, from 1; past the end there are no items.
-                 * @example 1
-                 */
-                pageNumber?: number | string;
-                /**
-                 * @description Items per page; more than 100 is taken as 100.
-                 * @example 20
-                 */
-                pageSize?: number | string;
-            };
-            header?: {
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
-                Background?: "?1" | "?0";
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description The limit that counted this request. */
-                    "RateLimit-Policy"?: string;
-                    /** @description What is left of it. */
-                    RateLimit?: string;
-                    /** @description The first, previous, next and last page (RFC 8288), as far as there are such. */
-                    Link?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "items": [
-                     *         {
-                     *           "id": "Zr3mQe0bT1u8y7w6v5s4rA",
-                     *           "kind": "session",
-                     *           "userAgent": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
-                     *           "createdAtUtc": "2026-11-20T09:30:00.000Z",
-                     *           "lastUsedAtUtc": "2026-11-20T10:00:00.000Z",
-                     *           "current": true
-                     *         }
-                     *       ],
-                     *       "pageNumber": 1,
-                     *       "totalPages": 13,
-                     *       "totalCount": 250,
-                     *       "hasPreviousPage": false,
-                     *       "hasNextPage": true
-                     *     }
-                     */
-                    "application/json": components["schemas"]["PaginatedListOfSignIn"];
-                };
-            };
-            /** @description `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. */
-            400: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/bad-request",
-                     *       "title": "The request is not valid HTTP",
-                     *       "status": 400,
-                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "bad-request",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `authentication-required`: No valid credential. */
-            401: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description The challenge. */
-                    "WWW-Authenticate"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/authentication-required",
-                     *       "title": "No valid credential",
-                     *       "status": 401,
-                     *       "detail": "Sign in, refresh the token, or send `Authorization: Bearer <token>`.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "authentication-required",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `not-for-services`: A service cannot do this. */
-            403: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/not-for-services",
-                     *       "title": "A service cannot do this",
-                     *       "status": 403,
-                     *       "detail": "Sign in as a person: a service has no sessions and no password.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "not-for-services",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `request-timeout`: The request did not arrive in time. */
-            408: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/request-timeout",
-                     *       "title": "The request did not arrive in time",
-                     *       "status": 408,
-                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "request-timeout",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `uri-too-long`: The URL is too long. */
-            414: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/uri-too-long",
-                     *       "title": "The URL is too long",
-                     *       "status": 414,
-                     *       "detail": "A URL can have at most 8 KiB.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "uri-too-long",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `expectation-failed`: The Expect header cannot be met. */
-            417: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/expectation-failed",
-                     *       "title": "The Expect header cannot be met",
-                     *       "status": 417,
-                     *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "expectation-failed",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `misdirected-request`: This server does not serve that host. */
-            421: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/misdirected-request",
-                     *       "title": "This server does not serve that host",
-                     *       "status": 421,
-                     *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "misdirected-request",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `rate-limited`: Too many requests. */
-            429: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description Seconds to wait. */
-                    "Retry-After"?: number;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/rate-limited",
-                     *       "title": "Too many requests",
-                     *       "status": 429,
-                     *       "detail": "Wait `Retry-After` seconds.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "rate-limited",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `headers-too-large`: The header block is too large. */
-            431: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/headers-too-large",
-                     *       "title": "The header block is too large",
-                     *       "status": 431,
-                     *       "detail": "A header block can have at most 16 KiB.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "headers-too-large",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `internal-error`: Something went wrong on our side. */
-            500: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/internal-error",
-                     *       "title": "Something went wrong on our side",
-                     *       "status": 500,
-                     *       "detail": "Report the `requestId`; the log has the cause.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "internal-error",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. */
-            503: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description Seconds to wait. */
-                    "Retry-After"?: number;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/database-unavailable",
-                     *       "title": "The database cannot be reached",
-                     *       "status": 503,
-                     *       "detail": "Repeat the request after `Retry-After` seconds.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "database-unavailable",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    endOtherSignIns: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
-                Background?: "?1" | "?0";
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description No Content */
-            204: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description The limit that counted this request. */
-                    "RateLimit-Policy"?: string;
-                    /** @description What is left of it. */
-                    RateLimit?: string;
-                    /** @description To a cookie caller: the session goes on with a new id alone. */
-                    "Set-Cookie"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description `bad-request`: The request is not valid HTTP. `malformed-json`: The body is not valid JSON. */
-            400: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/bad-request",
-                     *       "title": "The request is not valid HTTP",
-                     *       "status": 400,
-                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "bad-request",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `authentication-required`: No valid credential. */
-            401: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description The challenge. */
-                    "WWW-Authenticate"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/authentication-required",
-                     *       "title": "No valid credential",
-                     *       "status": 401,
-                     *       "detail": "Sign in, refresh the token, or send `Authorization: Bearer <token>`.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "authentication-required",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `not-for-services`: A service cannot do this. `recent-sign-in-needed`: The sign-in is too long ago. */
-            403: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/csrf-token-missing",
-                     *       "title": "The antiforgery token is missing",
-                     *       "status": 403,
-                     *       "detail": "Fetch one with GET /v1/auth/csrf and send it as `X-XSRF-TOKEN`.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "csrf-token-missing",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `request-timeout`: The request did not arrive in time. */
-            408: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/request-timeout",
-                     *       "title": "The request did not arrive in time",
-                     *       "status": 408,
-                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "request-timeout",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `body-too-large`: The body is too large. */
-            413: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/body-too-large",
-                     *       "title": "The body is too large",
-                     *       "status": 413,
-                     *       "detail": "A body can have at most 64 KiB.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "body-too-large",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `uri-too-long`: The URL is too long. */
-            414: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/uri-too-long",
-                     *       "title": "The URL is too long",
-                     *       "status": 414,
-                     *       "detail": "A URL can have at most 8 KiB.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "uri-too-long",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
-            415: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
-                     *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "unsupported-media-type",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `expectation-failed`: The Expect header cannot be met. */
-            417: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/expectation-failed",
-                     *       "title": "The Expect header cannot be met",
-                     *       "status": 417,
-                     *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "expectation-failed",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `misdirected-request`: This server does not serve that host. */
-            421: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/misdirected-request",
-                     *       "title": "This server does not serve that host",
-                     *       "status": 421,
-                     *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "misdirected-request",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `rate-limited`: Too many requests. */
-            429: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description Seconds to wait. */
-                    "Retry-After"?: number;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/rate-limited",
-                     *       "title": "Too many requests",
-                     *       "status": 429,
-                     *       "detail": "Wait `Retry-After` seconds.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "rate-limited",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `headers-too-large`: The header block is too large. */
-            431: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/headers-too-large",
-                     *       "title": "The header block is too large",
-                     *       "status": 431,
-                     *       "detail": "A header block can have at most 16 KiB.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "headers-too-large",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `internal-error`: Something went wrong on our side. */
-            500: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/internal-error",
-                     *       "title": "Something went wrong on our side",
-                     *       "status": 500,
-                     *       "detail": "Report the `requestId`; the log has the cause.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "internal-error",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. `overloaded`: Too much work is waiting. */
-            503: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description Seconds to wait. */
-                    "Retry-After"?: number;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/database-unavailable",
-                     *       "title": "The database cannot be reached",
-                     *       "status": 503,
-                     *       "detail": "Repeat the request after `Retry-After` seconds.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "database-unavailable",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    endSignIn: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
-                Background?: "?1" | "?0";
-            };
-            path: {
-                /**
-                 * @description Id of the session or token family, as the list has it.
-                 * @example Zr3mQe0bT1u8y7w6v5s4rA
-                 */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description No Content */
-            204: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description The limit that counted this request. */
-                    "RateLimit-Policy"?: string;
-                    /** @description What is left of it. */
-                    RateLimit?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description `bad-request`: The request is not valid HTTP. `malformed-json`: The body is not valid JSON. */
-            400: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/bad-request",
-                     *       "title": "The request is not valid HTTP",
-                     *       "status": 400,
-                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "bad-request",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `authentication-required`: No valid credential. */
-            401: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description The challenge. */
-                    "WWW-Authenticate"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/authentication-required",
-                     *       "title": "No valid credential",
-                     *       "status": 401,
-                     *       "detail": "Sign in, refresh the token, or send `Authorization: Bearer <token>`.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "authentication-required",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `not-for-services`: A service cannot do this. `recent-sign-in-needed`: The sign-in is too long ago. */
-            403: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/csrf-token-missing",
-                     *       "title": "The antiforgery token is missing",
-                     *       "status": 403,
-                     *       "detail": "Fetch one with GET /v1/auth/csrf and send it as `X-XSRF-TOKEN`.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "csrf-token-missing",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `sign-in-not-found`: No such session. */
-            404: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/sign-in-not-found",
-                     *       "title": "No such session",
-                     *       "status": 404,
-                     *       "detail": "List them again: it may have ended.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "sign-in-not-found",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `request-timeout`: The request did not arrive in time. */
-            408: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/request-timeout",
-                     *       "title": "The request did not arrive in time",
-                     *       "status": 408,
-                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "request-timeout",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `body-too-large`: The body is too large. */
-            413: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/body-too-large",
-                     *       "title": "The body is too large",
-                     *       "status": 413,
-                     *       "detail": "A body can have at most 64 KiB.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "body-too-large",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `uri-too-long`: The URL is too long. */
-            414: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/uri-too-long",
-                     *       "title": "The URL is too long",
-                     *       "status": 414,
-                     *       "detail": "A URL can have at most 8 KiB.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "uri-too-long",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
-            415: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
-                     *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "unsupported-media-type",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `expectation-failed`: The Expect header cannot be met. */
-            417: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/expectation-failed",
-                     *       "title": "The Expect header cannot be met",
-                     *       "status": 417,
-                     *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "expectation-failed",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `misdirected-request`: This server does not serve that host. */
-            421: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/misdirected-request",
-                     *       "title": "This server does not serve that host",
-                     *       "status": 421,
-                     *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "misdirected-request",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `rate-limited`: Too many requests. */
-            429: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description Seconds to wait. */
-                    "Retry-After"?: number;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/rate-limited",
-                     *       "title": "Too many requests",
-                     *       "status": 429,
-                     *       "detail": "Wait `Retry-After` seconds.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "rate-limited",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `headers-too-large`: The header block is too large. */
-            431: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/headers-too-large",
-                     *       "title": "The header block is too large",
-                     *       "status": 431,
-                     *       "detail": "A header block can have at most 16 KiB.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "headers-too-large",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `internal-error`: Something went wrong on our side. */
-            500: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/internal-error",
-                     *       "title": "Something went wrong on our side",
-                     *       "status": 500,
-                     *       "detail": "Report the `requestId`; the log has the cause.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "internal-error",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. `overloaded`: Too much work is waiting. */
-            503: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description Seconds to wait. */
-                    "Retry-After"?: number;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/database-unavailable",
-                     *       "title": "The database cannot be reached",
-                     *       "status": 503,
-                     *       "detail": "Repeat the request after `Retry-After` seconds.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "database-unavailable",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    changePassword: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
-                Background?: "?1" | "?0";
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "currentPassword": "countersign-demo-operator",
-                 *       "newPassword": "seven grey herons by the weir"
-                 *     }
-                 */
-                "application/json": components["schemas"]["ChangePasswordCommand"];
-            };
-        };
-        responses: {
-            /** @description No Content */
-            204: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description The limit that counted this request. */
-                    "RateLimit-Policy"?: string;
-                    /** @description What is left of it. */
-                    RateLimit?: string;
-                    /** @description To a cookie caller: the session goes on with a new id alone. */
-                    "Set-Cookie"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
-            400: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/bad-request",
-                     *       "title": "The request is not valid HTTP",
-                     *       "status": 400,
-                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "bad-request",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `authentication-required`: No valid credential. */
-            401: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description The challenge. */
-                    "WWW-Authenticate"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/authentication-required",
-                     *       "title": "No valid credential",
-                     *       "status": 401,
-                     *       "detail": "Sign in, refresh the token, or send `Authorization: Bearer <token>`.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "authentication-required",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `wrong-password`: The password is not right. `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `not-for-services`: A service cannot do this. */
-            403: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/wrong-password",
-                     *       "title": "The password is not right",
-                     *       "status": 403,
-                     *       "detail": "Try again. Wrong ones count as failed sign-ins: after several you have to wait.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "wrong-password",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `request-timeout`: The request did not arrive in time. */
-            408: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/request-timeout",
-                     *       "title": "The request did not arrive in time",
-                     *       "status": 408,
-                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "request-timeout",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `body-too-large`: The body is too large. */
-            413: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/body-too-large",
-                     *       "title": "The body is too large",
-                     *       "status": 413,
-                     *       "detail": "A body can have at most 64 KiB.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "body-too-large",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `uri-too-long`: The URL is too long. */
-            414: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/uri-too-long",
-                     *       "title": "The URL is too long",
-                     *       "status": 414,
-                     *       "detail": "A URL can have at most 8 KiB.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "uri-too-long",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
-            415: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
-                     *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "unsupported-media-type",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `expectation-failed`: The Expect header cannot be met. */
-            417: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/expectation-failed",
-                     *       "title": "The Expect header cannot be met",
-                     *       "status": 417,
-                     *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "expectation-failed",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `misdirected-request`: This server does not serve that host. */
-            421: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/misdirected-request",
-                     *       "title": "This server does not serve that host",
-                     *       "status": 421,
-                     *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "misdirected-request",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `too-many-attempts`: Too many failed sign-ins. `rate-limited`: Too many requests. */
-            429: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description Seconds to wait. */
-                    "Retry-After"?: number;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/too-many-attempts",
-                     *       "title": "Too many failed sign-ins",
-                     *       "status": 429,
-                     *       "detail": "Wait `Retry-After` seconds; until then no password is checked.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "too-many-attempts",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `headers-too-large`: The header block is too large. */
-            431: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/headers-too-large",
-                     *       "title": "The header block is too large",
-                     *       "status": 431,
-                     *       "detail": "A header block can have at most 16 KiB.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "headers-too-large",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `internal-error`: Something went wrong on our side. */
-            500: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/internal-error",
-                     *       "title": "Something went wrong on our side",
-                     *       "status": 500,
-                     *       "detail": "Report the `requestId`; the log has the cause.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "internal-error",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. `overloaded`: Too much work is waiting. */
-            503: {
-                headers: {
-                    /** @description The id that the request carried, or one made for it. */
-                    "X-Request-Id"?: string;
-                    /** @description Seconds to wait. */
-                    "Retry-After"?: number;
-                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
-                    "Session-Idle-Expires"?: string;
-                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
-                    "Session-Expires"?: string;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/database-unavailable",
-                     *       "title": "The database cannot be reached",
-                     *       "status": 503,
-                     *       "detail": "Repeat the request after `Retry-After` seconds.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "database-unavailable",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     listUsers: {
         parameters: {
             query?: {
@@ -10390,6 +9175,5351 @@ export interface operations {
                 };
             };
             /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. `overloaded`: Too much work is waiting. */
+            503: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/database-unavailable",
+                     *       "title": "The database cannot be reached",
+                     *       "status": 503,
+                     *       "detail": "Repeat the request after `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "database-unavailable",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    makeLink: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
+            };
+            path: {
+                /**
+                 * @description Id of the account. A malformed id is answered like an unknown one.
+                 * @example 2
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "link": "https://orders.example.com/link#token=Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU",
+                     *       "expiresAtUtc": "2026-11-21T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UserLink"];
+                };
+            };
+            /** @description `bad-request`: The request is not valid HTTP. `malformed-json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/bad-request",
+                     *       "title": "The request is not valid HTTP",
+                     *       "status": 400,
+                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "bad-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `authentication-required`: No valid credential. */
+            401: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The challenge. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/authentication-required",
+                     *       "title": "No valid credential",
+                     *       "status": 401,
+                     *       "detail": "Sign in, refresh the token, or send `Authorization: Bearer <token>`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "authentication-required",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in is too long ago. */
+            403: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/csrf-token-missing",
+                     *       "title": "The antiforgery token is missing",
+                     *       "status": 403,
+                     *       "detail": "Fetch one with GET /v1/auth/csrf and send it as `X-XSRF-TOKEN`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "csrf-token-missing",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `user-not-found`: No such user. */
+            404: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/user-not-found",
+                     *       "title": "No such user",
+                     *       "status": 404,
+                     *       "detail": "Check the id.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "user-not-found",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout`: The request did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/request-timeout",
+                     *       "title": "The request did not arrive in time",
+                     *       "status": 408,
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "request-timeout",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `account-disabled`: The account is disabled. */
+            409: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/account-disabled",
+                     *       "title": "The account is disabled",
+                     *       "status": 409,
+                     *       "detail": "Enable it first.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "account-disabled",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large`: The body is too large. */
+            413: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/body-too-large",
+                     *       "title": "The body is too large",
+                     *       "status": 413,
+                     *       "detail": "A body can have at most 64 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "body-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `uri-too-long`: The URL is too long. */
+            414: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/uri-too-long",
+                     *       "title": "The URL is too long",
+                     *       "status": 414,
+                     *       "detail": "A URL can have at most 8 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "uri-too-long",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            415: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/unsupported-media-type",
+                     *       "title": "The body is not JSON in UTF-8",
+                     *       "status": 415,
+                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "unsupported-media-type",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `expectation-failed`: The Expect header cannot be met. */
+            417: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/expectation-failed",
+                     *       "title": "The Expect header cannot be met",
+                     *       "status": 417,
+                     *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "expectation-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `misdirected-request`: This server does not serve that host. */
+            421: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/misdirected-request",
+                     *       "title": "This server does not serve that host",
+                     *       "status": 421,
+                     *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "misdirected-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/rate-limited",
+                     *       "title": "Too many requests",
+                     *       "status": 429,
+                     *       "detail": "Wait `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "rate-limited",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large`: The header block is too large. */
+            431: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/headers-too-large",
+                     *       "title": "The header block is too large",
+                     *       "status": 431,
+                     *       "detail": "A header block can have at most 16 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "headers-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal-error`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/internal-error",
+                     *       "title": "Something went wrong on our side",
+                     *       "status": 500,
+                     *       "detail": "Report the `requestId`; the log has the cause.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "internal-error",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. `overloaded`: Too much work is waiting. */
+            503: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/database-unavailable",
+                     *       "title": "The database cannot be reached",
+                     *       "status": 503,
+                     *       "detail": "Repeat the request after `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "database-unavailable",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listClients: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page to return, from 1; past the end there are no items.
+                 * @example 1
+                 */
+                pageNumber?: number | string;
+                /**
+                 * @description Items per page; more than 100 is taken as 100.
+                 * @example 20
+                 */
+                pageSize?: number | string;
+            };
+            header?: {
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description The first, previous, next and last page (RFC 8288), as far as there are such. */
+                    Link?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 4,
+                     *           "clientId": "billing",
+                     *           "name": "Billing, nightly run",
+                     *           "roles": [
+                     *             "Operator"
+                     *           ],
+                     *           "enabled": true,
+                     *           "secrets": 1,
+                     *           "endsAtUtc": "2027-06-30T22:00:00.000Z",
+                     *           "lastUsedAtUtc": "2026-11-20T10:00:00.000Z",
+                     *           "createdAtUtc": "2026-11-20T10:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "pageNumber": 1,
+                     *       "totalPages": 13,
+                     *       "totalCount": 250,
+                     *       "hasPreviousPage": false,
+                     *       "hasNextPage": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PaginatedListOfClientAccount"];
+                };
+            };
+            /** @description `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. */
+            400: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/bad-request",
+                     *       "title": "The request is not valid HTTP",
+                     *       "status": 400,
+                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "bad-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `authentication-required`: No valid credential. */
+            401: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The challenge. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/authentication-required",
+                     *       "title": "No valid credential",
+                     *       "status": 401,
+                     *       "detail": "Sign in, refresh the token, or send `Authorization: Bearer <token>`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "authentication-required",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `permission-denied`: The caller lacks a permission. */
+            403: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/permission-denied",
+                     *       "title": "The caller lacks a permission",
+                     *       "status": 403,
+                     *       "detail": "Ask an administrator for a role that holds the permission named in `permission`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "permission-denied",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout`: The request did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/request-timeout",
+                     *       "title": "The request did not arrive in time",
+                     *       "status": 408,
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "request-timeout",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `uri-too-long`: The URL is too long. */
+            414: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/uri-too-long",
+                     *       "title": "The URL is too long",
+                     *       "status": 414,
+                     *       "detail": "A URL can have at most 8 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "uri-too-long",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `expectation-failed`: The Expect header cannot be met. */
+            417: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/expectation-failed",
+                     *       "title": "The Expect header cannot be met",
+                     *       "status": 417,
+                     *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "expectation-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `misdirected-request`: This server does not serve that host. */
+            421: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/misdirected-request",
+                     *       "title": "This server does not serve that host",
+                     *       "status": 421,
+                     *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "misdirected-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/rate-limited",
+                     *       "title": "Too many requests",
+                     *       "status": 429,
+                     *       "detail": "Wait `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "rate-limited",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large`: The header block is too large. */
+            431: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/headers-too-large",
+                     *       "title": "The header block is too large",
+                     *       "status": 431,
+                     *       "detail": "A header block can have at most 16 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "headers-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal-error`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/internal-error",
+                     *       "title": "Something went wrong on our side",
+                     *       "status": 500,
+                     *       "detail": "Report the `requestId`; the log has the cause.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "internal-error",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. */
+            503: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/database-unavailable",
+                     *       "title": "The database cannot be reached",
+                     *       "status": 503,
+                     *       "detail": "Repeat the request after `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "database-unavailable",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    addClient: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "clientId": "billing",
+                 *       "name": "Billing, nightly run",
+                 *       "roles": [
+                 *         "Operator"
+                 *       ],
+                 *       "endsAtUtc": "2027-06-30T22:00:00Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AddClientCommand"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description Path of what was added. */
+                    Location?: string;
+                    /** @description Row version as a strong entity tag. */
+                    ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 4,
+                     *       "clientSecret": "Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AddClientResponse"];
+                };
+            };
+            /** @description `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/bad-request",
+                     *       "title": "The request is not valid HTTP",
+                     *       "status": 400,
+                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "bad-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `authentication-required`: No valid credential. */
+            401: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The challenge. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/authentication-required",
+                     *       "title": "No valid credential",
+                     *       "status": 401,
+                     *       "detail": "Sign in, refresh the token, or send `Authorization: Bearer <token>`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "authentication-required",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in is too long ago. */
+            403: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/csrf-token-missing",
+                     *       "title": "The antiforgery token is missing",
+                     *       "status": 403,
+                     *       "detail": "Fetch one with GET /v1/auth/csrf and send it as `X-XSRF-TOKEN`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "csrf-token-missing",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout`: The request did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/request-timeout",
+                     *       "title": "The request did not arrive in time",
+                     *       "status": 408,
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "request-timeout",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `name-taken`: The name is taken. */
+            409: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/name-taken",
+                     *       "title": "The name is taken",
+                     *       "status": 409,
+                     *       "detail": "Choose another. Users and services share their names, and no two differ in case alone.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "name-taken",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large`: The body is too large. */
+            413: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/body-too-large",
+                     *       "title": "The body is too large",
+                     *       "status": 413,
+                     *       "detail": "A body can have at most 64 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "body-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `uri-too-long`: The URL is too long. */
+            414: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/uri-too-long",
+                     *       "title": "The URL is too long",
+                     *       "status": 414,
+                     *       "detail": "A URL can have at most 8 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "uri-too-long",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            415: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/unsupported-media-type",
+                     *       "title": "The body is not JSON in UTF-8",
+                     *       "status": 415,
+                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "unsupported-media-type",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `expectation-failed`: The Expect header cannot be met. */
+            417: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/expectation-failed",
+                     *       "title": "The Expect header cannot be met",
+                     *       "status": 417,
+                     *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "expectation-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `misdirected-request`: This server does not serve that host. */
+            421: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/misdirected-request",
+                     *       "title": "This server does not serve that host",
+                     *       "status": 421,
+                     *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "misdirected-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unknown-role`: There is no such role. */
+            422: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/unknown-role",
+                     *       "title": "There is no such role",
+                     *       "status": 422,
+                     *       "detail": "List the roles, and send one of them.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "unknown-role",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/rate-limited",
+                     *       "title": "Too many requests",
+                     *       "status": 429,
+                     *       "detail": "Wait `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "rate-limited",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large`: The header block is too large. */
+            431: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/headers-too-large",
+                     *       "title": "The header block is too large",
+                     *       "status": 431,
+                     *       "detail": "A header block can have at most 16 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "headers-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal-error`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/internal-error",
+                     *       "title": "Something went wrong on our side",
+                     *       "status": 500,
+                     *       "detail": "Report the `requestId`; the log has the cause.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "internal-error",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. `overloaded`: Too much work is waiting. */
+            503: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/database-unavailable",
+                     *       "title": "The database cannot be reached",
+                     *       "status": 503,
+                     *       "detail": "Repeat the request after `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "database-unavailable",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getClient: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags that the caller has; a match is answered 304. */
+                "If-None-Match"?: string;
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
+            };
+            path: {
+                /**
+                 * @description Id of the account. A malformed id is answered like an unknown one.
+                 * @example 2
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description Row version as a strong entity tag. */
+                    ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 4,
+                     *       "clientId": "billing",
+                     *       "name": "Billing, nightly run",
+                     *       "roles": [
+                     *         "Operator"
+                     *       ],
+                     *       "enabled": true,
+                     *       "secrets": 1,
+                     *       "endsAtUtc": "2027-06-30T22:00:00.000Z",
+                     *       "lastUsedAtUtc": "2026-11-20T10:00:00.000Z",
+                     *       "createdAtUtc": "2026-11-20T10:00:00.000Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ClientAccount"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description Row version as a strong entity tag. */
+                    ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `bad-request`: The request is not valid HTTP. */
+            400: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/bad-request",
+                     *       "title": "The request is not valid HTTP",
+                     *       "status": 400,
+                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "bad-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `authentication-required`: No valid credential. */
+            401: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The challenge. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/authentication-required",
+                     *       "title": "No valid credential",
+                     *       "status": 401,
+                     *       "detail": "Sign in, refresh the token, or send `Authorization: Bearer <token>`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "authentication-required",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `permission-denied`: The caller lacks a permission. */
+            403: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/permission-denied",
+                     *       "title": "The caller lacks a permission",
+                     *       "status": 403,
+                     *       "detail": "Ask an administrator for a role that holds the permission named in `permission`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "permission-denied",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `client-not-found`: No such service client. */
+            404: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/client-not-found",
+                     *       "title": "No such service client",
+                     *       "status": 404,
+                     *       "detail": "Check the id.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "client-not-found",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout`: The request did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/request-timeout",
+                     *       "title": "The request did not arrive in time",
+                     *       "status": 408,
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "request-timeout",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `uri-too-long`: The URL is too long. */
+            414: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/uri-too-long",
+                     *       "title": "The URL is too long",
+                     *       "status": 414,
+                     *       "detail": "A URL can have at most 8 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "uri-too-long",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `expectation-failed`: The Expect header cannot be met. */
+            417: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/expectation-failed",
+                     *       "title": "The Expect header cannot be met",
+                     *       "status": 417,
+                     *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "expectation-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `misdirected-request`: This server does not serve that host. */
+            421: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/misdirected-request",
+                     *       "title": "This server does not serve that host",
+                     *       "status": 421,
+                     *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "misdirected-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/rate-limited",
+                     *       "title": "Too many requests",
+                     *       "status": 429,
+                     *       "detail": "Wait `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "rate-limited",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large`: The header block is too large. */
+            431: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/headers-too-large",
+                     *       "title": "The header block is too large",
+                     *       "status": 431,
+                     *       "detail": "A header block can have at most 16 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "headers-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal-error`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/internal-error",
+                     *       "title": "Something went wrong on our side",
+                     *       "status": 500,
+                     *       "detail": "Report the `requestId`; the log has the cause.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "internal-error",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. */
+            503: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/database-unavailable",
+                     *       "title": "The database cannot be reached",
+                     *       "status": 503,
+                     *       "detail": "Repeat the request after `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "database-unavailable",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    changeClient: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only this version, or any by `*`. A tag that a proxy has weakened counts as it was. */
+                "If-Match"?: string;
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
+            };
+            path: {
+                /**
+                 * @description Id of the account. A malformed id is answered like an unknown one.
+                 * @example 2
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Billing, nightly run",
+                 *       "endsAtUtc": "2027-06-30T22:00:00Z",
+                 *       "roles": [
+                 *         "Operator"
+                 *       ],
+                 *       "enabled": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChangeClientCommand"];
+            };
+        };
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description Row version as a strong entity tag. */
+                    ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/bad-request",
+                     *       "title": "The request is not valid HTTP",
+                     *       "status": 400,
+                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "bad-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `authentication-required`: No valid credential. */
+            401: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The challenge. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/authentication-required",
+                     *       "title": "No valid credential",
+                     *       "status": 401,
+                     *       "detail": "Sign in, refresh the token, or send `Authorization: Bearer <token>`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "authentication-required",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in is too long ago. */
+            403: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/csrf-token-missing",
+                     *       "title": "The antiforgery token is missing",
+                     *       "status": 403,
+                     *       "detail": "Fetch one with GET /v1/auth/csrf and send it as `X-XSRF-TOKEN`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "csrf-token-missing",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `client-not-found`: No such service client. */
+            404: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/client-not-found",
+                     *       "title": "No such service client",
+                     *       "status": 404,
+                     *       "detail": "Check the id.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "client-not-found",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout`: The request did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/request-timeout",
+                     *       "title": "The request did not arrive in time",
+                     *       "status": 408,
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "request-timeout",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `precondition-failed`: It has changed since it was read. */
+            412: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Row version as a strong entity tag. */
+                    ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/precondition-failed",
+                     *       "title": "It has changed since it was read",
+                     *       "status": 412,
+                     *       "detail": "Read it again; its current version is in the `ETag` header.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "precondition-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large`: The body is too large. */
+            413: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/body-too-large",
+                     *       "title": "The body is too large",
+                     *       "status": 413,
+                     *       "detail": "A body can have at most 64 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "body-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `uri-too-long`: The URL is too long. */
+            414: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/uri-too-long",
+                     *       "title": "The URL is too long",
+                     *       "status": 414,
+                     *       "detail": "A URL can have at most 8 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "uri-too-long",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            415: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/unsupported-media-type",
+                     *       "title": "The body is not JSON in UTF-8",
+                     *       "status": 415,
+                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "unsupported-media-type",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `expectation-failed`: The Expect header cannot be met. */
+            417: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/expectation-failed",
+                     *       "title": "The Expect header cannot be met",
+                     *       "status": 417,
+                     *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "expectation-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `misdirected-request`: This server does not serve that host. */
+            421: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/misdirected-request",
+                     *       "title": "This server does not serve that host",
+                     *       "status": 421,
+                     *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "misdirected-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unknown-role`: There is no such role. */
+            422: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/unknown-role",
+                     *       "title": "There is no such role",
+                     *       "status": 422,
+                     *       "detail": "List the roles, and send one of them.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "unknown-role",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/rate-limited",
+                     *       "title": "Too many requests",
+                     *       "status": 429,
+                     *       "detail": "Wait `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "rate-limited",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large`: The header block is too large. */
+            431: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/headers-too-large",
+                     *       "title": "The header block is too large",
+                     *       "status": 431,
+                     *       "detail": "A header block can have at most 16 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "headers-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal-error`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/internal-error",
+                     *       "title": "Something went wrong on our side",
+                     *       "status": 500,
+                     *       "detail": "Report the `requestId`; the log has the cause.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "internal-error",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. `overloaded`: Too much work is waiting. */
+            503: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/database-unavailable",
+                     *       "title": "The database cannot be reached",
+                     *       "status": 503,
+                     *       "detail": "Repeat the request after `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "database-unavailable",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rotateClientSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
+            };
+            path: {
+                /**
+                 * @description Id of the account. A malformed id is answered like an unknown one.
+                 * @example 2
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "dropOld": false
+                 *     }
+                 */
+                "application/json": components["schemas"]["RotateClientSecretCommand"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "clientSecret": "Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RotateClientSecretResponse"];
+                };
+            };
+            /** @description `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/bad-request",
+                     *       "title": "The request is not valid HTTP",
+                     *       "status": 400,
+                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "bad-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `authentication-required`: No valid credential. */
+            401: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The challenge. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/authentication-required",
+                     *       "title": "No valid credential",
+                     *       "status": 401,
+                     *       "detail": "Sign in, refresh the token, or send `Authorization: Bearer <token>`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "authentication-required",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in is too long ago. */
+            403: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/csrf-token-missing",
+                     *       "title": "The antiforgery token is missing",
+                     *       "status": 403,
+                     *       "detail": "Fetch one with GET /v1/auth/csrf and send it as `X-XSRF-TOKEN`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "csrf-token-missing",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `client-not-found`: No such service client. */
+            404: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/client-not-found",
+                     *       "title": "No such service client",
+                     *       "status": 404,
+                     *       "detail": "Check the id.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "client-not-found",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout`: The request did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/request-timeout",
+                     *       "title": "The request did not arrive in time",
+                     *       "status": 408,
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "request-timeout",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large`: The body is too large. */
+            413: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/body-too-large",
+                     *       "title": "The body is too large",
+                     *       "status": 413,
+                     *       "detail": "A body can have at most 64 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "body-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `uri-too-long`: The URL is too long. */
+            414: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/uri-too-long",
+                     *       "title": "The URL is too long",
+                     *       "status": 414,
+                     *       "detail": "A URL can have at most 8 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "uri-too-long",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            415: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/unsupported-media-type",
+                     *       "title": "The body is not JSON in UTF-8",
+                     *       "status": 415,
+                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "unsupported-media-type",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `expectation-failed`: The Expect header cannot be met. */
+            417: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/expectation-failed",
+                     *       "title": "The Expect header cannot be met",
+                     *       "status": 417,
+                     *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "expectation-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `misdirected-request`: This server does not serve that host. */
+            421: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/misdirected-request",
+                     *       "title": "This server does not serve that host",
+                     *       "status": 421,
+                     *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "misdirected-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/rate-limited",
+                     *       "title": "Too many requests",
+                     *       "status": 429,
+                     *       "detail": "Wait `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "rate-limited",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large`: The header block is too large. */
+            431: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/headers-too-large",
+                     *       "title": "The header block is too large",
+                     *       "status": 431,
+                     *       "detail": "A header block can have at most 16 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "headers-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal-error`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/internal-error",
+                     *       "title": "Something went wrong on our side",
+                     *       "status": 500,
+                     *       "detail": "Report the `requestId`; the log has the cause.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "internal-error",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. `overloaded`: Too much work is waiting. */
+            503: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/database-unavailable",
+                     *       "title": "The database cannot be reached",
+                     *       "status": 503,
+                     *       "detail": "Repeat the request after `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "database-unavailable",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    dropOldClientSecrets: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
+            };
+            path: {
+                /**
+                 * @description Id of the account. A malformed id is answered like an unknown one.
+                 * @example 2
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `bad-request`: The request is not valid HTTP. `malformed-json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/bad-request",
+                     *       "title": "The request is not valid HTTP",
+                     *       "status": 400,
+                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "bad-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `authentication-required`: No valid credential. */
+            401: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The challenge. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/authentication-required",
+                     *       "title": "No valid credential",
+                     *       "status": 401,
+                     *       "detail": "Sign in, refresh the token, or send `Authorization: Bearer <token>`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "authentication-required",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in is too long ago. */
+            403: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/csrf-token-missing",
+                     *       "title": "The antiforgery token is missing",
+                     *       "status": 403,
+                     *       "detail": "Fetch one with GET /v1/auth/csrf and send it as `X-XSRF-TOKEN`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "csrf-token-missing",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `client-not-found`: No such service client. */
+            404: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/client-not-found",
+                     *       "title": "No such service client",
+                     *       "status": 404,
+                     *       "detail": "Check the id.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "client-not-found",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout`: The request did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/request-timeout",
+                     *       "title": "The request did not arrive in time",
+                     *       "status": 408,
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "request-timeout",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large`: The body is too large. */
+            413: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/body-too-large",
+                     *       "title": "The body is too large",
+                     *       "status": 413,
+                     *       "detail": "A body can have at most 64 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "body-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `uri-too-long`: The URL is too long. */
+            414: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/uri-too-long",
+                     *       "title": "The URL is too long",
+                     *       "status": 414,
+                     *       "detail": "A URL can have at most 8 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "uri-too-long",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            415: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/unsupported-media-type",
+                     *       "title": "The body is not JSON in UTF-8",
+                     *       "status": 415,
+                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "unsupported-media-type",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `expectation-failed`: The Expect header cannot be met. */
+            417: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/expectation-failed",
+                     *       "title": "The Expect header cannot be met",
+                     *       "status": 417,
+                     *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "expectation-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `misdirected-request`: This server does not serve that host. */
+            421: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/misdirected-request",
+                     *       "title": "This server does not serve that host",
+                     *       "status": 421,
+                     *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "misdirected-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/rate-limited",
+                     *       "title": "Too many requests",
+                     *       "status": 429,
+                     *       "detail": "Wait `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "rate-limited",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large`: The header block is too large. */
+            431: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/headers-too-large",
+                     *       "title": "The header block is too large",
+                     *       "status": 431,
+                     *       "detail": "A header block can have at most 16 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "headers-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal-error`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/internal-error",
+                     *       "title": "Something went wrong on our side",
+                     *       "status": 500,
+                     *       "detail": "Report the `requestId`; the log has the cause.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "internal-error",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. `overloaded`: Too much work is waiting. */
+            503: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/database-unavailable",
+                     *       "title": "The database cannot be reached",
+                     *       "status": 503,
+                     *       "detail": "Repeat the request after `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "database-unavailable",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listRoles: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page to return, from 1; past the end there are no items.
+                 * @example 1
+                 */
+                pageNumber?: number | string;
+                /**
+                 * @description Items per page; more than 100 is taken as 100.
+                 * @example 20
+                 */
+                pageSize?: number | string;
+            };
+            header?: {
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description The first, previous, next and last page (RFC 8288), as far as there are such. */
+                    Link?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "name": "Auditor",
+                     *           "permissions": [
+                     *             "Log.Read",
+                     *             "Orders.Read"
+                     *           ],
+                     *           "accounts": 2
+                     *         }
+                     *       ],
+                     *       "pageNumber": 1,
+                     *       "totalPages": 13,
+                     *       "totalCount": 250,
+                     *       "hasPreviousPage": false,
+                     *       "hasNextPage": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PaginatedListOfRole"];
+                };
+            };
+            /** @description `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. */
+            400: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/bad-request",
+                     *       "title": "The request is not valid HTTP",
+                     *       "status": 400,
+                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "bad-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `authentication-required`: No valid credential. */
+            401: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The challenge. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/authentication-required",
+                     *       "title": "No valid credential",
+                     *       "status": 401,
+                     *       "detail": "Sign in, refresh the token, or send `Authorization: Bearer <token>`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "authentication-required",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `permission-denied`: The caller lacks a permission. */
+            403: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/permission-denied",
+                     *       "title": "The caller lacks a permission",
+                     *       "status": 403,
+                     *       "detail": "Ask an administrator for a role that holds the permission named in `permission`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "permission-denied",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout`: The request did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/request-timeout",
+                     *       "title": "The request did not arrive in time",
+                     *       "status": 408,
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "request-timeout",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `uri-too-long`: The URL is too long. */
+            414: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/uri-too-long",
+                     *       "title": "The URL is too long",
+                     *       "status": 414,
+                     *       "detail": "A URL can have at most 8 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "uri-too-long",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `expectation-failed`: The Expect header cannot be met. */
+            417: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/expectation-failed",
+                     *       "title": "The Expect header cannot be met",
+                     *       "status": 417,
+                     *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "expectation-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `misdirected-request`: This server does not serve that host. */
+            421: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/misdirected-request",
+                     *       "title": "This server does not serve that host",
+                     *       "status": 421,
+                     *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "misdirected-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/rate-limited",
+                     *       "title": "Too many requests",
+                     *       "status": 429,
+                     *       "detail": "Wait `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "rate-limited",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large`: The header block is too large. */
+            431: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/headers-too-large",
+                     *       "title": "The header block is too large",
+                     *       "status": 431,
+                     *       "detail": "A header block can have at most 16 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "headers-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal-error`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/internal-error",
+                     *       "title": "Something went wrong on our side",
+                     *       "status": 500,
+                     *       "detail": "Report the `requestId`; the log has the cause.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "internal-error",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. */
+            503: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/database-unavailable",
+                     *       "title": "The database cannot be reached",
+                     *       "status": 503,
+                     *       "detail": "Repeat the request after `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "database-unavailable",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    addRole: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Auditor",
+                 *       "permissions": [
+                 *         "Orders.Read"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["AddRoleCommand"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description Path of what was added. */
+                    Location?: string;
+                    /** @description Row version as a strong entity tag. */
+                    ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Auditor",
+                     *       "permissions": [
+                     *         "Log.Read",
+                     *         "Orders.Read"
+                     *       ],
+                     *       "accounts": 2
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Role"];
+                };
+            };
+            /** @description `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/bad-request",
+                     *       "title": "The request is not valid HTTP",
+                     *       "status": 400,
+                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "bad-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `authentication-required`: No valid credential. */
+            401: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The challenge. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/authentication-required",
+                     *       "title": "No valid credential",
+                     *       "status": 401,
+                     *       "detail": "Sign in, refresh the token, or send `Authorization: Bearer <token>`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "authentication-required",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in is too long ago. */
+            403: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/csrf-token-missing",
+                     *       "title": "The antiforgery token is missing",
+                     *       "status": 403,
+                     *       "detail": "Fetch one with GET /v1/auth/csrf and send it as `X-XSRF-TOKEN`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "csrf-token-missing",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout`: The request did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/request-timeout",
+                     *       "title": "The request did not arrive in time",
+                     *       "status": 408,
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "request-timeout",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `name-taken`: The name is taken. */
+            409: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/name-taken",
+                     *       "title": "The name is taken",
+                     *       "status": 409,
+                     *       "detail": "Choose another. Users and services share their names, and no two differ in case alone.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "name-taken",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large`: The body is too large. */
+            413: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/body-too-large",
+                     *       "title": "The body is too large",
+                     *       "status": 413,
+                     *       "detail": "A body can have at most 64 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "body-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `uri-too-long`: The URL is too long. */
+            414: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/uri-too-long",
+                     *       "title": "The URL is too long",
+                     *       "status": 414,
+                     *       "detail": "A URL can have at most 8 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "uri-too-long",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            415: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/unsupported-media-type",
+                     *       "title": "The body is not JSON in UTF-8",
+                     *       "status": 415,
+                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "unsupported-media-type",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `expectation-failed`: The Expect header cannot be met. */
+            417: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/expectation-failed",
+                     *       "title": "The Expect header cannot be met",
+                     *       "status": 417,
+                     *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "expectation-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `misdirected-request`: This server does not serve that host. */
+            421: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/misdirected-request",
+                     *       "title": "This server does not serve that host",
+                     *       "status": 421,
+                     *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "misdirected-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/rate-limited",
+                     *       "title": "Too many requests",
+                     *       "status": 429,
+                     *       "detail": "Wait `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "rate-limited",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large`: The header block is too large. */
+            431: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/headers-too-large",
+                     *       "title": "The header block is too large",
+                     *       "status": 431,
+                     *       "detail": "A header block can have at most 16 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "headers-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal-error`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/internal-error",
+                     *       "title": "Something went wrong on our side",
+                     *       "status": 500,
+                     *       "detail": "Report the `requestId`; the log has the cause.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "internal-error",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. `overloaded`: Too much work is waiting. */
+            503: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/database-unavailable",
+                     *       "title": "The database cannot be reached",
+                     *       "status": 503,
+                     *       "detail": "Repeat the request after `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "database-unavailable",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getRole: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Entity tags that the caller has; a match is answered 304. */
+                "If-None-Match"?: string;
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
+            };
+            path: {
+                /**
+                 * @description Name of the role, as it is spelled.
+                 * @example Auditor
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description Row version as a strong entity tag. */
+                    ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Auditor",
+                     *       "permissions": [
+                     *         "Log.Read",
+                     *         "Orders.Read"
+                     *       ],
+                     *       "accounts": 2
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Role"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description Row version as a strong entity tag. */
+                    ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `bad-request`: The request is not valid HTTP. */
+            400: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/bad-request",
+                     *       "title": "The request is not valid HTTP",
+                     *       "status": 400,
+                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "bad-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `authentication-required`: No valid credential. */
+            401: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The challenge. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/authentication-required",
+                     *       "title": "No valid credential",
+                     *       "status": 401,
+                     *       "detail": "Sign in, refresh the token, or send `Authorization: Bearer <token>`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "authentication-required",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `permission-denied`: The caller lacks a permission. */
+            403: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/permission-denied",
+                     *       "title": "The caller lacks a permission",
+                     *       "status": 403,
+                     *       "detail": "Ask an administrator for a role that holds the permission named in `permission`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "permission-denied",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `role-not-found`: No such role. */
+            404: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/role-not-found",
+                     *       "title": "No such role",
+                     *       "status": 404,
+                     *       "detail": "Check the name; it is case-sensitive.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "role-not-found",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout`: The request did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/request-timeout",
+                     *       "title": "The request did not arrive in time",
+                     *       "status": 408,
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "request-timeout",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `uri-too-long`: The URL is too long. */
+            414: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/uri-too-long",
+                     *       "title": "The URL is too long",
+                     *       "status": 414,
+                     *       "detail": "A URL can have at most 8 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "uri-too-long",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `expectation-failed`: The Expect header cannot be met. */
+            417: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/expectation-failed",
+                     *       "title": "The Expect header cannot be met",
+                     *       "status": 417,
+                     *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "expectation-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `misdirected-request`: This server does not serve that host. */
+            421: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/misdirected-request",
+                     *       "title": "This server does not serve that host",
+                     *       "status": 421,
+                     *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "misdirected-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/rate-limited",
+                     *       "title": "Too many requests",
+                     *       "status": 429,
+                     *       "detail": "Wait `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "rate-limited",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large`: The header block is too large. */
+            431: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/headers-too-large",
+                     *       "title": "The header block is too large",
+                     *       "status": 431,
+                     *       "detail": "A header block can have at most 16 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "headers-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal-error`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/internal-error",
+                     *       "title": "Something went wrong on our side",
+                     *       "status": 500,
+                     *       "detail": "Report the `requestId`; the log has the cause.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "internal-error",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. */
+            503: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/database-unavailable",
+                     *       "title": "The database cannot be reached",
+                     *       "status": 503,
+                     *       "detail": "Repeat the request after `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "database-unavailable",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    setRolePermissions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only this version, or any by `*`. A tag that a proxy has weakened counts as it was. */
+                "If-Match"?: string;
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
+            };
+            path: {
+                /**
+                 * @description Name of the role, as it is spelled.
+                 * @example Auditor
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "permissions": [
+                 *         "Orders.Read"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["SetRolePermissionsCommand"];
+            };
+        };
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description Row version as a strong entity tag. */
+                    ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/bad-request",
+                     *       "title": "The request is not valid HTTP",
+                     *       "status": 400,
+                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "bad-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `authentication-required`: No valid credential. */
+            401: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The challenge. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/authentication-required",
+                     *       "title": "No valid credential",
+                     *       "status": 401,
+                     *       "detail": "Sign in, refresh the token, or send `Authorization: Bearer <token>`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "authentication-required",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in is too long ago. */
+            403: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/csrf-token-missing",
+                     *       "title": "The antiforgery token is missing",
+                     *       "status": 403,
+                     *       "detail": "Fetch one with GET /v1/auth/csrf and send it as `X-XSRF-TOKEN`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "csrf-token-missing",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `role-not-found`: No such role. */
+            404: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/role-not-found",
+                     *       "title": "No such role",
+                     *       "status": 404,
+                     *       "detail": "Check the name; it is case-sensitive.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "role-not-found",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout`: The request did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/request-timeout",
+                     *       "title": "The request did not arrive in time",
+                     *       "status": 408,
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "request-timeout",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `last-administrator`: Nobody would be left who may manage accounts. */
+            409: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/last-administrator",
+                     *       "title": "Nobody would be left who may manage accounts",
+                     *       "status": 409,
+                     *       "detail": "Let somebody else manage accounts first: a user who can sign in.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "last-administrator",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `precondition-failed`: It has changed since it was read. */
+            412: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Row version as a strong entity tag. */
+                    ETag?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/precondition-failed",
+                     *       "title": "It has changed since it was read",
+                     *       "status": 412,
+                     *       "detail": "Read it again; its current version is in the `ETag` header.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "precondition-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large`: The body is too large. */
+            413: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/body-too-large",
+                     *       "title": "The body is too large",
+                     *       "status": 413,
+                     *       "detail": "A body can have at most 64 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "body-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `uri-too-long`: The URL is too long. */
+            414: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/uri-too-long",
+                     *       "title": "The URL is too long",
+                     *       "status": 414,
+                     *       "detail": "A URL can have at most 8 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "uri-too-long",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            415: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/unsupported-media-type",
+                     *       "title": "The body is not JSON in UTF-8",
+                     *       "status": 415,
+                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "unsupported-media-type",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `expectation-failed`: The Expect header cannot be met. */
+            417: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/expectation-failed",
+                     *       "title": "The Expect header cannot be met",
+                     *       "status": 417,
+                     *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "expectation-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `misdirected-request`: This server does not serve that host. */
+            421: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/misdirected-request",
+                     *       "title": "This server does not serve that host",
+                     *       "status": 421,
+                     *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "misdirected-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/rate-limited",
+                     *       "title": "Too many requests",
+                     *       "status": 429,
+                     *       "detail": "Wait `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "rate-limited",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large`: The header block is too large. */
+            431: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/headers-too-large",
+                     *       "title": "The header block is too large",
+                     *       "status": 431,
+                     *       "detail": "A header block can have at most 16 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "headers-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal-error`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/internal-error",
+                     *       "title": "Something went wrong on our side",
+                     *       "status": 500,
+                     *       "detail": "Report the `requestId`; the log has the cause.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "internal-error",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. `overloaded`: Too much work is waiting. */
+            503: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/database-unavailable",
+                     *       "title": "The database cannot be reached",
+                     *       "status": 503,
+                     *       "detail": "Repeat the request after `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "database-unavailable",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    removeRole: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
+            };
+            path: {
+                /**
+                 * @description Name of the role, as it is spelled.
+                 * @example Auditor
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `bad-request`: The request is not valid HTTP. `malformed-json`: The body is not valid JSON. */
+            400: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/bad-request",
+                     *       "title": "The request is not valid HTTP",
+                     *       "status": 400,
+                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "bad-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `authentication-required`: No valid credential. */
+            401: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The challenge. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/authentication-required",
+                     *       "title": "No valid credential",
+                     *       "status": 401,
+                     *       "detail": "Sign in, refresh the token, or send `Authorization: Bearer <token>`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "authentication-required",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in is too long ago. */
+            403: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/csrf-token-missing",
+                     *       "title": "The antiforgery token is missing",
+                     *       "status": 403,
+                     *       "detail": "Fetch one with GET /v1/auth/csrf and send it as `X-XSRF-TOKEN`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "csrf-token-missing",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `role-not-found`: No such role. */
+            404: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/role-not-found",
+                     *       "title": "No such role",
+                     *       "status": 404,
+                     *       "detail": "Check the name; it is case-sensitive.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "role-not-found",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout`: The request did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/request-timeout",
+                     *       "title": "The request did not arrive in time",
+                     *       "status": 408,
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "request-timeout",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `role-held`: Accounts have the role. */
+            409: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/role-held",
+                     *       "title": "Accounts have the role",
+                     *       "status": 409,
+                     *       "detail": "Take it from them first: `accounts` says how many have it.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "role-held",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `body-too-large`: The body is too large. */
+            413: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/body-too-large",
+                     *       "title": "The body is too large",
+                     *       "status": 413,
+                     *       "detail": "A body can have at most 64 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "body-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `uri-too-long`: The URL is too long. */
+            414: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/uri-too-long",
+                     *       "title": "The URL is too long",
+                     *       "status": 414,
+                     *       "detail": "A URL can have at most 8 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "uri-too-long",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            415: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/unsupported-media-type",
+                     *       "title": "The body is not JSON in UTF-8",
+                     *       "status": 415,
+                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "unsupported-media-type",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `expectation-failed`: The Expect header cannot be met. */
+            417: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/expectation-failed",
+                     *       "title": "The Expect header cannot be met",
+                     *       "status": 417,
+                     *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "expectation-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `misdirected-request`: This server does not serve that host. */
+            421: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/misdirected-request",
+                     *       "title": "This server does not serve that host",
+                     *       "status": 421,
+                     *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "misdirected-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/rate-limited",
+                     *       "title": "Too many requests",
+                     *       "status": 429,
+                     *       "detail": "Wait `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "rate-limited",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large`: The header block is too large. */
+            431: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/headers-too-large",
+                     *       "title": "The header block is too large",
+                     *       "status": 431,
+                     *       "detail": "A header block can have at most 16 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "headers-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal-error`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/internal-error",
+                     *       "title": "Something went wrong on our side",
+                     *       "status": 500,
+                     *       "detail": "Report the `requestId`; the log has the cause.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "internal-error",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. `overloaded`: Too much work is waiting. */
+            503: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/database-unavailable",
+                     *       "title": "The database cannot be reached",
+                     *       "status": 503,
+                     *       "detail": "Repeat the request after `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "database-unavailable",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listPermissions: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page to return, from 1; past the end there are no items.
+                 * @example 1
+                 */
+                pageNumber?: number | string;
+                /**
+                 * @description Items per page; more than 100 is taken as 100.
+                 * @example 20
+                 */
+                pageSize?: number | string;
+            };
+            header?: {
+                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                Background?: "?1" | "?0";
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The limit that counted this request. */
+                    "RateLimit-Policy"?: string;
+                    /** @description What is left of it. */
+                    RateLimit?: string;
+                    /** @description The first, previous, next and last page (RFC 8288), as far as there are such. */
+                    Link?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "services": true
+                     *         }
+                     *       ],
+                     *       "pageNumber": 1,
+                     *       "totalPages": 13,
+                     *       "totalCount": 250,
+                     *       "hasPreviousPage": false,
+                     *       "hasNextPage": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PaginatedListOfPermission"];
+                };
+            };
+            /** @description `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. */
+            400: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/bad-request",
+                     *       "title": "The request is not valid HTTP",
+                     *       "status": 400,
+                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "bad-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `authentication-required`: No valid credential. */
+            401: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description The challenge. */
+                    "WWW-Authenticate"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/authentication-required",
+                     *       "title": "No valid credential",
+                     *       "status": 401,
+                     *       "detail": "Sign in, refresh the token, or send `Authorization: Bearer <token>`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "authentication-required",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `permission-denied`: The caller lacks a permission. */
+            403: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/permission-denied",
+                     *       "title": "The caller lacks a permission",
+                     *       "status": 403,
+                     *       "detail": "Ask an administrator for a role that holds the permission named in `permission`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "permission-denied",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `request-timeout`: The request did not arrive in time. */
+            408: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/request-timeout",
+                     *       "title": "The request did not arrive in time",
+                     *       "status": 408,
+                     *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "request-timeout",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `uri-too-long`: The URL is too long. */
+            414: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/uri-too-long",
+                     *       "title": "The URL is too long",
+                     *       "status": 414,
+                     *       "detail": "A URL can have at most 8 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "uri-too-long",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `expectation-failed`: The Expect header cannot be met. */
+            417: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/expectation-failed",
+                     *       "title": "The Expect header cannot be met",
+                     *       "status": 417,
+                     *       "detail": "Leave the Expect header out, or send `Expect: 100-continue`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "expectation-failed",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `misdirected-request`: This server does not serve that host. */
+            421: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/misdirected-request",
+                     *       "title": "This server does not serve that host",
+                     *       "status": 421,
+                     *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "misdirected-request",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate-limited`: Too many requests. */
+            429: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description Seconds to wait. */
+                    "Retry-After"?: number;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/rate-limited",
+                     *       "title": "Too many requests",
+                     *       "status": 429,
+                     *       "detail": "Wait `Retry-After` seconds.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "rate-limited",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `headers-too-large`: The header block is too large. */
+            431: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/headers-too-large",
+                     *       "title": "The header block is too large",
+                     *       "status": 431,
+                     *       "detail": "A header block can have at most 16 KiB.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "headers-too-large",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal-error`: Something went wrong on our side. */
+            500: {
+                headers: {
+                    /** @description The id that the request carried, or one made for it. */
+                    "X-Request-Id"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+                    "Session-Idle-Expires"?: string;
+                    /** @description To a cookie caller whose session goes on: when it ends in any case. */
+                    "Session-Expires"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/internal-error",
+                     *       "title": "Something went wrong on our side",
+                     *       "status": 500,
+                     *       "detail": "Report the `requestId`; the log has the cause.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "internal-error",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. */
             503: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -16229,11 +20359,7 @@ export interface operations {
                      *             "order": 1
                      *           },
                      *           "columns": [
-                     *             "id",
-                     *             "customer",
-                     *             "total",
-                     *             "createdBy",
-                     *             "approvalsMissing"
+                     *             "id"
                      *           ],
                      *           "shared": false,
                      *           "isOwn": true,
@@ -16609,11 +20735,7 @@ export interface operations {
                      *         "order": 1
                      *       },
                      *       "columns": [
-                     *         "id",
-                     *         "customer",
-                     *         "total",
-                     *         "createdBy",
-                     *         "approvalsMissing"
+                     *         "id"
                      *       ],
                      *       "shared": false,
                      *       "isOwn": true,
@@ -17028,11 +21150,7 @@ export interface operations {
                      *         "order": 1
                      *       },
                      *       "columns": [
-                     *         "id",
-                     *         "customer",
-                     *         "total",
-                     *         "createdBy",
-                     *         "approvalsMissing"
+                     *         "id"
                      *       ],
                      *       "shared": false,
                      *       "isOwn": true,
@@ -17072,11 +21190,7 @@ export interface operations {
                      *         "order": 1
                      *       },
                      *       "columns": [
-                     *         "id",
-                     *         "customer",
-                     *         "total",
-                     *         "createdBy",
-                     *         "approvalsMissing"
+                     *         "id"
                      *       ],
                      *       "shared": false,
                      *       "isOwn": true,

@@ -122,22 +122,27 @@ export function userAgentOf({ headers }: FastifyRequest): string | null {
   return said.slice(0, userAgentLimit) || null
 }
 
-/** The enabled client whose secret this is. Throws `invalid-client`, one text whatever the cause. */
+/** The client whose secret this is, if it may have a token now. Throws `invalid-client`, one text whatever the cause. */
 export async function checkClientSecret(
   { db }: AuthParts,
   request: FastifyRequest,
   { clientId, clientSecret }: { clientId: string; clientSecret: string },
+  nowMilliseconds: number,
 ): Promise<ClientCredentials> {
   const client = isAccountName(clientId) ? await findClient(db.read, clientId) : undefined
   const presented = Buffer.from(sha256(clientSecret))
   const matches = (client?.secretHashes ?? [])
     .map((secretHash) => timingSafeEqual(presented, Buffer.from(secretHash)))
     .includes(true)
-  if (client?.enabled && matches) return client
+  if (client?.enabled && matches && !hasEnded(client, nowMilliseconds)) return client
   const { principalId } = client ?? {}
   request.log.info(
     { event: 'client-refused', principalId, address: request.clientAddress },
     'client exchange failed',
   )
   throw new Problem('invalid-client')
+}
+
+function hasEnded({ endsAt }: ClientCredentials, now: number): boolean {
+  return endsAt !== null && endsAt <= now
 }

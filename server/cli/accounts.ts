@@ -66,5 +66,6 @@ export function namedUser(invocation: Invocation): { account: UserReference; res
 
 /** What the command line called the account. */
 export function subjectOf(account: AccountReference): string {
+  if ('id' in account) return String(account.id)
   return 'email' in account ? account.email : account.name
 }

@@ -10,7 +10,7 @@ import { table } from './table.ts'
 export async function runListRoles(invocation: Invocation): Promise<Outcome> {
   const roles = await withDatabase(invocation, (db) => listRoles(db.read))
   return {
-    value: roles,
+    value: roles.map(({ role, permissions }) => ({ role, permissions })),
     text: table(
       ['ROLE', 'PERMISSIONS'],
       roles.map((role) => [role.role, role.permissions.join(', ') || '-']),

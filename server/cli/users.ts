@@ -117,7 +117,8 @@ export async function runSetPassword(invocation: Invocation): Promise<Outcome> {
     const found = accepted(await accountOf(db.read, account), subjectOf(account))
     const password = await readNewPassword([found.name, found.email ?? ''])
     const passwordHash = await new Passwords().hash(password)
-    const change = { account, passwordHash, stamp: commandStamp() }
+    // By number: somebody may have renamed the user meanwhile.
+    const change = { account: { kind: 'user', id: found.id } as const, passwordHash, stamp: commandStamp() }
     accepted(await db.write('setPassword', change), subjectOf(account))
     return {
       value: { userName: found.name },

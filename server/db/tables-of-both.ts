@@ -50,9 +50,13 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
    )${end}`,
   `create table clients (
      principal_id integer primary key references principals (id),
-     description ${text},
-     ends_at ${instant},
-     last_used_at ${instant}
+     display_name ${text},
+     ends_at ${instant}
+   )${end}`,
+  // Apart from what is decided on: it is written whenever a client gets a token.
+  `create table client_uses (
+     principal_id integer primary key references principals (id),
+     last_used_at ${instant} not null
    )${end}`,
   `create table client_secrets (
      id ${id},

@@ -12,6 +12,7 @@ export interface Database {
   principals: PrincipalsTable
   users: UsersTable
   clients: ClientsTable
+  client_uses: ClientUsesTable
   client_secrets: ClientSecretsTable
   roles: RolesTable
   role_permissions: RolePermissionsTable
@@ -221,12 +222,16 @@ export interface UsersTable {
 /** A service, beside what it has in common with users. */
 export interface ClientsTable {
   principal_id: number
-  /** What it is, for people. */
-  description: string | null
+  /** What people call it. */
+  display_name: string | null
   /** From then on it gets no token. */
   ends_at: number | null
+}
+
+export interface ClientUsesTable {
+  principal_id: number
   /** When it last got a token, to a minute. */
-  last_used_at: number | null
+  last_used_at: number
 }
 
 export interface ClientSecretsTable {

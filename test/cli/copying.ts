@@ -22,6 +22,7 @@ export const filledRows: Record<Exclude<keyof Database, DerivedTable>, number> =
   principals: 2,
   users: 1,
   clients: 1,
+  client_uses: 1,
   client_secrets: 1,
   roles: 4,
   role_permissions: 11,
@@ -118,7 +119,8 @@ export function insertSource(database: Sqlite.Database): void {
   insert('principals', [41, 'user', 'gone', 'gone', 1, 0, 0, 0, 0, 1])
   database.exec('delete from principals where id = 41')
   insert('users', [7, 'jo@example.com', '$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA', 'Europe/Berlin'])
-  insert('clients', [40, oddText, lastInstant, null])
+  insert('clients', [40, oddText, lastInstant])
+  insert('client_uses', [40, 8])
   insert('client_secrets', [9, 40, 'secret-hash', 3])
   insert('principal_roles', [7, 'Operator'], [40, oddText])
   insert('sessions', ['session', 7, 2, '["Operator"]', 'binding', 1, 2, lastInstant, oddText, 2])

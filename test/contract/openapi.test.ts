@@ -18,10 +18,15 @@ const operationIds = [
   ...'useLink listSignIns endSignIn endOtherSignIns changePassword'.split(' '),
   ...'getJwks getAuthorizationServerMetadata getOpenIdConfiguration'.split(' '),
   ...'listViews getView putView deleteView'.split(' '),
-  ...'listUsers addUser getUser changeUser'.split(' '),
+  ...'listUsers addUser getUser changeUser makeLink listClients addClient getClient changeClient'.split(' '),
+  ...'rotateClientSecret dropOldClientSecrets listRoles addRole getRole setRolePermissions'.split(' '),
+  ...'removeRole listPermissions'.split(' '),
 ]
 const schemaNames = [
   ...'UserAccount PaginatedListOfUserAccount AddUserCommand AddUserResponse ChangeUserCommand'.split(' '),
+  ...'UserLink ClientAccount PaginatedListOfClientAccount AddClientCommand AddClientResponse'.split(' '),
+  ...'ChangeClientCommand RotateClientSecretCommand RotateClientSecretResponse Role'.split(' '),
+  ...'PaginatedListOfRole AddRoleCommand SetRolePermissionsCommand PaginatedListOfPermission'.split(' '),
   ...'Order OrderSummary PaginatedListOfOrderSummary OrderStatistics CreateOrderCommand'.split(' '),
   ...'RejectOrderCommand WithdrawOrderCommand AddNoteCommand AddNoteResponse'.split(' '),
   ...'PaginatedListOfOrderEvent OrderEvent OrderApprovals OrderReceipt'.split(' '),
@@ -311,11 +316,78 @@ describe('the live description', () => {
       await bearer.patch(path, { roles: [] }, { 'if-match': '"1"' })
       await bearer.patch(path, { roles: 1 })
       await bearer.patch('/v1/users/1', { enabled: false })
+      await bearer.post(`${path}/links`)
+      await bearer.post('/v1/users/none/links')
+      await bearer.patch(path, { enabled: false })
+      await bearer.post(`${path}/links`)
       for (const caller of [viewer, anybody]) {
         await caller.get('/v1/users')
         await caller.post('/v1/users', command)
         await caller.get(path)
         await caller.patch(path, {})
+        await caller.post(`${path}/links`)
+      }
+    }
+
+    async function callClients({ bearer, viewer, anybody }: Callers): Promise<void> {
+      const command = { clientId: 'openapi-client', roles: ['Viewer'] }
+      const added = await bearer.post('/v1/clients', command)
+      await bearer.post('/v1/clients', command)
+      await bearer.post('/v1/clients', { ...command, clientId: 'other', roles: ['None'] })
+      await bearer.post('/v1/clients', { endsAtUtc: 'tomorrow' })
+      await bearer.get('/v1/clients?pageSize=1')
+      await bearer.get('/v1/clients?pageSize=0')
+      const path = added.headers.get('location') ?? ''
+      await bearer.get(path)
+      await bearer.get(path, { 'if-none-match': '"1"' })
+      await bearer.get('/v1/clients/none')
+      await bearer.patch(path, { name: 'Nightly', endsAtUtc: '2999-12-31T00:00:00Z' })
+      await bearer.patch(path, { roles: [] }, { 'if-match': '"1"' })
+      await bearer.patch(path, { enabled: 1 })
+      await bearer.get(path)
+      await bearer.post(`${path}/secrets`)
+      await bearer.post(`${path}/secrets`, { dropOld: 'yes' })
+      await bearer.post('/v1/clients/none/secrets')
+      await bearer.send('DELETE', `${path}/secrets`)
+      await bearer.send('DELETE', '/v1/clients/none/secrets')
+      for (const caller of [viewer, anybody]) {
+        await caller.get('/v1/clients')
+        await caller.post('/v1/clients', command)
+        await caller.get(path)
+        await caller.patch(path, {})
+        await caller.post(`${path}/secrets`)
+        await caller.send('DELETE', `${path}/secrets`)
+      }
+    }
+
+    async function callRoles({ bearer, viewer, anybody }: Callers): Promise<void> {
+      const path = '/v1/roles/OpenApi'
+      const permissions = ['Orders.Read']
+      await bearer.post('/v1/roles', { name: 'OpenApi', permissions })
+      await bearer.post('/v1/roles', { name: 'OpenApi', permissions })
+      await bearer.post('/v1/roles', { name: '7', permissions: ['Orders.Delete'] })
+      await bearer.get('/v1/roles?pageSize=2')
+      await bearer.get('/v1/roles?pageSize=0')
+      await bearer.get('/v1/permissions?pageSize=2')
+      await bearer.get('/v1/permissions?pageSize=0')
+      await bearer.get(path)
+      await bearer.get(path, { 'if-none-match': '"1"' })
+      await bearer.get('/v1/roles/None')
+      await bearer.send('PUT', path, { permissions: [] })
+      await bearer.send('PUT', path, { permissions }, { 'if-match': '"1"' })
+      await bearer.send('PUT', path, { permissions: 1 })
+      await bearer.send('PUT', '/v1/roles/None', { permissions })
+      await bearer.send('PUT', '/v1/roles/Admin', { permissions })
+      await bearer.send('DELETE', '/v1/roles/Admin')
+      await bearer.send('DELETE', path)
+      await bearer.send('DELETE', path)
+      for (const caller of [viewer, anybody]) {
+        await caller.get('/v1/roles')
+        await caller.get('/v1/permissions')
+        await caller.get(path)
+        await caller.post('/v1/roles', { name: 'OpenApi', permissions })
+        await caller.send('PUT', path, { permissions })
+        await caller.send('DELETE', path)
       }
     }
 
@@ -404,6 +476,8 @@ describe('the live description', () => {
       await callApprovalPolicy({ bearer, viewer, anybody })
       await callViews({ bearer, viewer, anybody })
       await callUsers({ bearer, viewer, anybody })
+      await callClients({ bearer, viewer, anybody })
+      await callRoles({ bearer, viewer, anybody })
 
       const browser = judged(service.client())
       await browser.get('/v1/auth/csrf')

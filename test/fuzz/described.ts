@@ -160,6 +160,13 @@ function assemble(
   }
 }
 
+/** The refusals of ids that are none, where they are no order's or view's. */
+const unknownOf: Record<string, string> = {
+  users: 'user-not-found',
+  clients: 'client-not-found',
+  roles: 'role-not-found',
+}
+
 function refusalOf(path: string, { id, query, headers, body }: Pieces): Refusal | undefined {
   if (body?.refusal !== undefined) {
     const { status, code, pointers } = body.refusal
@@ -174,6 +181,7 @@ function refusalOf(path: string, { id, query, headers, body }: Pieces): Refusal 
     const { status, code, header } = headers.refusal
     return { status, code, ...(header === undefined ? {} : { places: [header] }) }
   }
-  const unknown = path.startsWith('/v1/users/') ? 'user-not-found' : ['order-not-found', 'view-not-found']
+  const [, , collection = ''] = path.split('/')
+  const unknown = unknownOf[collection] ?? ['order-not-found', 'view-not-found']
   return id.isFaulty === true ? { status: 404, code: unknown } : undefined
 }

@@ -3,6 +3,7 @@ import type { Stamp } from '../../audit/event.ts'
 import { recordEvent } from '../../audit/events.ts'
 import type { Database } from '../../db/tables.ts'
 import { keepAdministrator } from '../administration/administrators.ts'
+import { insertClient } from '../administration/clients/store.ts'
 import { lockAdministration } from '../administration/store.ts'
 import { revokeCredentials, updateCredentialsDate } from '../credentials/store.ts'
 import { voidLink } from '../links/store.ts'
@@ -62,6 +63,10 @@ export async function addUser(trx: Trx, input: AddUserInput): Promise<{ id: numb
 
 export interface AddClientInput {
   clientId: string
+  /** What people call it. */
+  name?: string | null
+  /** From then on it gets no token. */
+  endsAt?: number | null
   secretHash: string
   roles: string[]
   demo?: boolean
@@ -76,6 +81,7 @@ export async function addClient(trx: Trx, input: AddClientInput): Promise<{ id: 
   const { nowMilliseconds } = stamp
   const id = await insertPrincipal(trx, { ...input, kind: 'client', name, nowMilliseconds })
   if (id === undefined) return { refused: 'name-taken' }
+  await insertClient(trx, id, { name: input.name ?? null, endsAt: input.endsAt ?? null })
   await insertSecret(trx, id, secretHash, nowMilliseconds)
   await insertRoles(trx, id, roles)
   await recordAccount(trx, stamp, 'client-added', { id, name }, { roles })
@@ -286,6 +292,8 @@ export interface AccountData {
   granted?: string[]
   revoked?: string[]
   enabled?: boolean
+  displayName?: string | null
+  endsAt?: string | null
 }
 
 export function recordAccount(

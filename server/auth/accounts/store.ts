@@ -47,6 +47,9 @@ export interface ClientCredentials {
   enabled: boolean
   credentialsChangedAt: number
   secretHashes: string[]
+  /** From then on it gets no token. */
+  endsAt: number | null
+  lastUsedAt: number | null
 }
 
 /** `clientId` exactly as registered. */
@@ -57,12 +60,16 @@ export async function findClient(
   const rows = await db
     .selectFrom('principals')
     .innerJoin('client_secrets', 'client_secrets.principal_id', 'principals.id')
+    .innerJoin('clients', 'clients.principal_id', 'principals.id')
+    .leftJoin('client_uses', 'client_uses.principal_id', 'principals.id')
     .select([
       'principals.id as principalId',
       'name as clientId',
       'enabled',
       'credentials_changed_at as credentialsChangedAt',
       'secret_hash',
+      'ends_at as endsAt',
+      'last_used_at as lastUsedAt',
     ])
     .where('kind', '=', 'client')
     .where('name', '=', clientId)
@@ -118,9 +125,12 @@ export async function hasAccounts(db: Kysely<Database>, demo?: boolean): Promise
   return row !== undefined
 }
 
-/** A user is named by user name (any case) or email, a service by its clientId (any case). */
+/** A user is named by user name (any case), email or number, a service by its clientId (any case). */
 export type AccountReference = UserReference | { kind: 'client'; name: string }
-export type UserReference = { kind: 'user'; email: string } | { kind: 'user'; name: string }
+export type UserReference =
+  | { kind: 'user'; email: string }
+  | { kind: 'user'; name: string }
+  | { kind: 'user'; id: number }
 
 export interface Account {
   id: number
@@ -129,7 +139,7 @@ export interface Account {
   email: string | null
 }
 
-/** Undefined when there is no such account. Accounts are never deleted or renamed, so the answer does not age. */
+/** Undefined when there is no such account. Accounts are never deleted. */
 export async function findAccount(
   db: Kysely<Database>,
   reference: AccountReference,
@@ -139,6 +149,7 @@ export async function findAccount(
     .leftJoin('users', 'users.principal_id', 'principals.id')
     .select(['principals.id', 'name', 'email'])
     .where('kind', '=', reference.kind)
+  if ('id' in reference) return query.where('principals.id', '=', reference.id).executeTakeFirst()
   return 'email' in reference
     ? query.where('email', '=', reference.email.toLowerCase()).executeTakeFirst()
     : query.where('name_folded', '=', foldName(reference.name)).executeTakeFirst()

@@ -11,6 +11,7 @@ export interface AdministrationParts {
   config: Config
   db: AppDatabase
   clock: Clock
+  publicUrl: () => string
 }
 
 export const tags = ['Administration']
@@ -33,6 +34,9 @@ export function requireId(request: FastifyRequest, unknown: ProblemCode): number
   if (number < 1 || number > 2_147_483_647) throw new Problem(unknown)
   return number
 }
+
+/** Of what is shown once. */
+export const shownOnce = { 'cache-control': 'no-store' }
 
 export function readStamp(request: FastifyRequest, { config, clock }: AdministrationParts) {
   const caller = callerOf(request)

@@ -2,6 +2,8 @@ import type { Transaction } from 'kysely'
 import type { Stamp } from '../../audit/event.ts'
 import { recordEvent } from '../../audit/events.ts'
 import type { Database } from '../../db/tables.ts'
+import { versionTag } from '../../http/preconditions.ts'
+import { Problem } from '../../http/problems.ts'
 import type { Refusal } from '../accounts/refusal.ts'
 import { keepAdministrator } from '../administration/administrators.ts'
 import { lockAdministration } from '../administration/store.ts'
@@ -10,8 +12,10 @@ import {
   countHolders,
   deletePermissions,
   deleteRole,
+  findRole,
   insertPermissions,
   insertRole,
+  raiseRoleVersion,
   readRolePermissions,
   roleNames,
 } from './store.ts'
@@ -32,7 +36,7 @@ export async function addRole(
   await lockAdministration(trx)
   const isTaken = (await roleNames(trx)).some((name) => name.toLowerCase() === role.toLowerCase())
   if (isTaken || !(await insertRole(trx, role))) return { refused: 'role-taken' }
-  if (permissions.length > 0) await insertPermissions(trx, role, permissions)
+  await insertPermissions(trx, role, permissions)
   await recordRole(trx, stamp, 'role-added', role, permissions)
   return { role }
 }
@@ -85,8 +89,41 @@ function changePermissions(
     const unknown = await refuseUnknownRoles(trx, [role])
     if (unknown !== undefined) return unknown
     const changed = await change(trx, role, permissions)
-    if (changed.length > 0) await recordRole(trx, stamp, kind, role, changed)
+    if (changed.length > 0) {
+      await raiseRoleVersion(trx, role)
+      await recordRole(trx, stamp, kind, role, changed)
+    }
     return { changed }
+  })
+}
+
+export interface SetPermissionsInput extends ChangePermissionsInput {
+  /** Versions that If-Match accepts; null for any. */
+  acceptedVersions: number[] | null
+}
+
+/**
+ * Gives the role these permissions and no others; takes effect as `allowPermissions` does. Throws `role-not-found`,
+ * `precondition-failed`, `last-administrator`.
+ */
+export function setRolePermissions(
+  trx: Trx,
+  { role, permissions, acceptedVersions, stamp }: SetPermissionsInput,
+): Promise<{ version: number }> {
+  return keepAdministrator(trx, async () => {
+    const stored = await findRole(trx, role)
+    if (stored === undefined) throw new Problem('role-not-found')
+    const { version } = stored
+    if (acceptedVersions !== null && !acceptedVersions.includes(version)) {
+      throw new Problem('precondition-failed', { headers: { etag: versionTag(version) } })
+    }
+    const allowed = await insertPermissions(trx, role, permissions)
+    const surplus = stored.permissions.filter((held) => !permissions.some((wanted) => wanted === held))
+    const denied = await deletePermissions(trx, role, surplus)
+    if (allowed.length + denied.length === 0) return { version }
+    const subject = { kind: 'role', id: role } as const
+    await recordEvent(trx, stamp, { kind: 'permissions-set', subject, data: { allowed, denied } })
+    return { version: await raiseRoleVersion(trx, role) }
   })
 }
 

@@ -75,17 +75,49 @@ export async function readRolePermissions(
   return db.selectFrom('role_permissions').select(['role', 'permission']).execute()
 }
 
-/** Every role, those without permissions included, by name. */
-export async function listRoles(db: Kysely<Database>) {
-  const names = await roleNames(db)
+export interface Role {
+  role: string
+  /** Sorted. */
+  permissions: string[]
+  /** How many accounts have it. */
+  accounts: number
+  version: number
+}
+
+/** Every role, those without permissions included, by name: they are few. */
+export async function listRoles(db: Kysely<Database>): Promise<Role[]> {
+  const roles = await db
+    .selectFrom('roles')
+    .select(['name', 'version'])
+    .select((eb) =>
+      eb
+        .selectFrom('principal_roles')
+        .select((counted) => counted.fn.countAll<number>().as('count'))
+        .whereRef('principal_roles.role', '=', 'roles.name')
+        .as('accounts'),
+    )
+    .orderBy('name')
+    .execute()
   const held = await readRolePermissions(db)
-  return names.map((name) => ({
-    role: name,
-    permissions: held
-      .filter((row) => row.role === name)
-      .map((row) => row.permission)
-      .sort(),
-  }))
+  return roles.map(({ name, version, accounts }) => {
+    const own = held.filter(({ role }) => role === name).map(({ permission }) => permission)
+    return { role: name, permissions: own.sort(), accounts: Number(accounts), version }
+  })
+}
+
+export async function findRole(db: Kysely<Database>, role: string): Promise<Role | undefined> {
+  return (await listRoles(db)).find((listed) => listed.role === role)
+}
+
+/** Returns the next version of the role. */
+export async function raiseRoleVersion(trx: Transaction<Database>, role: string): Promise<number> {
+  const { version } = await trx
+    .updateTable('roles')
+    .set((eb) => ({ version: eb('version', '+', 1) }))
+    .where('name', '=', role)
+    .returning('version')
+    .executeTakeFirstOrThrow()
+  return version
 }
 
 /** False when the role is there already. */
@@ -119,6 +151,7 @@ export async function insertPermissions(
   role: string,
   permissions: readonly Permission[],
 ): Promise<string[]> {
+  if (permissions.length === 0) return []
   const inserted = await trx
     .insertInto('role_permissions')
     .values(permissions.map((permission) => ({ role, permission })))
@@ -132,8 +165,9 @@ export async function insertPermissions(
 export async function deletePermissions(
   trx: Transaction<Database>,
   role: string,
-  permissions: readonly Permission[],
+  permissions: readonly string[],
 ): Promise<string[]> {
+  if (permissions.length === 0) return []
   const deleted = await trx
     .deleteFrom('role_permissions')
     .where('role', '=', role)

@@ -6,6 +6,7 @@ import { idempotencyKeyHeader, readIdempotencyKey } from '../../http/idempotency
 import { Problem } from '../../http/problems.ts'
 import type { App } from '../../http/route.ts'
 import { newOpaqueId, sha256 } from '../../ids.ts'
+import type { ClientCredentials } from '../accounts/store.ts'
 import { type AuthParts, checkClientSecret, logSignIn, signIn, userAgentOf } from '../login.ts'
 import { rolesOf } from '../roles/store.ts'
 import {
@@ -181,9 +182,9 @@ function registerClientToken(app: App, parts: AuthParts): void {
     },
     errorHandler: refuseForm,
     handler: async (request, reply) => {
-      const { token, expiresAt } = await issueServiceToken(parts, request, clientOf(request))
+      const { token, expiresAt, ttlSeconds } = await issueServiceToken(parts, request, clientOf(request))
       if (!comesAsForm(request)) return { accessToken: token, expiresAt: formatInstant(expiresAt) }
-      return sendStandardToken(reply, token, parts.config.serviceTokenTtlSeconds)
+      return sendStandardToken(reply, token, ttlSeconds)
     },
   })
 }
@@ -192,17 +193,38 @@ async function issueServiceToken(
   parts: AuthParts,
   request: FastifyRequest,
   credentials: ClientSecret,
-): Promise<IssuedToken> {
+): Promise<IssuedToken & { ttlSeconds: number }> {
   const now = parts.clock()
-  const client = await checkClientSecret(parts, request, credentials)
+  const client = await checkClientSecret(parts, request, credentials, now)
   const roles = await rolesOf(parts.db.read, client.principalId)
   logSignIn(request, client.principalId, 'client')
-  const { clientId, credentialsChangedAt } = client
-  return parts.tokens.issue(
+  noteUse(parts, request, client, now)
+  const { clientId, credentialsChangedAt, endsAt } = client
+  // No token outlives its client.
+  const leftSeconds =
+    endsAt === null ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor((endsAt - now) / 1000))
+  const ttlSeconds = Math.min(parts.config.serviceTokenTtlSeconds, leftSeconds)
+  const issued = await parts.tokens.issue(
     { subject: clientId, userName: clientId, roles, signIn: null, credentialsChangedAt },
-    parts.config.serviceTokenTtlSeconds,
+    ttlSeconds,
     now,
   )
+  return { ...issued, ttlSeconds }
+}
+
+const useIntervalMilliseconds = 60_000
+
+/** Written once a minute at most, and without holding the request up. */
+function noteUse(
+  { db }: AuthParts,
+  request: FastifyRequest,
+  { principalId, lastUsedAt }: ClientCredentials,
+  nowMilliseconds: number,
+): void {
+  if (lastUsedAt !== null && nowMilliseconds - lastUsedAt < useIntervalMilliseconds) return
+  db.write('noteClientUse', { principalId, nowMilliseconds }).catch((error: unknown) => {
+    request.log.warn({ err: error }, 'noteClientUse')
+  })
 }
 
 /**

@@ -11,6 +11,8 @@ import {
 } from '../../../http/preconditions.ts'
 import { Problem } from '../../../http/problems.ts'
 import type { App } from '../../../http/route.ts'
+import { newSecret, sha256 } from '../../../ids.ts'
+import { linkAddress } from '../../links/links.ts'
 import { accepted } from '../refusals.ts'
 import {
   type AdministrationParts,
@@ -20,6 +22,7 @@ import {
   readStamp,
   requireId,
   sendVersion,
+  shownOnce,
   tags,
 } from '../requests.ts'
 import {
@@ -29,6 +32,7 @@ import {
   ListUsersQuery,
   PaginatedListOfUserAccount,
   UserAccount,
+  UserLink,
 } from './schemas.ts'
 import { countUsers, findUser, listUsers, type UserAccount as StoredUser } from './store.ts'
 
@@ -37,6 +41,7 @@ export function registerUsers(app: App, parts: AdministrationParts): void {
   registerAdd(app, parts)
   registerGet(app, parts)
   registerChange(app, parts)
+  registerMakeLink(app, parts)
 }
 
 function registerList(app: App, { db }: AdministrationParts): void {
@@ -152,6 +157,37 @@ function registerChange(app: App, parts: AdministrationParts): void {
       const { version } = await parts.db.write('changeUser', input)
       reply.header('etag', versionTag(version)).header('cache-control', cacheControl)
       return reply.code(204).send(undefined)
+    },
+  })
+}
+
+function registerMakeLink(app: App, parts: AdministrationParts): void {
+  app.route({
+    method: 'POST',
+    url: '/v1/users/:id/links',
+    config: {
+      ...changing,
+      problems: ['user-not-found', 'account-disabled'],
+      parameters: idParameter,
+    },
+    schema: {
+      operationId: 'makeLink',
+      summary: 'Make a one-time link for a user',
+      description:
+        'An invitation, or a new beginning for who forgot the password: whoever opens it sets the password, once, within 24 hours. It is shown once, and voids the one before. No mail is sent.',
+      tags,
+      response: { 201: UserLink },
+    },
+    handler: async (request, reply) => {
+      const token = newSecret()
+      const account = { kind: 'user', id: requireId(request, 'user-not-found') } as const
+      const input = { account, tokenHash: sha256(token), stamp: readStamp(request, parts) }
+      const { email, expiresAt } = accepted(await parts.db.write('makeLink', input))
+      reply.code(201).headers(shownOnce)
+      return {
+        link: linkAddress(parts.publicUrl(), { token, email }),
+        expiresAtUtc: formatInstant(expiresAt),
+      }
     },
   })
 }

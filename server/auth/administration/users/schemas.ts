@@ -61,3 +61,17 @@ export const UserAccount = named(
 export const PaginatedListOfUserAccount = pageSchema('PaginatedListOfUserAccount', UserAccount)
 
 export const ListUsersQuery = queryOf({ pageNumber: pageNumberField, pageSize: pageSizeField })
+
+export const UserLink = named(
+  'UserLink',
+  Type.Object({
+    link: Type.String({
+      description: 'Where the user sets the password. It is shown once, and stored as a hash.',
+      examples: ['https://orders.example.com/link#token=Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU'],
+    }),
+    expiresAtUtc: instantSchema({
+      description: 'When it works no more.',
+      examples: ['2026-11-21T10:00:00.000Z'],
+    }),
+  }),
+)
