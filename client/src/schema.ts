@@ -1949,7 +1949,10 @@ export interface components {
              */
             hasNextPage?: boolean;
         };
-        /** @description What a role may do. The list grows. */
+        /**
+         * @description What a role may do. The list grows.
+         * @example Orders.Create
+         */
         Permission: ("Orders.Create" | "Orders.Read" | "Orders.Approve" | "Orders.Note" | "Log.Read" | "Policy.Manage" | "Views.Share" | "Accounts.Manage") | string;
         /** @description A permission that there is. */
         PermissionFact: {
@@ -1989,7 +1992,10 @@ export interface components {
             /** @description Of a result that is too large: how many may match. */
             limit?: number;
         };
-        /** @description Kind of problem, for programs. The list grows: treat a code that you do not know by its status. */
+        /**
+         * @description Kind of problem, for programs. The list grows: treat a code that you do not know by its status.
+         * @example malformed-json
+         */
         ProblemCode: ("malformed-json" | "validation-failed" | "invalid-filter" | "filter-too-expensive" | "result-too-large" | "invalid-time-zone" | "invalid-idempotency-key" | "unsupported-grant-type" | "invalid-scope" | "unsupported-token-type" | "bad-request" | "authentication-required" | "invalid-credentials" | "invalid-client" | "invalid-refresh-token" | "permission-denied" | "recent-sign-in-needed" | "wrong-password" | "csrf-token-missing" | "csrf-token-invalid" | "cross-site-request" | "self-approval" | "service-approval" | "not-the-creator" | "route-not-found" | "order-not-found" | "view-not-found" | "link-not-found" | "user-not-found" | "client-not-found" | "role-not-found" | "method-not-allowed" | "request-timeout" | "order-not-pending" | "already-approved-by-you" | "order-not-approved" | "concurrency-conflict" | "view-name-taken" | "too-many-views" | "name-taken" | "email-taken" | "last-administrator" | "account-disabled" | "role-held" | "idempotency-in-progress" | "export-running" | "precondition-failed" | "body-too-large" | "uri-too-long" | "unsupported-media-type" | "expectation-failed" | "misdirected-request" | "unknown-role" | "idempotency-key-reused" | "rate-limited" | "too-many-streams" | "too-many-attempts" | "precondition-required" | "headers-too-large" | "internal-error" | "database-unavailable" | "receipt-not-ready" | "overloaded" | "shutting-down") | string;
         /** @description A list of orders under a name. */
         PutViewCommand: {
@@ -14246,6 +14252,7 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
+                     *           "name": "Orders.Create",
                      *           "services": true
                      *         }
                      *       ],

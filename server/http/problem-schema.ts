@@ -6,7 +6,7 @@ import { Type } from './schema.ts'
 /** One of the names that there are, or of those that a later version will add: a client must not fail on them. */
 function growing(name: string, names: readonly string[], description: string) {
   const anyOf = [{ type: 'string', enum: [...names] }, { type: 'string' }]
-  return named(name, Type.Unsafe<string>({ anyOf, description }))
+  return named(name, Type.Unsafe<string>({ anyOf, description, examples: names.slice(0, 1) }))
 }
 
 export const permissionSchema = growing('Permission', permissions, 'What a role may do. The list grows.')

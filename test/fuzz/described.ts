@@ -165,6 +165,7 @@ const unknownOf: Record<string, string> = {
   users: 'user-not-found',
   clients: 'client-not-found',
   roles: 'role-not-found',
+  auth: 'link-not-found',
 }
 
 function refusalOf(path: string, { id, query, headers, body }: Pieces): Refusal | undefined {
