@@ -111,7 +111,6 @@ export async function buildApp(parts: AppParts): Promise<App> {
   registerTokenRoutes(app, authParts)
   registerLinks(app, authParts)
   registerSignIns(app, authParts)
-  registerAdministration(app, { config, db, clock })
   registerAdministration(app, { config, db, clock, publicUrl })
   const isAdmitted = (request: FastifyRequest) => isStillAdmitted(request, authenticator)
   const exports = new Exports(isAdmitted)

@@ -20,7 +20,7 @@ const operationIds = [
   ...'listViews getView putView deleteView'.split(' '),
   ...'listUsers addUser getUser changeUser makeLink listClients addClient getClient changeClient'.split(' '),
   ...'rotateClientSecret dropOldClientSecrets listRoles addRole getRole setRolePermissions'.split(' '),
-  ...'removeRole listPermissions'.split(' '),
+  ...'removeRole listPermissions listUserSignIns endUserSignIn signOutUser'.split(' '),
 ]
 const schemaNames = [
   ...'UserAccount PaginatedListOfUserAccount AddUserCommand AddUserResponse ChangeUserCommand'.split(' '),
@@ -318,6 +318,14 @@ describe('the live description', () => {
       await bearer.patch('/v1/users/1', { enabled: false })
       await bearer.post(`${path}/links`)
       await bearer.post('/v1/users/none/links')
+      await anybody.post('/v1/auth/token', passwordOf('operator'))
+      const sessions = await bearer.get('/v1/users/2/sessions')
+      await bearer.get('/v1/users/2/sessions?pageSize=0')
+      await bearer.get('/v1/users/none/sessions')
+      await bearer.send('DELETE', `/v1/users/2/sessions/${sessions.body.items[0].id}`)
+      await bearer.send('DELETE', '/v1/users/2/sessions/none')
+      await bearer.send('DELETE', `${path}/sessions`)
+      await bearer.send('DELETE', '/v1/users/none/sessions')
       await bearer.patch(path, { enabled: false })
       await bearer.post(`${path}/links`)
       for (const caller of [viewer, anybody]) {
@@ -326,6 +334,9 @@ describe('the live description', () => {
         await caller.get(path)
         await caller.patch(path, {})
         await caller.post(`${path}/links`)
+        await caller.get(`${path}/sessions`)
+        await caller.send('DELETE', `${path}/sessions`)
+        await caller.send('DELETE', `${path}/sessions/none`)
       }
     }
 

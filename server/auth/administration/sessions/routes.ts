@@ -1,0 +1,106 @@
+import type { FastifyRequest } from 'fastify'
+import { noContent } from '../../../http/fields.ts'
+import { describePage, linkHeader, pageLinks, pageRequest } from '../../../http/paging.ts'
+import { Problem } from '../../../http/problems.ts'
+import type { App } from '../../../http/route.ts'
+import { callerOf } from '../../principal.ts'
+import { ListSignInsQuery, PaginatedListOfSignIn } from '../../schemas.ts'
+import { signInId, toSignIn } from '../../sign-ins/routes.ts'
+import { findSignIns } from '../../sign-ins/store.ts'
+import { accepted } from '../refusals.ts'
+import { type AdministrationParts, changing, idParameter, readStamp, requireId, tags } from '../requests.ts'
+import { findUser } from '../users/store.ts'
+
+const url = '/v1/users/:id/sessions'
+
+/** The sessions and token families of a user. */
+export function registerUserSessions(app: App, parts: AdministrationParts): void {
+  registerList(app, parts)
+  registerEnd(app, parts)
+  registerEndAll(app, parts)
+}
+
+function registerList(app: App, { db, config, clock }: AdministrationParts): void {
+  app.route({
+    method: 'GET',
+    url,
+    config: {
+      access: 'Accounts.Manage',
+      problems: ['user-not-found'],
+      parameters: idParameter,
+      responseHeaders: { 200: [linkHeader] },
+    },
+    schema: {
+      operationId: 'listUserSignIns',
+      summary: 'Sessions and token families of a user',
+      description: 'Those that serve, the one that was used last first.',
+      tags,
+      querystring: ListSignInsQuery,
+      response: { 200: PaginatedListOfSignIn },
+    },
+    handler: async (request, reply) => {
+      const principalId = await requireUserId(request, db)
+      const page = pageRequest(request.query.pageNumber, request.query.pageSize)
+      const sessionIdleTtlMilliseconds = config.sessionIdleTtlSeconds * 1000
+      const whose = { principalId, nowMilliseconds: clock(), sessionIdleTtlMilliseconds }
+      const { signIns, totalCount } = await findSignIns(db.read, whose, { ...page, limit: page.pageSize })
+      const description = describePage(totalCount, page)
+      reply.headers(
+        pageLinks(`/v1/users/${principalId}/sessions`, request.raw.url, ListSignInsQuery, description),
+      )
+      return { items: signIns.map((each) => toSignIn(each, callerOf(request).signIn?.id)), ...description }
+    },
+  })
+}
+
+function registerEnd(app: App, parts: AdministrationParts): void {
+  app.route({
+    method: 'DELETE',
+    url: `${url}/:session`,
+    config: {
+      ...changing,
+      problems: ['user-not-found', 'sign-in-not-found'],
+      parameters: { ...idParameter, session: signInId },
+    },
+    schema: {
+      operationId: 'endUserSignIn',
+      summary: 'End a session or a token family of a user',
+      description: 'It serves no more at once; access tokens end within five minutes.',
+      tags,
+      response: { 204: noContent },
+    },
+    handler: async (request, reply) => {
+      const principalId = await requireUserId(request, parts.db)
+      const { session: id } = request.params as { session: string }
+      await parts.db.write('endSignIn', { principalId, id, stamp: readStamp(request, parts) })
+      return reply.code(204).send(undefined)
+    },
+  })
+}
+
+function registerEndAll(app: App, parts: AdministrationParts): void {
+  app.route({
+    method: 'DELETE',
+    url,
+    config: { ...changing, problems: ['user-not-found'], parameters: idParameter },
+    schema: {
+      operationId: 'signOutUser',
+      summary: 'End all sessions and token families of a user',
+      description: 'At once; access tokens end within five minutes. Who has the password can sign in again.',
+      tags,
+      response: { 204: noContent },
+    },
+    handler: async (request, reply) => {
+      const account = { kind: 'user', id: requireId(request, 'user-not-found') } as const
+      accepted(await parts.db.write('signOutUser', { account, stamp: readStamp(request, parts) }))
+      return reply.code(204).send(undefined)
+    },
+  })
+}
+
+/** The id in the path, if a user has it. */
+async function requireUserId(request: FastifyRequest, { read }: AdministrationParts['db']): Promise<number> {
+  const id = requireId(request, 'user-not-found')
+  if ((await findUser(read, id)) === undefined) throw new Problem('user-not-found')
+  return id
+}
