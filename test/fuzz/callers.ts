@@ -110,12 +110,16 @@ export async function makeCallers(service: Service): Promise<Caller[]> {
     users.map(async (user, index) => {
       const role = [roles[index] ?? '']
       const { accessToken } = await tokenPair(service, user)
-      const open = () => signIn(service, user)
+      // Each a person of their own: one who ends their other sign-ins ends nobody else's.
+      const opens = async () => {
+        const own = await newUser(service, { roles: role })
+        return () => signIn(service, own)
+      }
       return [
         fixed(`bearer ${role}`, { authorization: `Bearer ${accessToken}` }, role),
-        await browser(`session ${role}`, role, 'right', open),
-        await browser(`session ${role} without a token`, role, 'csrf-token-missing', open),
-        await browser(`session ${role} with the token of another`, role, 'csrf-token-invalid', open),
+        await browser(`session ${role}`, role, 'right', await opens()),
+        await browser(`session ${role} without a token`, role, 'csrf-token-missing', await opens()),
+        await browser(`session ${role} with the token of another`, role, 'csrf-token-invalid', await opens()),
       ]
     }),
   )

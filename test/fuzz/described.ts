@@ -161,11 +161,11 @@ function assemble(
 }
 
 /** The refusals of ids that are none, where they are no order's or view's. */
-const unknownOf: Record<string, string> = {
+const unknownOf: Record<string, string | string[]> = {
   users: 'user-not-found',
   clients: 'client-not-found',
   roles: 'role-not-found',
-  auth: 'link-not-found',
+  auth: ['link-not-found', 'sign-in-not-found'],
 }
 
 function refusalOf(path: string, { id, query, headers, body }: Pieces): Refusal | undefined {
