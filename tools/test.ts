@@ -52,6 +52,7 @@ const runsOnce = [
   'test/security/request-',
   'test/security/token-',
   'test/auth/metadata',
+  'test/auth/oauth-library',
   'test/auth/passwords',
   // No engine changes what a browser shows; one journey shows that it is so.
   'test/browser/',
