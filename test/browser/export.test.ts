@@ -13,7 +13,7 @@ const browser = openBrowser()
 const start = Date.UTC(2026, 0, 1)
 const all = '/orders?filter=total%3E%3D2&orderBy=customer'
 
-/** More than two portions. */
+/** Several portions. */
 const rows = Array.from({ length: 2_345 }, (_, index) =>
   orderRow({
     id: orderIdAt(start + index, 0),
@@ -108,13 +108,13 @@ describe('the export of the list', () => {
     const goOn = holdPortions(t)
     const page = await atTheList(await browser.person(t, { service, colorScheme: 'dark' }))
     await begin(page, 'CSV')
-    await dialog(page).getByText('1,000 of 2,344 orders').waitFor()
+    await dialog(page).getByText('250 of 2,344 orders').waitFor()
     await focuses(page, 'Close')
     await checkAccessibility(page)
     await checkColours(page)
     await screenshot(page, 'export-running')
     await page.keyboard.press('Escape')
-    await focuses(page, 'Exporting 42%')
+    await focuses(page, 'Exporting 10%')
     await page.keyboard.press('h')
     await isAt(page, '/')
     const saved = page.waitForEvent('download')
@@ -126,7 +126,7 @@ describe('the export of the list', () => {
     holdPortions(t)
     const page = await atTheList(await browser.person(t, { service }))
     await begin(page, 'CSV')
-    await dialog(page).getByText('1,000 of').waitFor()
+    await dialog(page).getByText('250 of').waitFor()
     page.on('download', () => assert.fail('nothing is saved'))
     await dialog(page).getByRole('button', { name: 'Stop' }).click()
     await dialog(page).getByRole('button', { name: 'CSV' }).waitFor()
@@ -141,7 +141,7 @@ describe('the export of the list', () => {
     const second = await page.context().newPage()
     await second.goto(all)
     await begin(page, 'CSV')
-    await dialog(page).getByText('1,000 of').waitFor()
+    await dialog(page).getByText('250 of').waitFor()
     person.expectFault(/409/)
     await begin(second, 'CSV')
     await dialog(second).getByText('Another export of yours is running').waitFor()
@@ -172,7 +172,7 @@ describe('the export of the list', () => {
     holdPortions(t)
     const page = await atTheList(await browser.person(t, { service }))
     await begin(page, 'CSV')
-    await dialog(page).getByText('1,000 of').waitFor()
+    await dialog(page).getByText('250 of').waitFor()
     page.on('download', () => assert.fail('nothing is saved'))
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Sign out' }).click()
