@@ -59,7 +59,7 @@ export async function postgresSite(workplace: Workplace, orders: number, url: st
   return makeSite(workplace, url, orders)
 }
 
-async function makeSite(
+export async function makeSite(
   { folder, keyEnv }: Workplace,
   databaseUrl: string,
   orders: number,
