@@ -152,6 +152,21 @@ export const CurrentUserPermissions = named(
   }),
 )
 
+export const OwnAccount = named(
+  'OwnAccount',
+  Type.Object({
+    id: principalId,
+    userName,
+    email: Type.String({ description: 'Email address of the account.', examples: ['operator@example.com'] }),
+    roles,
+    timeZone: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'IANA time zone of audit stamps where a request names none; null where none is stored.',
+      examples: ['Europe/Berlin'],
+    }),
+  }),
+)
+
 const SignIn = named(
   'SignIn',
   Type.Object(

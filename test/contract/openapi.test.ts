@@ -15,7 +15,7 @@ const operationIds = [
   ...'getApprovalPolicy setApprovalPolicy listLog getLogCheckpoint streamOrderEvents'.split(' '),
   ...'refreshSession confirmSession logoutSession getCurrentUser getCurrentUserPermissions'.split(' '),
   ...'getCsrfToken issueToken refreshToken issueServiceToken revokeToken getHealth getReadiness'.split(' '),
-  ...'useLink listSignIns endSignIn endOtherSignIns changePassword'.split(' '),
+  ...'useLink getOwnAccount listSignIns endSignIn endOtherSignIns changePassword'.split(' '),
   ...'getJwks getAuthorizationServerMetadata getOpenIdConfiguration'.split(' '),
   ...'listViews getView putView deleteView'.split(' '),
   ...'listUsers addUser getUser changeUser makeLink listClients addClient getClient changeClient'.split(' '),
@@ -36,7 +36,9 @@ const schemaNames = [
   ...'Problem ProblemCode FieldError Permission JsonWebKeySet JsonWebKey'.split(' '),
   ...'ClientTokenForm RevocationForm OAuthFailure AuthorizationServerMetadata'.split(' '),
   ...'View PaginatedListOfView PutViewCommand'.split(' '),
-  ...'SignIn PaginatedListOfSignIn ConfirmSessionCommand ChangePasswordCommand UseLinkCommand'.split(' '),
+  ...'OwnAccount SignIn PaginatedListOfSignIn ConfirmSessionCommand ChangePasswordCommand UseLinkCommand'.split(
+    ' ',
+  ),
 ]
 
 describe('the live description', () => {
@@ -414,6 +416,7 @@ describe('the live description', () => {
       await caller.get('/v1/auth/sessions?pageSize=0')
       const ended = items.find(({ current }: { current: boolean }) => !current).id
       for (const each of [caller, demo, anybody]) {
+        await each.get('/v1/auth/me/account')
         await each.get('/v1/auth/sessions')
         await each.send('DELETE', `/v1/auth/sessions/${ended}`)
         await each.send('DELETE', `/v1/auth/sessions/${ended}`)

@@ -95,6 +95,7 @@ function innerAddress(value: unknown): string {
 }
 
 const views = {
+  account: lazyView(() => import('./account/account.tsx'), 'AccountView'),
   overview: lazyView(() => import('./overview/overview.tsx'), 'OverviewView'),
   create: lazyView(() => import('./orders/create/create.tsx'), 'CreateOrderView'),
   order: lazyView(() => import('./orders/one/order.tsx'), 'OrderView'),
@@ -142,6 +143,17 @@ const policy = createRoute({
   path: '/approval-policy',
   component: views.policy,
 })
+const account = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/account',
+  component: views.account,
+})
+/** Behind a one-time link, which says who sets a password: whoever is signed in plays no part. */
+const link = createRoute({
+  getParentRoute: () => root,
+  path: '/link',
+  component: lazyView(() => import('./account/link.tsx'), 'LinkView'),
+})
 const problems = createRoute({
   getParentRoute: () => root,
   path: '/problems',
@@ -156,9 +168,10 @@ const problem = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
+    link,
     problems,
     problem,
-    signedIn.addChildren([overview, orderList, newOrder, review, oneOrder, receipt, policy]),
+    signedIn.addChildren([overview, orderList, newOrder, review, oneOrder, receipt, policy, account]),
   ]),
   // Addresses hold plain text, as the API's own do; each route reads its own parameters.
   parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),

@@ -30,15 +30,27 @@ export async function newPasswordFault(
   const judge = await judging
   const known = [...ownWords, ...names, ...names.flatMap(nameParts)]
   // Once more with its words joined, as lists of passwords have them.
-  const scores = [password, joined(password)].map((form) => judge.check(form, known).score)
-  return Math.min(...scores) < minimumScore
+  const isStrong = (form: string) =>
+    piecesOf(form).some((piece) => judge.check(piece, known).score >= minimumScore)
+  return !isStrong(password) || !isStrong(joined(password))
     ? 'is common, or little more than common words, names, dates and sequences'
     : undefined
 }
 
+/** What is strong in part is strong as a whole. A judgement of 256 characters at once takes seconds. */
+const pieceLength = 64
+
+function piecesOf(text: string): string[] {
+  const letters = [...text]
+  const pieces = Math.max(1, Math.ceil(letters.length / pieceLength))
+  return Array.from({ length: pieces }, (_, index) =>
+    letters.slice(index * pieceLength, (index + 1) * pieceLength).join(''),
+  )
+}
+
 let judging: ReturnType<typeof loadJudge> | undefined
 
-/** The list of 49,000 common passwords takes a quarter of a second: only a command that sets a password loads it. */
+/** The list of 49,000 common passwords takes a quarter of a second: it is loaded where a password is set. */
 async function loadJudge() {
   const { ZxcvbnFactory } = await import('@zxcvbn-ts/core')
   const { adjacencyGraphs, dictionary } = await import('@zxcvbn-ts/language-common')

@@ -6,10 +6,11 @@ import { describePage, linkHeader, pageLinks, pageRequest } from '../../http/pag
 import { Problem } from '../../http/problems.ts'
 import type { App } from '../../http/route.ts'
 import { newSecret, sha256 } from '../../ids.ts'
+import { findUserById } from '../accounts/store.ts'
 import { type AuthParts, confirmPassword, logSignIn } from '../login.ts'
 import { hashNewPassword } from '../new-password.ts'
 import { callerOf, type SignIn } from '../principal.ts'
-import { ChangePasswordCommand, ListSignInsQuery, PaginatedListOfSignIn } from '../schemas.ts'
+import { ChangePasswordCommand, ListSignInsQuery, OwnAccount, PaginatedListOfSignIn } from '../schemas.ts'
 import { clearSession, sessionCookieName, setCookie } from '../session/cookies.ts'
 import type { KeptSignIn } from './sign-ins.ts'
 import { findSignIns, type StoredSignIn } from './store.ts'
@@ -23,10 +24,31 @@ const renewedCookie = {
 
 /** What people see and end of their own sign-ins, and how they change their password (section 17 of the contract). */
 export function registerSignIns(app: App, parts: AuthParts): void {
+  registerAccount(app, parts)
   registerList(app, parts)
   registerEnd(app, parts)
   registerEndOthers(app, parts)
   registerChangePassword(app, parts)
+}
+
+function registerAccount(app: App, { db }: AuthParts): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/auth/me/account',
+    config: { access: 'person' },
+    schema: {
+      operationId: 'getOwnAccount',
+      summary: "The caller's own account",
+      description: 'With the email, and the time zone of audit stamps, where one is stored.',
+      tags,
+      response: { 200: OwnAccount },
+    },
+    handler: async (request) => {
+      const { id, userName, roles, timeZone } = callerOf(request)
+      const { email = '' } = (await findUserById(db.read, id)) ?? {}
+      return { id, userName, email, roles: [...roles], timeZone }
+    },
+  })
 }
 
 function registerList(app: App, { db, clock, config }: AuthParts): void {

@@ -15,6 +15,9 @@ export const OrdersIcon = () => <Icon path="M4 5.5h12M4 10h12M4 14.5h7" />
 export const PolicyIcon = () => (
   <Icon path="M10 3 4 5.2v4.3c0 3.6 2.4 6 6 7.5 3.6-1.5 6-3.9 6-7.5V5.2zM7.4 9.8l1.9 1.9 3.4-3.6" />
 )
+export const PersonIcon = () => (
+  <Icon path="M6.8 7a3.2 3.2 0 1 0 6.4 0 3.2 3.2 0 1 0-6.4 0M3.5 16.5c.6-3.2 3-5 6.5-5s5.9 1.8 6.5 5" />
+)
 export const ReloadIcon = () => <Icon path="M16 10a6 6 0 1 1-1.8-4.3L16 7.5M16 3.5v4h-4" />
 export const PlusIcon = () => <Icon path="M10 4.5v11M4.5 10h11" />
 export const SearchIcon = () => <Icon path="M4 9a5 5 0 1 0 10 0 5 5 0 1 0-10 0M13 13l3.5 3.5" />

@@ -85,7 +85,8 @@ function Side() {
           <span>Sign out</span>
         </Button>
       </div>
-      <div className="person">
+      <Link to="/account" className="person">
+        <span className="visually-hidden">My account:</span>
         <span className="person-initial" aria-hidden="true">
           {[...user.userName][0]}
         </span>
@@ -93,7 +94,7 @@ function Side() {
           <Name of={user.userName} />
           <div className="soft small">{user.roles.join(', ') || 'no role'}</div>
         </div>
-      </div>
+      </Link>
     </header>
   )
 }

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { machineStamp } from '../../server/audit/stamp.ts'
+import { hashOf, newUser, signIn, tokenPair } from '../support/accounts.ts'
+import { assertProblem } from '../support/problem.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const path = '/v1/auth/me/account'
+
+describe('getOwnAccount', () => {
+  let service: Service
+  before(async () => {
+    service = await startService()
+  })
+  after(() => service.close())
+
+  it('succeeds by cookie and by bearer, with the email', async () => {
+    const user = await newUser(service, { roles: ['Viewer', 'Operator'] })
+    const { id, userName, email } = user
+    const expected = { id, userName, email, roles: ['Operator', 'Viewer'], timeZone: null }
+    const { accessToken } = await tokenPair(service, user)
+    for (const caller of [await signIn(service, user), service.client().withBearer(accessToken)]) {
+      const { status, body } = await caller.get(path)
+      assert.deepEqual({ status, body }, { status: 200, body: expected })
+    }
+  })
+
+  it('succeeds with the time zone, where one is stored', async () => {
+    const passwordHash = await hashOf('quiet harbour lanterns at dusk')
+    const stamp = machineStamp(service.now() - 1_000)
+    const account = { userName: 'zoned', email: 'zoned@example.com', timeZone: 'Asia/Tokyo', roles: [] }
+    await service.db.write('addUser', { ...account, passwordHash, stamp })
+    const browser = service.client()
+    await browser.post('/v1/auth/session', {
+      email: account.email,
+      password: 'quiet harbour lanterns at dusk',
+    })
+    assert.equal((await browser.get(path)).body.timeZone, 'Asia/Tokyo')
+  })
+
+  it('requires access of a person: 401 to nobody, 403 to a service', async () => {
+    assertProblem(await service.client().get(path), 401, 'authentication-required')
+    assertProblem(await (await service.bearer('demo-service')).get(path), 403, 'not-for-services')
+  })
+})

@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { newLink, newUser, type TestUser, tokenPair } from '../support/accounts.ts'
+import {
+  heading,
+  nameCard,
+  signInHeading,
+  waitForAddress,
+  waitForFocus,
+} from '../support/browser/journeys.ts'
+import { lookAt, looks, type View } from '../support/browser/looks.ts'
+import { openBrowser, type Person, signIn } from '../support/browser/person.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const browser = openBrowser()
+const minute = 60_000
+const newPassword = 'seven grey herons by the weir'
+let service: Service
+before(async () => {
+  service = await startService({ clockRuns: true })
+})
+after(() => service.close())
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+const places = (page: Page) =>
+  page.getByRole('region', { name: 'Where you are signed in' }).getByRole('listitem')
+const dialog = (page: Page) => page.getByRole('dialog', { name: 'Confirm that it is you' })
+
+async function atAccount(person: Person, user: TestUser): Promise<Page> {
+  await signIn(person, user)
+  await person.page.goto('/account')
+  await heading(person.page, 'My account').waitFor()
+  await places(person.page).first().waitFor()
+  return person.page
+}
+
+async function fillPasswords(page: Page, user: TestUser, password = newPassword): Promise<void> {
+  await page.getByLabel('Current password').fill(user.password)
+  await page.getByLabel('New password').fill(password)
+}
+
+const linkPage = async (user: TestUser) => {
+  const { token } = await newLink(service, user)
+  return { token, address: `/link#${new URLSearchParams({ token, email: user.email })}` }
+}
+
+describe('my account', () => {
+  it('is one step away, and tells who one is and what one may do', async (t) => {
+    const user = await newUser(service, { roles: ['Viewer'] })
+    const person = await browser.person(t, { service })
+    await signIn(person, user)
+    const { page } = person
+    await page.goto('/')
+    await page.getByRole('link', { name: `My account: ${user.userName}` }).press('Enter')
+    await heading(page, 'My account').waitFor()
+    const about = page.getByRole('region', { name: 'About you' })
+    for (const told of [user.userName, user.email, 'Viewer', 'See all orders and the figures']) {
+      await about.getByText(told, { exact: true }).waitFor()
+    }
+    assert.equal(await about.getByText('Approve and reject orders').count(), 0)
+  })
+
+  it('changes the password by the keyboard alone: here one stays, on the other device one is out', async (t) => {
+    const user = await newUser(service)
+    const [here, there] = [await browser.person(t, { service }), await browser.person(t, { service })]
+    await atAccount(there, user)
+    const page = await atAccount(here, user)
+    await page.getByLabel('Current password').focus()
+    await page.keyboard.type(user.password)
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('herons')
+    await page.getByText('9 more characters').waitFor()
+    await page.keyboard.type(' herons herons')
+    await page
+      .getByText(/^It is common/)
+      .first()
+      .waitFor()
+    await page.getByLabel('New password').fill('')
+    await page.keyboard.type(newPassword)
+    await page.getByText('Good: hard to guess.').first().waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByText('Your password has been changed.').first().waitFor()
+    assert.equal(await page.getByLabel('New password').inputValue(), '')
+    await page.getByRole('link', { name: 'Orders', exact: true }).click()
+    await heading(page, 'Orders').waitFor()
+    there.expectFault(/ 401 /)
+    await there.page.getByRole('link', { name: 'Orders', exact: true }).click()
+    await signInHeading(there.page).waitFor()
+    await there.page.getByLabel('Email').fill(user.email)
+    await there.page.getByLabel('Password').fill(newPassword)
+    await there.page.keyboard.press('Enter')
+    await nameCard(there.page, user.userName).waitFor()
+  })
+
+  it('tells a wrong password, and one that the service refuses, where they stand', async (t) => {
+    const user = await newUser(service)
+    const person = await browser.person(t, { service })
+    const page = await atAccount(person, user)
+    person.expectFault(/ 403 .*\/v1\/auth\/password/)
+    await fillPasswords(page, { ...user, password: 'not the password' })
+    await button(page, 'Change the password').click()
+    await page.getByRole('alert').getByText('Wrong password.').waitFor()
+    await waitForFocus(page.getByLabel('Current password'))
+    person.expectFault(/ 400 .*\/v1\/auth\/password/)
+    await fillPasswords(page, user, 'quiet harbour lanterns at dusk')
+    await button(page, 'Change the password').click()
+    await page
+      .getByText(/^The password is common/)
+      .first()
+      .waitFor()
+    await waitForFocus(page.getByLabel('New password'))
+    assert.equal(await page.getByLabel('Current password').inputValue(), user.password)
+  })
+
+  it('ends one sign-in, after the password was asked for in place, and then all others without asking', async (t) => {
+    const user = await newUser(service)
+    const person = await browser.person(t, { service })
+    await tokenPair(service, user)
+    const page = await atAccount(person, user)
+    const third = await browser.person(t, { service })
+    await atAccount(third, user)
+    service.advance(6 * minute)
+    await page.reload()
+    await places(page).nth(2).waitFor()
+    await places(page).first().getByText('This one').waitFor()
+    person.expectFault(/ 403 .*\/v1\/auth\/sessions\//)
+    const app = places(page).filter({ hasText: 'Another app' })
+    await app.getByRole('button', { name: 'Sign out' }).press('Enter')
+    await dialog(page).waitFor()
+    await waitForFocus(dialog(page).getByLabel('Password'))
+    person.expectFault(/ 403 .*\/v1\/auth\/session\/confirm/)
+    await page.keyboard.type('not the password')
+    await page.keyboard.press('Enter')
+    await dialog(page).getByText('Wrong password.').waitFor()
+    await page.keyboard.type(user.password)
+    await page.keyboard.press('Enter')
+    await page.getByText('It has been signed out.').first().waitFor()
+    await app.waitFor({ state: 'detached' })
+    await waitForFocus(page.getByRole('heading', { name: 'Where you are signed in' }))
+    await button(page, 'Sign out everywhere else').click()
+    await page.getByText('You are signed out everywhere else.').first().waitFor()
+    await places(page).nth(1).waitFor({ state: 'detached' })
+    assert.equal(await places(page).count(), 1)
+    third.expectFault(/ 401 /)
+    await third.page.reload()
+    await signInHeading(third.page).waitFor()
+  })
+
+  it('changes nothing when the password is not given', async (t) => {
+    const user = await newUser(service)
+    const person = await browser.person(t, { service })
+    await tokenPair(service, user)
+    const page = await atAccount(person, user)
+    service.advance(6 * minute)
+    person.expectFault(/ 403 .*\/v1\/auth\/sessions/)
+    await button(page, 'Sign out everywhere else').click()
+    await dialog(page).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByText('Nothing was changed').waitFor()
+    await waitForFocus(button(page, 'Sign out everywhere else'))
+    assert.equal(await places(page).count(), 2)
+  })
+})
+
+describe('a one-time link', () => {
+  it('sets the password and signs in, by the keyboard alone; nobody else hears of it, and it is gone from the address', async (t) => {
+    const user = await newUser(service)
+    const person = await browser.person(t, { service })
+    const { page } = person
+    const { token, address } = await linkPage(user)
+    const told: string[] = []
+    page.on('request', async (request) => {
+      const sent = JSON.stringify([request.url(), await request.allHeaders()])
+      if (sent.includes(token)) told.push(`${request.method()} ${new URL(request.url()).pathname}`)
+    })
+    await page.goto(address)
+    await heading(page, 'Set your password').waitFor()
+    assert.equal(await page.getByLabel('Email').inputValue(), user.email)
+    await page.getByLabel('New password').focus()
+    await page.keyboard.type(newPassword)
+    await page.getByText('Good: hard to guess.').first().waitFor()
+    await page.keyboard.press('Enter')
+    await nameCard(page, user.userName).waitFor()
+    await waitForAddress(person, '/')
+    assert.deepEqual(told, [`POST /v1/auth/links/${token}`])
+    assert.ok(
+      !(await page.evaluate<string>('JSON.stringify([localStorage, sessionStorage])')).includes(token),
+    )
+  })
+
+  it('says so when it was used before, and when it is cut', async (t) => {
+    const user = await newUser(service)
+    const person = await browser.person(t, { service })
+    const { page } = person
+    const { token, address } = await linkPage(user)
+    await service.client().post(`/v1/auth/links/${token}`, { newPassword })
+    await page.goto(address)
+    await page.getByLabel('New password').fill('another harbour in the evening')
+    person.expectFault(/ 404 .*\/v1\/auth\/links\//)
+    await button(page, 'Set the password and sign in').click()
+    await page.getByText('This link does not work').waitFor()
+    await page.goto('/')
+    await page.goto(address.replace(/&.*/, ''))
+    await page.getByText('This link does not work').waitFor()
+    await page.getByRole('link', { name: 'Sign in' }).click()
+    await signInHeading(page).waitFor()
+  })
+})
+
+describe('the views of one’s own account', () => {
+  for (const look of looks) {
+    it(`can be used by everybody, ${look.width}`, async (t) => {
+      const user = await newUser(service, { roles: ['Admin'] })
+      const person = await browser.person(t, { service, viewport: look.viewport })
+      const app = { 'user-agent': `Stock/${'1.2.3-beta+build.'.repeat(12)}` }
+      await service.client().post('/v1/auth/token', user.credentials, app)
+      const views: View[] = [
+        {
+          name: 'account',
+          async reach() {
+            await atAccount(person, user)
+            await person.page.getByText(user.email, { exact: true }).waitFor()
+          },
+        },
+        {
+          name: 'account-password',
+          async reach({ page }) {
+            await page.getByLabel('New password').fill('password password')
+            await page
+              .getByText(/^It is common/)
+              .first()
+              .waitFor()
+          },
+        },
+        {
+          name: 'account-confirm',
+          async reach({ page }) {
+            service.advance(6 * minute)
+            person.expectFault(/ 403 .*\/v1\/auth\/sessions/)
+            await button(page, 'Sign out everywhere else').click()
+            await dialog(page).waitFor()
+          },
+        },
+        {
+          name: 'link',
+          async reach({ page }) {
+            const { address } = await linkPage(user)
+            await page.goto('/problems')
+            await page.goto(address)
+            await page.getByLabel('New password').fill(newPassword)
+            await page.getByText('Good: hard to guess.').first().waitFor()
+          },
+        },
+        {
+          name: 'link-broken',
+          async reach({ page }) {
+            await page.goto('/problems')
+            await page.goto('/link')
+            await page.getByText('This link does not work').waitFor()
+          },
+        },
+      ]
+      await lookAt(t, person, look, views)
+    })
+  }
+})

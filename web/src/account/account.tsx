@@ -1,0 +1,75 @@
+import './account.css'
+import { useQuery } from '@tanstack/react-query'
+import { useId } from 'react'
+import { inWords } from '../auth/permissions.ts'
+import { useSession, useUser } from '../auth/session.ts'
+import { FailureNote } from '../ui/failure.tsx'
+import { viewerTimeZone } from '../ui/format.ts'
+import { Name } from '../ui/name.tsx'
+import { PageTitle } from '../ui/page-title.tsx'
+import { PasswordForm } from './password.tsx'
+import { accountQuery } from './queries.ts'
+import { SignIns } from './sign-ins.tsx'
+
+/** One's own account: who one is and what one may do, the password, and where one is signed in. */
+export function AccountView() {
+  const { userName } = useUser()
+  const { data, failureReason, refetch } = useQuery(accountQuery)
+  return (
+    <>
+      <div className="page-head">
+        <PageTitle title="My account" />
+      </div>
+      {data === undefined && failureReason !== null && (
+        <FailureNote failure={failureReason} onRetry={() => void refetch()} />
+      )}
+      <div className="account">
+        <About email={data?.email} timeZone={data?.timeZone} />
+        <PasswordForm names={[userName, ...(data === undefined ? [] : [data.email])]} />
+        <SignIns />
+      </div>
+    </>
+  )
+}
+
+function About({ email, timeZone }: { email: string | undefined; timeZone: string | null | undefined }) {
+  const title = useId()
+  const user = useUser()
+  const session = useSession()
+  const may = session.kind === 'signed-in' ? inWords(session.permissions) : []
+  return (
+    <section className="card account-card" aria-labelledby={title}>
+      <h2 id={title}>About you</h2>
+      <dl className="account-facts">
+        <dt>Name</dt>
+        <dd>
+          <Name of={user.userName} />
+        </dd>
+        <dt>Email</dt>
+        <dd className="account-email">{email ?? '…'}</dd>
+        <dt>{user.roles.length === 1 ? 'Role' : 'Roles'}</dt>
+        <dd>{user.roles.join(', ') || 'None'}</dd>
+        <dt>Time zone</dt>
+        <dd>{zoneInWords(timeZone)}</dd>
+      </dl>
+      <h3>What you may do</h3>
+      {may.length === 0 ? (
+        <p className="soft">Nothing yet. Ask an administrator for a role.</p>
+      ) : (
+        <ul className="account-permissions">
+          {may.map((words) => (
+            <li key={words}>{words}</li>
+          ))}
+        </ul>
+      )}
+      <p className="soft small">Name, email, roles and time zone are changed by an administrator.</p>
+    </section>
+  )
+}
+
+/** The web app goes by the browser's; what is stored is for other software. */
+function zoneInWords(stored: string | null | undefined): string {
+  const here = `${viewerTimeZone.replaceAll('_', ' ')}, as this browser has it`
+  if (stored === null || stored === undefined || stored === viewerTimeZone) return here
+  return `${here}; ${stored.replaceAll('_', ' ')} for other software`
+}

@@ -1,0 +1,102 @@
+import '../auth/sign-in.css'
+import { useMutation } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { client } from '../api/client.ts'
+import { problemOf } from '../api/problem.ts'
+import { signIn } from '../auth/session.ts'
+import { announce } from '../ui/announce.ts'
+import { describeFailure } from '../ui/describe.ts'
+import mark from '../ui/mark.svg'
+import { Note } from '../ui/note.tsx'
+import { PageTitle } from '../ui/page-title.tsx'
+import { NewPassword } from './new-password.tsx'
+import { refusalOf } from './password.tsx'
+
+/** Behind a one-time link: sets the password, and signs in. */
+export function LinkView() {
+  const [link] = useState(readLink)
+  return (
+    <main className="sign-in">
+      <div className="card sign-in-card">
+        <div className="sign-in-brand">
+          <img src={mark} alt="" width="40" height="40" />
+          <PageTitle title="Set your password" />
+        </div>
+        {link ? <LinkForm {...link} /> : <Broken />}
+      </div>
+    </main>
+  )
+}
+
+/** What stands behind the `#`: nothing of it was sent to anybody yet. */
+function readLink(): { token: string; email: string } | undefined {
+  const { token, email } = Object.fromEntries(new URLSearchParams(location.hash.slice(1)))
+  return token && email ? { token, email } : undefined
+}
+
+function LinkForm({ token, email }: { token: string; email: string }) {
+  const navigate = useNavigate()
+  const [newPassword, setNew] = useState('')
+  const setting = useMutation({
+    mutationFn: async () => {
+      await client.POST('/v1/auth/links/{token}', { params: { path: { token } }, body: { newPassword } })
+      // The password is set, whatever becomes of the sign-in.
+      await signIn({ email, password: newPassword }).catch(() =>
+        announce('Your password has been set. Sign in with it.'),
+      )
+    },
+    // The link is used: its address is not kept.
+    onSuccess: () => navigate({ to: '/', replace: true }),
+    gcTime: 0,
+  })
+  if (problemOf(setting.error, 'link-not-found')) return <Broken />
+  const refusal = refusalOf(setting.error)
+
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    if (!setting.isPending) setting.mutate()
+  }
+
+  return (
+    <form className="dialog-form" onSubmit={submit}>
+      <div className="field">
+        <label htmlFor="link-email">Email</label>
+        <input id="link-email" type="email" autoComplete="username" value={email} readOnly />
+      </div>
+      <NewPassword
+        value={newPassword}
+        names={[email]}
+        refusal={refusal}
+        onChange={(value) => {
+          setNew(value)
+          if (!setting.isPending) setting.reset()
+        }}
+      />
+      <div role="alert">
+        {setting.isError && refusal === undefined && (
+          <Note kind="bad">{`${describeFailure(setting.error).title}. Try again in a moment.`}</Note>
+        )}
+      </div>
+      <button type="submit" className="button button-primary" aria-disabled={setting.isPending}>
+        {setting.isPending ? 'Setting …' : 'Set the password and sign in'}
+      </button>
+    </form>
+  )
+}
+
+function Broken() {
+  return (
+    <>
+      <Note
+        kind="warning"
+        role="status"
+        title="This link does not work"
+        lines={['A link works once, for 24 hours, and until a newer one is made. Ask for another.']}
+      />
+      <Link to="/sign-in" search={{ to: '/' }} className="button">
+        Sign in
+      </Link>
+    </>
+  )
+}

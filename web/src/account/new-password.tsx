@@ -1,0 +1,88 @@
+import { useEffect, useState } from 'react'
+import { Spoken } from '../orders/spoken.tsx'
+
+interface NewPasswordProps {
+  value: string
+  /** Of the account: words that a password should not consist of. */
+  names: readonly string[]
+  /** What the service said of this very password. */
+  refusal?: string | undefined
+  onChange(value: string): void
+}
+
+/** Where a new password is typed, with what the rules say of it. */
+export function NewPassword({ value, names, refusal, onChange }: NewPasswordProps) {
+  const [isShown, setShown] = useState(false)
+  const verdict = useVerdict(value, names)
+  const told = refusal === undefined ? wordsFor(value, verdict) : { text: refusal, isBad: true }
+  return (
+    <div className="field">
+      <label htmlFor="new-password">New password</label>
+      <input
+        id="new-password"
+        name="new-password"
+        type={isShown ? 'text' : 'password'}
+        autoComplete="new-password"
+        spellCheck={false}
+        autoCapitalize="none"
+        maxLength={512}
+        required
+        value={value}
+        aria-invalid={refusal !== undefined}
+        aria-describedby="new-password-verdict"
+        onFocus={() => void rules()}
+        onChange={({ target }) => onChange(target.value)}
+      />
+      <p id="new-password-verdict" className={told.isBad ? 'field-error' : 'field-hint'}>
+        {told.text}
+      </p>
+      <Spoken text={refusal ?? (verdict === undefined ? '' : told.text)} />
+      <label className="check">
+        <input type="checkbox" checked={isShown} onChange={({ target }) => setShown(target.checked)} />
+        Show it
+      </label>
+    </div>
+  )
+}
+
+const shortest = 15
+
+/** Undefined while it is not known. */
+type Verdict = { isGood: true } | { isGood: false; why: string } | undefined
+
+function wordsFor(value: string, verdict: Verdict): { text: string; isBad: boolean } {
+  const missing = shortest - [...value].length
+  if (value === '')
+    return { text: `At least ${shortest} characters. A few words that do not belong together.`, isBad: false }
+  if (missing > 0)
+    return { text: missing === 1 ? 'One more character' : `${missing} more characters`, isBad: false }
+  if (verdict === undefined) return { text: 'Checking …', isBad: false }
+  if (verdict.isGood) return { text: 'Good: hard to guess.', isBad: false }
+  return { text: `It ${verdict.why}.`, isBad: true }
+}
+
+/** The service's own rules. They bring a list of common passwords, so they come when they are needed. */
+const rules = () => import('../../../server/auth/accounts/new-password.ts')
+
+/** After this the person has paused: judging takes a moment. */
+const pauseMilliseconds = 250
+
+function useVerdict(value: string, names: readonly string[]): Verdict {
+  const [judged, setJudged] = useState<{ value: string; verdict: Verdict }>()
+  const known = names.join('\n')
+  useEffect(() => {
+    if ([...value].length < shortest) return undefined
+    let isOver = false
+    const timer = setTimeout(async () => {
+      const { newPasswordFault } = await rules()
+      const why = await newPasswordFault(value, known.split('\n'))
+      if (!isOver)
+        setJudged({ value, verdict: why === undefined ? { isGood: true } : { isGood: false, why } })
+    }, pauseMilliseconds)
+    return () => {
+      isOver = true
+      clearTimeout(timer)
+    }
+  }, [value, known])
+  return judged?.value === value ? judged.verdict : undefined
+}

@@ -1,0 +1,44 @@
+import { queryOptions } from '@tanstack/react-query'
+import type { components } from '../../../client/src/schema.ts'
+import { answerOf, client, type Sent } from '../api/client.ts'
+import { queries } from '../api/queries.ts'
+
+export type SignIn = Sent<components['schemas']['SignIn']>
+
+export const accountQuery = queryOptions({
+  queryKey: ['account'],
+  queryFn: ({ signal }) => answerOf(client.GET('/v1/auth/me/account', { signal })),
+})
+
+const signInsKey = ['sign-ins']
+
+/** All that there can be: a hundred sessions and a hundred token families. */
+export const signInsQuery = queryOptions({
+  queryKey: signInsKey,
+  queryFn: async ({ signal }) => {
+    const found: SignIn[] = []
+    for await (const signIn of client.each('/v1/auth/sessions', { signal })) found.push(signIn)
+    return found
+  },
+  staleTime: 0,
+})
+
+const signInsChanged = () => queries.invalidateQueries({ queryKey: signInsKey })
+
+export async function endSignIn(id: string): Promise<void> {
+  await client.DELETE('/v1/auth/sessions/{id}', { params: { path: { id } } })
+  await signInsChanged()
+}
+
+export async function endOtherSignIns(): Promise<void> {
+  await client.DELETE('/v1/auth/sessions')
+  await signInsChanged()
+}
+
+export async function changePassword(passwords: {
+  currentPassword: string
+  newPassword: string
+}): Promise<void> {
+  await client.POST('/v1/auth/password', { body: passwords })
+  await signInsChanged()
+}

@@ -1,0 +1,22 @@
+import type { Permission } from '../../../client/src/facts.ts'
+
+/** What each permission lets a person do. */
+export const permissionWords: Record<Permission, string> = {
+  'Orders.Read': 'See all orders and the figures',
+  'Orders.Create': 'Create orders, and withdraw your own',
+  'Orders.Approve': 'Approve and reject orders',
+  'Orders.Note': 'Add notes to orders',
+  'Views.Share': 'Share views of the list with everybody',
+  'Log.Read': 'Read the log of all changes',
+  'Policy.Manage': 'Change the approval policy',
+  'Accounts.Manage': 'Manage users, services and roles',
+}
+
+const known = Object.keys(permissionWords) as Permission[]
+
+/** In the order of the words above. One that this version does not know is told as it is. */
+export function inWords(permissions: readonly string[]): string[] {
+  const told = known.filter((permission) => permissions.includes(permission))
+  const unknown = permissions.filter((permission) => !(permission in permissionWords))
+  return [...told.map((permission) => permissionWords[permission]), ...unknown]
+}
