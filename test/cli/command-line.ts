@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TestContext } from 'node:test'
 import Sqlite from 'better-sqlite3'
 
 const main = new URL('../../server/main.ts', import.meta.url).pathname
@@ -37,7 +36,7 @@ export interface CommandLine {
 }
 
 /** An empty folder with a database address of its own, gone after the test. */
-export function commandLine(t: Pick<TestContext, 'after'>): CommandLine {
+export function commandLine(t: { after(hook: () => void): void }): CommandLine {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-cli-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const databaseFile = join(folder, 'test.db')
@@ -94,7 +93,7 @@ function callCommand(call: CommandCall): Promise<Result> {
 /** It ends after this process; before, whoever waits for its answer would wait for ever. */
 function startHost(): ChildProcess {
   const env = { NODE_COMPILE_CACHE: compileCache, ...process.env }
-  return fork(new URL('./command-host.ts', import.meta.url), { env }).once('exit', (code) => {
+  return fork(new URL('./command-host.ts', import.meta.url), { env, execArgv: [] }).once('exit', (code) => {
     throw new Error(`the process of the commands ended with ${code}`)
   })
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, it, type TestContext } from 'node:test'
+import { after, before, describe, it, type TestContext } from 'node:test'
 import type { LogLine } from '../../server/audit/chain.ts'
 import { signCheckpoint } from '../../server/audit/statements.ts'
 import { openAppDatabase } from '../../server/operations.ts'
@@ -21,14 +21,19 @@ interface Log extends CommandLine {
   lines(): LogLine[]
 }
 
-/** A database with five sealed events, each with a text, and their export. */
-async function log(t: TestContext): Promise<Log> {
-  const cli = commandLine(t)
-  const databaseUrl = `file:${cli.databaseFile}`
+/** A database with five sealed events, each with a text, and their export: made once, for every test a copy. */
+const original = commandLine({ after })
+before(async () => {
+  const databaseUrl = `file:${original.databaseFile}`
   const db = await openAppDatabase({ databaseUrl })
   await addEvents({ db, databaseUrl }, events)
   await db.close()
-  assert.equal((await cli.run('log export log.jsonl')).status, 0)
+  assert.equal((await original.run('log export log.jsonl')).status, 0)
+})
+
+function log(t: TestContext): Log {
+  const cli = commandLine(t)
+  cpSync(original.folder, cli.folder, { recursive: true })
   const read = (name: string) => readFileSync(join(cli.folder, name), 'utf8')
   return {
     ...cli,
@@ -50,7 +55,7 @@ const wrongHash = 'its hash is not that of its content after the line before it'
 
 describe('log verify of the database', { concurrency: 4 }, () => {
   it('finds it whole, and makes no database where there is none', async (t) => {
-    const cli = await log(t)
+    const cli = log(t)
     const hash = cli.lines().at(-1)?.hash
     const { status, stdout } = await cli.run('log verify')
     assert.deepEqual([status, stdout], [0, `The log is whole: 5 events, the last with the hash ${hash}.\n`])
@@ -106,21 +111,21 @@ describe('log verify of the database', { concurrency: 4 }, () => {
   }
   for (const [what, [sql, sequence, reason]] of Object.entries(changes)) {
     it(`names ${what}`, async (t) => {
-      const cli = await log(t)
+      const cli = log(t)
       cli.sql((database) => database.exec(sql))
       assert.deepEqual(await cli.run('log verify'), broken(sequence, reason))
     })
   }
 
   it('notices a tail that is gone, by what the database says of its own log', async (t) => {
-    const cli = await log(t)
+    const cli = log(t)
     cli.sql((database) => database.exec('delete from events where sequence > 3'))
     const told = 'the tail is cut: the database (log_head) covers 5 events, and there are 3'
     assert.deepEqual(await cli.run('log verify'), refusal(told))
   })
 
   it('notices by a kept checkpoint alone that database and head were both cut', async (t) => {
-    const cli = await log(t)
+    const cli = log(t)
     const [, , third, , last] = cli.lines()
     assert.ok(third && last)
     cli.write('kept.txt', await checkpointOf(last))
@@ -139,7 +144,7 @@ describe('log verify of an export, offline', { concurrency: 4 }, () => {
   const offline = (cli: Log, options: string) => cli.run(`log verify --export log.jsonl ${options}`, '', {})
 
   it('agrees with every checkpoint, in every form in which they are kept', async (t) => {
-    const cli = await log(t)
+    const cli = log(t)
     const checkpoints = await Promise.all(cli.lines().map(checkpointOf))
     const [first = '', second = '', third, ...others] = checkpoints
     cli.write('first.txt', `${first}\n`)
@@ -158,7 +163,7 @@ describe('log verify of an export, offline', { concurrency: 4 }, () => {
   })
 
   it('is told of a history that was written anew by whoever has database and key', async (t) => {
-    const cli = await log(t)
+    const cli = log(t)
     const [first, , third] = cli.lines()
     assert.ok(first && third)
     cli.write('kept.txt', `${await checkpointOf(first)}\n${await checkpointOf(third)}\n`)
@@ -175,7 +180,7 @@ describe('log verify of an export, offline', { concurrency: 4 }, () => {
   })
 
   it('names the line of a byte that was changed, and a line that is cut in two', async (t) => {
-    const cli = await log(t)
+    const cli = log(t)
     const whole = cli.read('log.jsonl')
     cli.write('log.jsonl', whole.replace('"sequence":4', '"sequence":5'))
     const outOfPlace = 'the line in its place has the sequence 5: one is missing or out of place'
@@ -185,7 +190,7 @@ describe('log verify of an export, offline', { concurrency: 4 }, () => {
   })
 
   it('takes no checkpoint of another key, no other statement, and no file that is none', async (t) => {
-    const cli = await log(t)
+    const cli = log(t)
     const [line] = cli.lines()
     assert.ok(line)
     cli.write('kept.txt', await checkpointOf(line))
@@ -218,7 +223,7 @@ describe('log verify of an export, offline', { concurrency: 4 }, () => {
 
 describe('log export', { concurrency: 4 }, () => {
   it('writes a new file that only its owner may read, or standard output', async (t) => {
-    const cli = await log(t)
+    const cli = log(t)
     assert.equal(statSync(join(cli.folder, 'log.jsonl')).mode & 0o777, 0o600)
     const whole = cli.read('log.jsonl')
     for (const command of ['log export', 'log export -', 'log export - --json']) {
@@ -231,7 +236,7 @@ describe('log export', { concurrency: 4 }, () => {
   })
 
   it('has what a command has just done', async (t) => {
-    const cli = await log(t)
+    const cli = log(t)
     await cli.run('client add billing --role Viewer')
     const { stdout } = await cli.run('log export')
     assert.partialDeepStrictEqual(JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? ''), {
@@ -244,7 +249,7 @@ describe('log export', { concurrency: 4 }, () => {
 
 describe('log checkpoint', { concurrency: 4 }, () => {
   it('is signed by the key of the service, over what commands have done too', async (t) => {
-    const cli = await log(t)
+    const cli = log(t)
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
     cli.write('key.pem', privateKey.export({ format: 'pem', type: 'pkcs8' }))
     await cli.run('client add billing')
@@ -265,7 +270,7 @@ describe('log checkpoint', { concurrency: 4 }, () => {
   })
 
   it('is refused where the service would not start, and where its key would be made for a run', async (t) => {
-    const cli = await log(t)
+    const cli = log(t)
     const { status, stderr } = await cli.run('log checkpoint')
     assert.equal(status, 1)
     assert.match(stderr, /SIGNING_KEY_FILES: required/)
@@ -279,7 +284,7 @@ describe('log checkpoint', { concurrency: 4 }, () => {
 
 describe('log erase-text', { concurrency: 4 }, () => {
   it('erases the text and its salt for good, with an event, and the log is whole before and after', async (t) => {
-    const cli = await log(t)
+    const cli = log(t)
     const erased = await cli.run('log erase-text 3')
     const id = cli.lines()[2]?.subject.id
     assert.deepEqual(erased, {
@@ -308,7 +313,7 @@ describe('log erase-text', { concurrency: 4 }, () => {
   })
 
   it('is refused where there is no text, and takes a number only', async (t) => {
-    const cli = await log(t)
+    const cli = log(t)
     await cli.run('log erase-text 3')
     for (const sequence of [3, events + 1, 99]) {
       assert.deepEqual(await cli.run(`log erase-text ${sequence}`), refusal(`event ${sequence} has no text`))
