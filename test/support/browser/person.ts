@@ -53,23 +53,22 @@ export interface Person {
   close(): Promise<void>
 }
 
+let chromium: Promise<Browser> | undefined
+after(async () => {
+  await (await chromium)?.close()
+})
+
 /**
- * To be called once, at the top of a test file: one Chromium, from the first person to the end of the file. A person
- * lives to the end of the test, which fails if there was a fault nobody expected.
+ * One Chromium serves all tests of a process, from the first person on. A person lives to the end of the test, which
+ * fails if there was a fault nobody expected.
  */
-export function openBrowser(): { person(t: TestContext, options: PersonOptions): Promise<Person> } {
-  let browser: Promise<Browser> | undefined
-  after(async () => {
-    await (await browser)?.close()
-  })
-  return {
-    async person(t, options) {
-      browser ??= launchChromium()
-      const person = await arrive(await browser, options)
-      t.after(() => person.close().catch((error) => failAtLast(t, error)))
-      return person
-    },
-  }
+export const browser = {
+  async person(t: TestContext, options: PersonOptions): Promise<Person> {
+    chromium ??= launchChromium()
+    const person = await arrive(await chromium, options)
+    t.after(() => person.close().catch((error) => failAtLast(t, error)))
+    return person
+  },
 }
 
 /** A hook that fails is the last one to run: the others close what would keep this process alive. */
