@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { basename, dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { buildWebIfStale } from '../web/build.ts'
@@ -35,7 +34,8 @@ const runsOnce = [
   // Starts the service and its baselines; PostgreSQL is one of its own options.
   'test/bench',
   'test/contract/openapi',
-  'test/contract/routes-protocol',
+  'test/contract/problems',
+  'test/contract/routes-',
   'test/contract/security-docs',
   'test/cli/',
   'test/client/',
@@ -47,13 +47,20 @@ const runsOnce = [
   'test/layering',
   'test/readme',
   'test/orders/filter',
+  'test/security/antiforgery-',
+  'test/security/credential-',
   'test/security/limits-',
   'test/security/path-',
   'test/security/request-',
   'test/security/token-',
+  'test/auth/access-token',
+  'test/auth/antiforgery',
+  'test/auth/cookies',
+  'test/auth/getCsrfToken',
   'test/auth/metadata',
   'test/auth/oauth-library',
   'test/auth/passwords',
+  'test/auth/signing-keys',
   // No engine changes what a browser shows; one journey shows that it is so.
   'test/browser/',
   'test/http/',
@@ -77,11 +84,20 @@ const runsTwice = [
 ]
 
 /**
- * Their files share processes, a few to each. To load the service anew for each file took two fifths of the processor
- * time of these folders (auth 63 s of it, in processes shared by all 38 s; orders 61 and 36; http 36 and 26).
+ * The files of these folders share processes, so many to each. To load the service anew for each file took two fifths of
+ * the processor time of some (auth 63 s of it, in processes shared by all 38 s; orders 61 and 36; http 36 and 26).
  */
-const sharing = ['auth', 'contract', 'http', 'orders', 'security'].map((folder) => `test/${folder}/`)
-const filesOfAProcess = 8
+const filesOfAProcess: Record<string, number> = {
+  audit: 8,
+  auth: 8,
+  browser: 4,
+  cli: 6,
+  contract: 8,
+  db: 8,
+  http: 8,
+  orders: 8,
+  security: 8,
+}
 
 /**
  * Their run on PostgreSQL, or the only one that a file has, meets the service as it ships: `node server/main.ts serve`,
@@ -157,22 +173,23 @@ async function workOff(): Promise<void> {
 }
 
 function inProcesses(files: string[], how: Omit<Run, 'files'>): Run[] {
-  const alone = files.filter((file) => !startsWithAny(sharing)(file)).map((file) => [file])
-  const together = sharing.flatMap((folder) => {
-    const inFolder = files.filter((file) => file.startsWith(folder))
-    const processes = Math.ceil(inFolder.length / filesOfAProcess)
+  const folders = Map.groupBy(files, (file) => file.split('/')[1] ?? '')
+  const shares = [...folders].flatMap(([folder, inFolder]) => {
+    const processes = Math.ceil(inFolder.length / (filesOfAProcess[folder] ?? 1))
     return Array.from({ length: processes }, (_, first) =>
       inFolder.filter((_, position) => position % processes === first),
     )
   })
-  return [...alone, ...together].map((files) => ({ files, ...how }))
+  return shares.map((files) => ({ files, ...how }))
 }
 
 /** As a shell would take it: `test/auth/{cookies,surplus}.test.ts`. */
 function nameOf(files: string[]): string {
   const [first = ''] = files
   if (files.length === 1) return first
-  return `${dirname(first)}/{${files.map((file) => basename(file, '.test.ts')).join(',')}}.test.ts`
+  const folder = first.split('/').slice(0, 2).join('/')
+  const names = files.map((file) => file.slice(folder.length + 1, -'.test.ts'.length))
+  return `${folder}/{${names.join(',')}}.test.ts`
 }
 
 async function runFiles(run: Run): Promise<{ isGreen: boolean; output: string }> {
