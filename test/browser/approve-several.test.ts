@@ -13,12 +13,13 @@ import {
   storedOrder,
   visit,
 } from '../support/browser/orders.ts'
-import { browser, type Person, screenshot, sideBySide } from '../support/browser/person.ts'
+import { openBrowser, type Person, screenshot, sideBySide } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import { withRawDatabase } from '../support/database.ts'
 import { insertOrders, type OrderRow, storedState } from '../support/orders.ts'
 import { type Service, startService } from '../support/service.ts'
 
+const browser = openBrowser()
 let service: Service
 before(async () => {
   service = await startService({ clockRuns: true })

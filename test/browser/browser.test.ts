@@ -12,9 +12,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { brotliCompressSync } from 'node:zlib'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { figuresOf } from '../support/browser/figures.ts'
-import { browser, type Person, screenshot, signIn } from '../support/browser/person.ts'
+import { openBrowser, type Person, screenshot, signIn } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import { type Service, startService } from '../support/service.ts'
+
+const browser = openBrowser()
 
 interface Answer {
   headers?: OutgoingHttpHeaders

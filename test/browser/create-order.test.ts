@@ -13,10 +13,11 @@ import {
   waitForAddress,
   waitForFocus,
 } from '../support/browser/journeys.ts'
-import { browser, type Person, screenshot, sideBySide, signIn } from '../support/browser/person.ts'
+import { openBrowser, type Person, screenshot, sideBySide, signIn } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import { type Service, startService } from '../support/service.ts'
 
+const browser = openBrowser()
 let service: Service
 before(async () => {
   service = await startService({ clockRuns: true })

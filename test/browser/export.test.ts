@@ -4,11 +4,12 @@ import { after, before, describe, it, type TestContext } from 'node:test'
 import type { Download, Page } from 'playwright-core'
 import { checkAccessibility, checkColours } from '../support/browser/accessibility.ts'
 import { eventually, focuses, isAt, visit } from '../support/browser/orders.ts'
-import { browser, type Person, screenshot } from '../support/browser/person.ts'
+import { openBrowser, type Person, screenshot } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import { insertOrders, orderIdAt, orderRow } from '../support/orders.ts'
 import { type InsideService, startInside } from '../support/service.ts'
 
+const browser = openBrowser()
 const start = Date.UTC(2026, 0, 1)
 const all = '/orders?filter=total%3E%3D2&orderBy=customer'
 

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { heading, nameCard, signInByForm } from '../support/browser/journeys.ts'
 import { searchBox, showsCustomers, storedOrder } from '../support/browser/orders.ts'
-import { browser } from '../support/browser/person.ts'
+import { openBrowser } from '../support/browser/person.ts'
 import { passwordOf, type Service, startService } from '../support/service.ts'
 
+const browser = openBrowser()
 let service: Service
 before(async () => {
   service = await startService({ orders: true })

@@ -5,13 +5,14 @@ import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { listRequests } from '../support/browser/journeys.ts'
 import { customersOf, eventually, focuses, linkOf, visit } from '../support/browser/orders.ts'
-import { browser, type Person } from '../support/browser/person.ts'
+import { openBrowser, type Person } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import type { Client } from '../support/client.ts'
 import { seal } from '../support/log.ts'
 import { createdId } from '../support/orders.ts'
 import { type Service, startService } from '../support/service.ts'
 
+const browser = openBrowser()
 const stream = 'GET /v1/orders/events'
 
 /** A person at an address of a service of their own, whose orders nobody else changes; and a colleague elsewhere. */

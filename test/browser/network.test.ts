@@ -3,10 +3,11 @@ import { randomUUID } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import type { Locator, Page, Route } from 'playwright-core'
 import type { NetworkState } from '../support/browser/network.ts'
-import { browser, type Person, signIn } from '../support/browser/person.ts'
+import { openBrowser, type Person, signIn } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import { passwordOf, type Service, startService } from '../support/service.ts'
 
+const browser = openBrowser()
 let service: Service
 before(async () => {
   service = await startService({ orders: true, clockRuns: true })

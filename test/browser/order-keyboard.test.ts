@@ -12,12 +12,13 @@ import {
   showsCustomers,
   visit,
 } from '../support/browser/orders.ts'
-import { browser, sideBySide } from '../support/browser/person.ts'
+import { openBrowser, sideBySide } from '../support/browser/person.ts'
 import { insertOrders } from '../support/orders.ts'
 import { type Service, startService } from '../support/service.ts'
 
 const owls = ['Owl One', 'Owl Two', 'Owl Three', 'Owl Four']
 
+const browser = openBrowser()
 let service: Service
 before(async () => {
   service = await startService({ clockRuns: true })

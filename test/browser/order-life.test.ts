@@ -5,13 +5,14 @@ import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { heading, waitForAddress } from '../support/browser/journeys.ts'
 import { focuses, storedOrder, visit } from '../support/browser/orders.ts'
-import { browser, type Person, sideBySide } from '../support/browser/person.ts'
+import { openBrowser, type Person, sideBySide } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import type { Client } from '../support/client.ts'
 import { createdId } from '../support/orders.ts'
 import { policyRow, putPolicy } from '../support/policy.ts'
 import { type Service, startService } from '../support/service.ts'
 
+const browser = openBrowser()
 /** The totals from which on the policy asks for two, and for somebody else. */
 const forTwo = 50_000
 const forOthers = 90_000

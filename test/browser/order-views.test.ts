@@ -4,11 +4,12 @@ import { after, before, describe, it } from 'node:test'
 import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
 import { heading } from '../support/browser/journeys.ts'
 import { lookAt, looks, type View } from '../support/browser/looks.ts'
-import { browser, type Person, signIn } from '../support/browser/person.ts'
+import { openBrowser, type Person, signIn } from '../support/browser/person.ts'
 import { createdId } from '../support/orders.ts'
 import { policyRow, putPolicy } from '../support/policy.ts'
 import { type Service, startService } from '../support/service.ts'
 
+const browser = openBrowser()
 /** From this total on an order needs two approvals. */
 const forTwo = 100_000
 

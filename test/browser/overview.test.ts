@@ -12,11 +12,12 @@ import {
   waitForFocus,
 } from '../support/browser/journeys.ts'
 import { showsCustomers } from '../support/browser/orders.ts'
-import { browser, type Person, screenshot, sideBySide, signIn } from '../support/browser/person.ts'
+import { openBrowser, type Person, screenshot, sideBySide, signIn } from '../support/browser/person.ts'
 import { insertOrders, type OrderRow, orderRow, storedState } from '../support/orders.ts'
 import { addRole } from '../support/roles.ts'
 import { type Service, startService } from '../support/service.ts'
 
+const browser = openBrowser()
 const day = 86_400_000
 
 /** Midnight of UTC of today, which all days here are counted from. */

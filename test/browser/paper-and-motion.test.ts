@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { browser, screenshot, signIn } from '../support/browser/person.ts'
+import { openBrowser, screenshot, signIn } from '../support/browser/person.ts'
 import { createdId } from '../support/orders.ts'
 import { type Service, startService } from '../support/service.ts'
 
+const browser = openBrowser()
 let service: Service
 before(async () => {
   service = await startService({ orders: true })

@@ -14,11 +14,12 @@ import {
   storedOrder,
   visit,
 } from '../support/browser/orders.ts'
-import { browser, type Person } from '../support/browser/person.ts'
+import { openBrowser, type Person } from '../support/browser/person.ts'
 import { insertOrders, orderRow } from '../support/orders.ts'
 import { addRole } from '../support/roles.ts'
 import { type Service, startService } from '../support/service.ts'
 
+const browser = openBrowser()
 let service: Service
 before(async () => {
   service = await startService({ clockRuns: true })

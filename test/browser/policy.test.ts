@@ -4,12 +4,13 @@ import type { Page } from 'playwright-core'
 import { checkAccessibility, checkColours } from '../support/browser/accessibility.ts'
 import { hold, waitForFocus } from '../support/browser/journeys.ts'
 import { eventually, visit } from '../support/browser/orders.ts'
-import { browser, screenshot, signIn } from '../support/browser/person.ts'
+import { openBrowser, screenshot, signIn } from '../support/browser/person.ts'
 import type { Client } from '../support/client.ts'
 import { insertOrders, orderRow } from '../support/orders.ts'
 import { firstPolicy, policyRow, putPolicy } from '../support/policy.ts'
 import { type Service, startService } from '../support/service.ts'
 
+const browser = openBrowser()
 let service: Service
 let admin: Client
 before(async () => {

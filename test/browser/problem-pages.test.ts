@@ -3,9 +3,10 @@ import { readFile } from 'node:fs/promises'
 import { after, before, describe, it } from 'node:test'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { heading, listRequests, waitForAddress, waitForFocus } from '../support/browser/journeys.ts'
-import { browser, screenshot, sideBySide } from '../support/browser/person.ts'
+import { openBrowser, screenshot, sideBySide } from '../support/browser/person.ts'
 import { type Service, startService } from '../support/service.ts'
 
+const browser = openBrowser()
 let service: Service
 let documented: Documented[]
 before(async () => {

@@ -7,11 +7,12 @@ import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { heading, waitForAddress } from '../support/browser/journeys.ts'
 import { visit } from '../support/browser/orders.ts'
-import { browser, type Person, screenshot, sideBySide } from '../support/browser/person.ts'
+import { openBrowser, type Person, screenshot, sideBySide } from '../support/browser/person.ts'
 import { createdId } from '../support/orders.ts'
 import { policyRow, putPolicy } from '../support/policy.ts'
 import { publicUrl, type Service, startService } from '../support/service.ts'
 
+const browser = openBrowser()
 let service: Service
 before(async () => {
   service = await startService({ clockRuns: true })

@@ -13,11 +13,12 @@ import {
   waitForAddress,
 } from '../support/browser/journeys.ts'
 import { eventually } from '../support/browser/orders.ts'
-import { browser, type Person, screenshot, sideBySide } from '../support/browser/person.ts'
+import { openBrowser, type Person, screenshot, sideBySide } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import { createdId } from '../support/orders.ts'
 import { type Service, startService } from '../support/service.ts'
 
+const browser = openBrowser()
 const refresh = 'POST /v1/auth/session/refresh'
 const minutes = (count: number) => count * 60_000
 const stillThere = (page: Page) => page.getByText('Still there?')

@@ -16,11 +16,12 @@ import {
   waitForFocus,
 } from '../support/browser/journeys.ts'
 import { eventually } from '../support/browser/orders.ts'
-import { browser, type Person, screenshot, signIn } from '../support/browser/person.ts'
+import { openBrowser, type Person, screenshot, signIn } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import { createdId } from '../support/orders.ts'
 import { passwordOf, type Service, startService } from '../support/service.ts'
 
+const browser = openBrowser()
 let service: Service
 before(async () => {
   service = await startService({ clockRuns: true })

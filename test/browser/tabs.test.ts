@@ -12,10 +12,11 @@ import {
   signInHeading,
   takeDrawings,
 } from '../support/browser/journeys.ts'
-import { browser, type Person, sideBySide } from '../support/browser/person.ts'
+import { openBrowser, type Person, sideBySide } from '../support/browser/person.ts'
 import { createdId } from '../support/orders.ts'
 import { type Service, startService } from '../support/service.ts'
 
+const browser = openBrowser()
 let service: Service
 before(async () => {
   service = await startService({ clockRuns: true })

@@ -3,10 +3,11 @@ import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { heading } from '../support/browser/journeys.ts'
 import { lookAt, looks, type View } from '../support/browser/looks.ts'
-import { browser, signIn } from '../support/browser/person.ts'
+import { openBrowser, signIn } from '../support/browser/person.ts'
 import { createdId } from '../support/orders.ts'
 import { type Service, startService } from '../support/service.ts'
 
+const browser = openBrowser()
 const minute = 60_000
 
 let service: Service

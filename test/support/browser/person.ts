@@ -53,22 +53,25 @@ export interface Person {
   close(): Promise<void>
 }
 
+/** One for all tests of a process, from the first person on. */
 let chromium: Promise<Browser> | undefined
 after(async () => {
   await (await chromium)?.close()
 })
 
 /**
- * One Chromium serves all tests of a process, from the first person on. A person lives to the end of the test, which
- * fails if there was a fault nobody expected.
+ * To be called once, at the top of a test file. A person lives to the end of the test, which fails if there was a fault
+ * nobody expected.
  */
-export const browser = {
-  async person(t: TestContext, options: PersonOptions): Promise<Person> {
-    chromium ??= launchChromium()
-    const person = await arrive(await chromium, options)
-    t.after(() => person.close().catch((error) => failAtLast(t, error)))
-    return person
-  },
+export function openBrowser(): { person(t: TestContext, options: PersonOptions): Promise<Person> } {
+  return {
+    async person(t, options) {
+      chromium ??= launchChromium()
+      const person = await arrive(await chromium, options)
+      t.after(() => person.close().catch((error) => failAtLast(t, error)))
+      return person
+    },
+  }
 }
 
 /** A hook that fails is the last one to run: the others close what would keep this process alive. */
