@@ -48,7 +48,7 @@ describe('the connection that single reads share', () => {
       await assert.rejects(connection.acquire(), /too slow/)
       const socket = sockets[time - 1]
       assert.ok(socket)
-      if (!socket.closed) await once(socket, 'close', { signal: AbortSignal.timeout(3_000) })
+      if (!socket.closed) await once(socket, 'close', { signal: AbortSignal.timeout(20_000) })
     }
     await connection.close()
   })

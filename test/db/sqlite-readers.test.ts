@@ -47,7 +47,7 @@ describe('the SQLite readers', () => {
     for (const limit of [10, 200]) {
       const begun = performance.now()
       await assert.rejects(port.query('endless', null, within(limit)), QueryTooSlow)
-      assert.ok(performance.now() - begun < 5_000)
+      assert.ok(performance.now() - begun < 20_000)
     }
     assert.deepEqual(await count(), [3, 3])
   })

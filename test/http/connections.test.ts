@@ -21,7 +21,7 @@ async function connected(baseUrl: string): Promise<Socket> {
 }
 
 async function until(holds: () => boolean): Promise<void> {
-  for (const end = performance.now() + 10_000; !holds(); await wait(20)) assert.ok(performance.now() < end)
+  for (const end = performance.now() + 30_000; !holds(); await wait(20)) assert.ok(performance.now() < end)
 }
 
 describe('requests sent ahead on a connection', () => {
@@ -130,7 +130,7 @@ describe('answers that nobody reads', () => {
     assert.equal((await bearer.get('/v1/orders')).status, 200)
     assert.equal((await (await service.bearer('viewer')).get(path)).status, 200)
     for (const socket of sockets) socket.destroy()
-    for (const end = performance.now() + 10_000; (await bearer.get(path)).status !== 200; await wait(50)) {
+    for (const end = performance.now() + 30_000; (await bearer.get(path)).status !== 200; await wait(50)) {
       assert.ok(performance.now() < end, 'still refused')
     }
   })

@@ -71,12 +71,12 @@ describe('If-None-Match', () => {
 
   it('never throws, and takes time that grows with the length only', () => {
     const hostile = ['"'.repeat(16_000), '"1",'.repeat(4_000), ' '.repeat(16_000), 'W/'.repeat(8_000)]
-    const begun = performance.now()
+    const before = process.cpuUsage()
     for (const field of hostile) {
       matchesNone(field, '"x"')
       acceptedVersions(field)
     }
-    assert.ok(performance.now() - begun < 500)
+    assert.ok(process.cpuUsage(before).user < 500_000)
     fc.assert(fc.property(fc.string(), (field) => void [matchesNone(field, '"1"'), acceptedVersions(field)]))
   })
 })

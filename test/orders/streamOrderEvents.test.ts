@@ -282,7 +282,7 @@ describe('the streams of an instance', () => {
     const start = performance.now()
     await service.close()
     assert.equal(await stream.ends(), 'whole')
-    assert.ok(performance.now() - start < 1_000)
+    assert.ok(performance.now() - start < 5_000)
   })
 
   it('ask for the head of the log once for all, only while somebody listens, and again after a failure', async (t) => {
@@ -306,8 +306,10 @@ describe('the streams of an instance', () => {
     const listening = Array.from({ length: 50 }, () => new AbortController())
     const heard = listening.map(({ signal }) => live.after(place, 60_000, signal))
     queries = 0
+    const listened = performance.now()
     await wait(1_000)
-    assert.ok(queries >= 2 && queries <= 4, String(queries))
+    const looks = (performance.now() - listened) / 300
+    assert.ok(queries >= 2 && queries <= looks + 1, `${queries} in the time of ${looks}`)
 
     isAway = true
     await wait(700)

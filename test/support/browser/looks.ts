@@ -28,7 +28,7 @@ export async function lookAt(
 ): Promise<void> {
   const { page, assertClean } = person
   for (const { name, reach } of views) {
-    await t.test(name, { timeout: 30_000 }, async () => {
+    await t.test(name, { timeout: 90_000 }, async () => {
       await reach(person)
       await page.evaluate('document.fonts.ready')
       await screenshot(page, `${name}-light-${width}`)

@@ -9,7 +9,7 @@ const reportViolations = `addEventListener('securitypolicyviolation', (event) =>
   reportPolicyViolation(event.effectiveDirective + ' forbids ' + (event.blockedURI || 'it')))`
 
 /** How long an action, a navigation or a last look waits for what it needs. */
-export const patienceMilliseconds = 10_000
+export const patienceMilliseconds = 30_000
 
 interface Expectation {
   pattern: RegExp
