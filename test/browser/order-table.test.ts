@@ -237,6 +237,7 @@ describe('a row', sideBySide, () => {
       await page.getByRole('link', { name: 'Twin' }).click()
       await page.getByRole('heading', { name: 'Twin' }).waitFor()
       assert.equal(await page.title(), `\u2068Twin\u2069 · 5.00 · ${number} · ${when} · Countersign`)
+      await page.getByRole('button', { name: 'Approve' }).waitFor()
       await page.keyboard.press('a')
       const dialog = page.getByRole('alertdialog')
       await dialog.getByText(`${number} · ${when}`).waitFor()
