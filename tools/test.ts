@@ -24,7 +24,14 @@ const timeoutMilliseconds = Number(process.env.TEST_TIMEOUT_MILLISECONDS ?? 300_
 /** What test/faults/ chooses at random follows from it. */
 const faultSeed = process.env.FAULT_SEED ?? randomBytes(4).toString('hex')
 /** Begun first, so that no long file is left alone at the end. */
-const longest = ['test/browser/', 'test/bench', 'test/faults/', 'test/cli/', 'test/fuzz/']
+const longest = [
+  'test/browser/',
+  'test/bench',
+  'test/orders/stream',
+  'test/faults/',
+  'test/cli/',
+  'test/fuzz/',
+]
 
 /** What looks at no database, or at SQLite's own parts, need not run twice. */
 const runsOnce = [
@@ -197,8 +204,8 @@ async function runFiles(run: Run): Promise<{ isGreen: boolean; output: string }>
   const child = spawn(process.execPath, [...options, '--test-reporter=spec', ...run.files], {
     cwd: root,
     env: environmentOf(run),
-    // Of its whole file of tests a little more: one that leaves something open behind its last test never ends.
-    timeout: 2 * timeoutMilliseconds,
+    // Of all its files a little more: one that leaves something open behind its last test never ends.
+    timeout: (run.files.length + 1) * timeoutMilliseconds,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
