@@ -8,7 +8,7 @@ type Guard = [broken: string, kind: Kind, source: string, within?: string]
 
 export const guards: Record<string, Guard[]> = {
   'orders/approveOrder': [
-    ['an approved order is approved again', 'where', "'status', 'in'", 'transitionOrder'],
+    ['an approved order is approved again', 'where', "'status', '='", 'changed'],
     ['an approval overwrites an unseen version', 'where', 'acceptedVersions'],
   ],
   'orders/idempotency': [
@@ -39,10 +39,10 @@ export const guards: Record<string, Guard[]> = {
     ],
     ['a session outlives the credentials of its account', 'where', 'credentials_epoch', 'selectSession'],
     ['a token family outlives them', 'where', "'refresh_families.credentials_epoch'"],
-    ['a removed role stays in sessions', 'call', 'takeRolesFromSessions', 'revokeRoles'],
+    ['a removed role stays in sessions', 'call', 'takeRolesFromSessions', 'takeRoles'],
   ],
   'auth/getCurrentUser': [
-    ['a session that nobody uses stays', 'side', 'idleEnd <= now'],
+    ['a session that nobody uses stays', 'side', 'sessionIdleTtlSeconds'],
     ['a session has no absolute end', 'side', 'absoluteExpiresAt <= now'],
   ],
   'auth/refreshSession': [
