@@ -25,7 +25,7 @@ export const filledRows: Record<Exclude<keyof Database, DerivedTable>, number> =
   client_uses: 1,
   client_secrets: 1,
   roles: 4,
-  role_permissions: 11,
+  role_permissions: 12,
   principal_roles: 2,
   administration: 1,
   sessions: 1,
