@@ -989,7 +989,7 @@ export interface paths {
         };
         /**
          * The log of all changes
-         * @description Every sealed event, by sequence. To `Accept: application/jsonl` it is an export: every event after `after`, one JSON text a line, as a stream.
+         * @description Every sealed event, by sequence, or those for which all of `subject`, `kind`, `by`, `from` and `until` hold that are given. To `Accept: application/jsonl` it is an export: every event after `after`, one JSON text a line, as a stream. An export has no filter, for the hash of an event binds it to the one before it.
          */
         get: operations["listLog"];
         put?: never;
@@ -25697,6 +25697,31 @@ export interface operations {
                  */
                 after?: number | string;
                 /**
+                 * @description Only what happened to this subject: its kind, a colon and its id.
+                 * @example order:019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
+                 */
+                subject?: string;
+                /**
+                 * @description Only events of this kind.
+                 * @example approved
+                 */
+                kind?: string;
+                /**
+                 * @description Only what was done under this name, spelled as the event has it.
+                 * @example admin
+                 */
+                by?: string;
+                /**
+                 * @description Only what was done at this instant (RFC 3339, UTC with Z) or later.
+                 * @example 2026-11-01T00:00:00Z
+                 */
+                from?: string;
+                /**
+                 * @description Only what was done before this instant (RFC 3339, UTC with Z).
+                 * @example 2026-12-01T00:00:00Z
+                 */
+                until?: string;
+                /**
                  * @description Page to return, from 1; past the end there are no items.
                  * @example 1
                  */
@@ -25777,7 +25802,7 @@ export interface operations {
                     "application/jsonl": string;
                 };
             };
-            /** @description `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. */
+            /** @description `filter-too-expensive`: The list took too long and was stopped. `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. */
             400: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -25791,12 +25816,12 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "https://orders.example.com/problems/bad-request",
-                     *       "title": "The request is not valid HTTP",
+                     *       "type": "https://orders.example.com/problems/filter-too-expensive",
+                     *       "title": "The list took too long and was stopped",
                      *       "status": 400,
-                     *       "detail": "Check the request line, the headers and the escapes in the URL.",
+                     *       "detail": "Narrow the filter: a status, a range of dates or a longer word.",
                      *       "instance": "/v1/orders",
-                     *       "code": "bad-request",
+                     *       "code": "filter-too-expensive",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
                      *     }
                      */

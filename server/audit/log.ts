@@ -1,6 +1,9 @@
 import { describePage, type PageDescription, type PageRequest } from '../http/paging.ts'
 import type { AppDatabase } from '../operations.ts'
+import type { LogFilter } from './store.ts'
 
+/** What one page may take; then it is stopped with `filter-too-expensive`. */
+const pageLimitMilliseconds = 2_000
 /** A range of sequences is read by its index: this is never reached. */
 const limitMilliseconds = 10_000
 /** Lines of an export that are read together: some 700 KB. */
@@ -10,21 +13,26 @@ export interface LogQuery {
   after: number
   direction: 'asc' | 'desc'
   page: PageRequest
+  filter: LogFilter
 }
 
-/** A page of the log as the JSON text of the answer. */
+/** A page of the log as the JSON text of the answer. Throws `QueryTooSlow`, `TooManyWaiting`. */
 export async function listLog(
   db: AppDatabase,
-  { after, direction, page }: LogQuery,
+  { after, direction, page, filter }: LogQuery,
   caller: string,
 ): Promise<{ json: string; description: PageDescription }> {
   const { lines, totalCount } = await db.query(
     'findLogLines',
-    { after, direction, offset: page.offset, limit: page.pageSize },
-    { limitMilliseconds, caller },
+    { after, direction, offset: page.offset, limit: page.pageSize, ...(isFiltered(filter) && { filter }) },
+    { limitMilliseconds: pageLimitMilliseconds, caller },
   )
   const description = describePage(totalCount, page)
   return { json: `{"items":[${lines.join(',')}],${JSON.stringify(description).slice(1)}`, description }
+}
+
+export function isFiltered(filter: LogFilter): boolean {
+  return Object.values(filter).some((value) => value !== undefined)
 }
 
 /** Every line after the sequence, in portions of whole lines, each read when it is asked for. */

@@ -1,7 +1,15 @@
-import { type RawBuilder, sql } from 'kysely'
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
 
 /** Takes the lock of the row, or finds no row while another transaction holds it. */
 export const unlessLocked = sql`for update skip locked`
+
+/** The planner finds the index. */
+export function eventsBy(_index: string): RawBuilder<unknown> {
+  return sql`events`
+}
+
+/** The statement timeout ends a read that takes longer than it may. */
+export const withinTime = sql<SqlBool>`true`
 
 export function sealsIn(list: string): RawBuilder<unknown> {
   return sql`select (value ->> 0)::bigint as number, (value ->> 1)::bigint as sequence, value ->> 2 as hash

@@ -2,10 +2,11 @@ import { callerOf } from '../auth/principal.ts'
 import type { Clock } from '../clock.ts'
 import { acceptedExport, type Exports } from '../http/export.ts'
 import { linkHeader, pageLinks, pageRequest, sendJson } from '../http/paging.ts'
+import { Problem } from '../http/problems.ts'
 import type { App } from '../http/route.ts'
 import type { AppDatabase } from '../operations.ts'
 import type { Head } from './chain.ts'
-import { exportLog, listLog } from './log.ts'
+import { exportLog, type LogQuery, listLog } from './log.ts'
 import { ListLogQuery, LogCheckpoint, PaginatedListOfLogEvent } from './schemas.ts'
 import { headOfLog } from './seal.ts'
 
@@ -30,7 +31,7 @@ function registerListLog(app: App, { db, exports }: LogParts): void {
     url: '/v1/log',
     config: {
       access: 'Log.Read',
-      problems: ['overloaded', 'export-running'],
+      problems: ['overloaded', 'export-running', 'filter-too-expensive'],
       exports: exportTypes,
       responseHeaders: { 200: [linkHeader] },
     },
@@ -38,24 +39,37 @@ function registerListLog(app: App, { db, exports }: LogParts): void {
       operationId: 'listLog',
       summary: 'The log of all changes',
       description:
-        'Every sealed event, by sequence. To `Accept: application/jsonl` it is an export: every event after `after`, one JSON text a line, as a stream.',
+        'Every sealed event, by sequence, or those for which all of `subject`, `kind`, `by`, `from` and `until` hold that are given. To `Accept: application/jsonl` it is an export: every event after `after`, one JSON text a line, as a stream. An export has no filter, for the hash of an event binds it to the one before it.',
       tags,
       querystring: ListLogQuery,
       response: { 200: PaginatedListOfLogEvent },
     },
     handler: async (request, reply) => {
-      const { after = 0, order: direction = 'asc', pageNumber, pageSize } = request.query
+      const { after = 0, order: direction = 'asc', pageNumber, pageSize, ...filter } = request.query
       const caller = String(callerOf(request).id)
       const type = acceptedExport(request, exportTypes)
       if (type !== undefined) {
+        refuseFilter(filter)
         return exports.send(request, reply, { type, fileName: 'log', portions: exportLog(db, after, caller) })
       }
       const page = pageRequest(pageNumber, pageSize)
-      const { json, description } = await listLog(db, { after, direction, page }, caller)
+      const { json, description } = await listLog(db, { after, direction, page, filter }, caller)
       reply.headers(pageLinks('/v1/log', request.raw.url, ListLogQuery, description))
       return sendJson(reply, json)
     },
   })
+}
+
+/** What is left out would break the chain: better no file than one that cannot be verified. */
+function refuseFilter(filter: LogQuery['filter']): void {
+  const given = Object.entries(filter).filter(([, value]) => value !== undefined)
+  if (given.length === 0) return
+  const errors = given.map(([parameter]) => ({
+    parameter,
+    code: 'conflict',
+    detail: `${parameter} cannot be given for an export, which has every event.`,
+  }))
+  throw new Problem('validation-failed', { errors })
 }
 
 function registerCheckpoint(app: App, { db, clock, signCheckpoint }: LogParts): void {

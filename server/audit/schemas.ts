@@ -1,4 +1,4 @@
-import { Fault, type Field, instantSchema, named, queryOf } from '../http/fields.ts'
+import { Fault, type Field, instantField, instantSchema, named, queryOf } from '../http/fields.ts'
 import { directionField, pageNumberField, pageSchema, pageSizeField } from '../http/paging.ts'
 import { Type } from '../http/schema.ts'
 
@@ -98,8 +98,57 @@ const afterField: Field<number> = {
   },
 }
 
+function textOf(
+  pattern: RegExp,
+  wanted: string,
+  keywords: { description: string; examples: string[] },
+): Field<string> {
+  return {
+    schema: Type.String({ pattern: pattern.source, ...keywords }),
+    read: (value) =>
+      typeof value === 'string' && pattern.test(value) ? value : new Fault('format', `must be ${wanted}.`),
+  }
+}
+
+const subjectText = textOf(/^[a-z]{1,20}:[\w.*-]{1,100}$/, 'a kind and an id, such as account:3', {
+  description: 'Only what happened to this subject: its kind, a colon and its id.',
+  examples: ['order:019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57'],
+})
+
+const subjectField: Field<{ kind: string; id: string }> = {
+  schema: subjectText.schema,
+  read(value) {
+    const text = subjectText.read(value)
+    if (text instanceof Fault) return text
+    const colon = text.indexOf(':')
+    return { kind: text.slice(0, colon), id: text.slice(colon + 1) }
+  },
+}
+
+/** What of the log is wanted: the events for which all of these hold. */
+const filterFields = {
+  subject: subjectField,
+  kind: textOf(/^[a-z]+(?:-[a-z]+)*$/, 'a kind of event, such as approved', {
+    description: 'Only events of this kind.',
+    examples: ['approved'],
+  }),
+  by: textOf(/^[ -~\u00a0-\uffff]{1,200}$/u, 'a name of 1 to 200 characters', {
+    description: 'Only what was done under this name, spelled as the event has it.',
+    examples: ['admin'],
+  }),
+  from: instantField({
+    description: 'Only what was done at this instant (RFC 3339, UTC with Z) or later.',
+    examples: ['2026-11-01T00:00:00Z'],
+  }),
+  until: instantField({
+    description: 'Only what was done before this instant (RFC 3339, UTC with Z).',
+    examples: ['2026-12-01T00:00:00Z'],
+  }),
+}
+
 export const ListLogQuery = queryOf({
   after: afterField,
+  ...filterFields,
   pageNumber: pageNumberField,
   pageSize: pageSizeField,
   order: directionField('Without it: Asc, the first event first.'),

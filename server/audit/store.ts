@@ -78,6 +78,62 @@ export async function eventsBetween(
     .execute()
 }
 
+/** The events for which all of it holds; what is undefined holds for any. */
+export interface LogFilter {
+  subject?: Subject | undefined
+  kind?: string | undefined
+  /** The name in the event. */
+  by?: string | undefined
+  /** Milliseconds, the first included, the second not. */
+  from?: number | undefined
+  until?: number | undefined
+}
+
+/** How many sealed events match: counted in an index, without their rows, but for those of one subject. */
+export async function countMatches(db: Kysely<Database>, after: number, filter: LogFilter): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*) as count
+    from ${matches(db, after, filter)}`.execute(db)
+  return Number(rows[0]?.count)
+}
+
+/** A page of them by sequence. */
+export async function findMatches(
+  db: Kysely<Database>,
+  after: number,
+  filter: LogFilter,
+  { direction, offset, limit }: { direction: 'asc' | 'desc'; offset: number; limit: number },
+): Promise<SealedEvent[]> {
+  const way = sql.raw(direction)
+  // Times are not in the order of the log. The sum keeps an engine from walking the log for the sake of its order.
+  const place = sql.raw(indexFor(filter) === 'events_by_time' ? 'sequence + 0' : 'sequence')
+  const { rows } = await sql<SealedEvent>`select * from events where sequence in
+    (select sequence from ${matches(db, after, filter)} order by ${place} ${way} limit ${limit} offset ${offset})
+    order by sequence ${way}`.execute(db)
+  return rows
+}
+
+/** The one of which the fewest entries are looked at. */
+function indexFor({ subject, kind, by }: LogFilter): string {
+  if (subject !== undefined) return 'events_by_subject'
+  if (by !== undefined) return 'events_by_who'
+  return kind === undefined ? 'events_by_time' : 'events_by_kind'
+}
+
+function matches(db: Kysely<Database>, after: number, filter: LogFilter): RawBuilder<unknown> {
+  const { eventsBy, withinTime } = ofEngine(db, { sqlite, postgres })
+  const { subject, kind, by, from, until } = filter
+  const conditions = [
+    withinTime,
+    subject && sql`subject_id = ${subject.id} and subject_kind = ${subject.kind}`,
+    kind !== undefined && sql`kind = ${kind}`,
+    by !== undefined && sql`by_name = ${by}`,
+    from !== undefined && sql`at >= ${from}`,
+    until !== undefined && sql`at < ${until}`,
+    after > 0 && sql`sequence > ${after}`,
+  ].filter((condition) => typeof condition === 'object')
+  return sql`${eventsBy(indexFor(filter))} where ${sql.join(conditions, sql` and `)}`
+}
+
 export interface Seal {
   /** Of the event that waited. */
   number: number

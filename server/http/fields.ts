@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyTypeProvider } from 'fastify'
+import { formatInstant } from '../clock.ts'
 import { type FieldError, Problem } from './problems.ts'
 import { type Schema, type Static, Type } from './schema.ts'
 
@@ -337,6 +338,24 @@ export function booleanField(options: Record<string, unknown>): Field<boolean> {
 /** RFC 3339, UTC, `Z`, milliseconds. */
 export function instantSchema(options: Record<string, unknown>) {
   return Type.String({ format: 'date-time', ...options })
+}
+
+const instantPattern =
+  /^2\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d{1,9})?Z$/
+
+/** RFC 3339 in UTC, of a day that there is; a finer fraction than milliseconds is cut. */
+export function instantField(options: Record<string, unknown>): Field<number> {
+  return {
+    schema: instantSchema({ pattern: instantPattern.source, ...options }),
+    read(value) {
+      if (typeof value !== 'string') return new Fault('type', 'must be a string.')
+      const instant = instantPattern.test(value) ? Date.parse(value) : Number.NaN
+      const isOfItsDay = !Number.isNaN(instant) && formatInstant(instant).slice(0, 10) === value.slice(0, 10)
+      return isOfItsDay
+        ? instant
+        : new Fault('format', 'must be an instant in UTC such as 2026-11-20T10:00:00Z.')
+    },
+  }
 }
 
 /** Text taken as it is, of a length in code points; not well-formed Unicode (a lone surrogate) is refused. */

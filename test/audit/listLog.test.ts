@@ -3,10 +3,13 @@ import { get } from 'node:http'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { LogLine } from '../../server/audit/chain.ts'
+import { recordEvent } from '../../server/audit/events.ts'
 import { machineStamp } from '../../server/audit/stamp.ts'
 import { verifyLog } from '../../server/audit/verify.ts'
+import { newOrderedId } from '../../server/ids.ts'
 import { newUser, signIn, tokenPair } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
+import { withRawDatabase } from '../support/database.ts'
 import { addEvents, inPortions, seal } from '../support/log.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -133,6 +136,125 @@ describe('listLog', () => {
       assert.equal(headers.get('content-type'), 'application/jsonl; charset=utf-8')
       assert.equal(headers.get('content-length'), null)
       assert.equal(text, '')
+    })
+  })
+
+  describe('with a filter', () => {
+    const minute = 60_000
+    const first = '019a0000-0000-7000-8000-0000000000a1'
+    const second = '019a0000-0000-7000-8000-0000000000a2'
+    // Told in the order of the log, which is not that of their times.
+    const told = [
+      { kind: 'created', subject: { kind: 'order', id: first }, by: 'ann', minutes: 0 },
+      { kind: 'created', subject: { kind: 'order', id: second }, by: 'bea', minutes: 2 },
+      { kind: 'approved', subject: { kind: 'order', id: first }, by: 'bea', minutes: 1 },
+      { kind: 'role-added', subject: { kind: 'role', id: first }, by: 'machine:DOMAIN\\jörg m', minutes: 3 },
+      { kind: 'noted', subject: { kind: 'order', id: first }, by: 'ann', minutes: 4 },
+    ] as const
+    const startsAt = Date.UTC(2031, 4, 1)
+    const at = (minutes: number) => new Date(startsAt + minutes * minute).toISOString()
+    let base: number
+    before(async () => {
+      base = (await admin.get('/v1/log')).body.totalCount
+      await withRawDatabase(service.databaseUrl, async (raw) => {
+        for (const { kind, subject, by, minutes } of told) {
+          const nowMilliseconds = startsAt + minutes * minute
+          const eventId = newOrderedId(nowMilliseconds)
+          const stamp = { eventId, nowMilliseconds, timeZone: null, by, byId: null }
+          await recordEvent(raw, stamp, { kind, subject, data: {} })
+        }
+      })
+      await seal(service.db)
+    })
+    /** Which of `told`, newest first. */
+    const found = async (query: Record<string, string | number>) => {
+      const parameters = new URLSearchParams({ order: 'Desc', from: at(0), ...query })
+      return (await sequencesOf(String(parameters))).map((sequence: number) => sequence - base - 1)
+    }
+
+    it('finds what happened to one subject, by kind and id', async () => {
+      assert.deepEqual(await found({ subject: `order:${first}` }), [4, 2, 0])
+      assert.deepEqual(await found({ subject: `role:${first}` }), [3])
+      assert.deepEqual(await found({ subject: 'order:*' }), [])
+    })
+
+    it('finds a kind', async () => {
+      assert.deepEqual(await found({ kind: 'created' }), [1, 0])
+      assert.deepEqual(await found({ kind: 'never-happened' }), [])
+    })
+
+    it('finds what was done under a name, however that is written, and under no name like it', async () => {
+      assert.deepEqual(await found({ by: 'bea' }), [2, 1])
+      assert.deepEqual(await found({ by: 'machine:DOMAIN\\jörg m' }), [3])
+      assert.deepEqual(await found({ by: 'Bea' }), [])
+    })
+
+    it('finds a time, the first instant included and the last not, by sequence all the same', async () => {
+      assert.deepEqual(await found({ from: at(1), until: at(4) }), [3, 2, 1])
+      assert.deepEqual(await found({ from: at(4), until: at(4) }), [])
+      assert.deepEqual(await found({ until: at(2), order: 'Asc' }), [0, 2])
+    })
+
+    it('takes all of it together', async () => {
+      assert.deepEqual(await found({ kind: 'created', by: 'bea' }), [1])
+      assert.deepEqual(await found({ kind: 'created', until: at(2) }), [0])
+      assert.deepEqual(await found({ by: 'ann', kind: 'noted', from: at(1) }), [4])
+      assert.deepEqual(await found({ subject: `order:${first}`, by: 'bea', kind: 'approved' }), [2])
+    })
+
+    it('counts and turns pages of what matches, after a sequence too', async () => {
+      const { body } = await admin.get(`/v1/log?by=ann&from=${at(0)}&pageSize=1&pageNumber=2`)
+      const { items, ...page } = body
+      assert.deepEqual(
+        items.map(({ kind }: LogLine) => kind),
+        ['noted'],
+      )
+      assert.deepEqual(page, {
+        pageNumber: 2,
+        totalPages: 2,
+        totalCount: 2,
+        hasPreviousPage: true,
+        hasNextPage: false,
+      })
+      assert.deepEqual(await found({ by: 'ann', after: base + 1 }), [4])
+      assert.deepEqual(await found({ by: 'ann', pageNumber: 2_147_483_647 }), [])
+    })
+
+    it('repeats the filter in its links', async () => {
+      const { headers } = await admin.get('/v1/log?kind=created&by=bea&pageSize=1')
+      assert.match(headers.get('link') ?? '', /\/v1\/log\?pageNumber=1&kind=created&by=bea&pageSize=1/)
+    })
+
+    it('refuses what is none', async () => {
+      const wrong: [string, string][] = [
+        ['subject', 'order'],
+        ['subject', ':3'],
+        ['subject', 'account:'],
+        ['subject', 'order:a%00'],
+        ['kind', 'Approved'],
+        ['kind', '-'],
+        ['by', 'a%00b'],
+        ['by', 'x'.repeat(201)],
+        ['from', '2026-11-01'],
+        ['from', '2026-02-30T00:00:00Z'],
+        ['until', '2026-11-01T00:00:00%2B01:00'],
+      ]
+      for (const [parameter, value] of wrong) {
+        const { status, body } = await admin.get(`/v1/log?${parameter}=${value}`)
+        assert.equal(status, 400, `${parameter}=${value}`)
+        assert.equal(body.errors[0].parameter, parameter)
+      }
+    })
+
+    it('is refused of an export, which could not be verified', async () => {
+      const { status, body } = await admin.get('/v1/log?kind=created&by=ann', jsonl)
+      assert.equal(status, 400)
+      assert.equal(body.code, 'validation-failed')
+      assert.deepEqual(
+        body.errors.map(({ parameter }: { parameter: string }) => parameter),
+        ['kind', 'by'],
+      )
+      assert.equal((await admin.get(`/v1/log?after=${size}&kind=`, jsonl)).status, 200)
     })
   })
 

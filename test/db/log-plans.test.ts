@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import Sqlite from 'better-sqlite3'
+import { type CompiledQuery, Kysely, SqliteDialect } from 'kysely'
+import { countMatches, findMatches, type LogFilter } from '../../server/audit/store.ts'
+import type { Database } from '../../server/db/tables.ts'
+import { type Service, startService } from '../support/service.ts'
+
+describe('the statements of a filter of the log', () => {
+  let service: Service
+  let database: Sqlite.Database
+  before(async () => {
+    service = await startService()
+    database = new Sqlite(service.databaseUrl.replace('file:', ''), { readonly: true })
+    database.function('within_time', () => 1)
+  })
+  after(async () => {
+    database.close()
+    await service.close()
+  })
+
+  /** How its count, and then its page, look at events. */
+  async function accessesOf(filter: LogFilter): Promise<string[]> {
+    const statements: CompiledQuery[] = []
+    const db = new Kysely<Database>({
+      dialect: new SqliteDialect({ database }),
+      log: ({ query }) => void statements.push(query),
+    })
+    await countMatches(db, 0, filter)
+    await findMatches(db, 0, filter, { direction: 'desc', offset: 0, limit: 10 })
+    return statements.flatMap(({ sql, parameters }) =>
+      (database.prepare(`explain query plan ${sql}`).all(...parameters) as { detail: string }[]).map(
+        ({ detail }) => detail,
+      ),
+    )
+  }
+
+  const subject = { kind: 'account', id: '1' }
+  const byWho = 'SEARCH events USING COVERING INDEX events_by_who (by_name=?)'
+  const byKind = 'SEARCH events USING COVERING INDEX events_by_kind (kind=?)'
+  const byTime = (bounds: string) => `SEARCH events USING COVERING INDEX events_by_time (${bounds})`
+  const bySubject = 'SEARCH events USING INDEX events_by_subject (subject_id=?)'
+  const itsRows = 'SEARCH events USING INTEGER PRIMARY KEY (rowid=?)'
+  const cases: [LogFilter, string][] = [
+    [{ by: 'machine:nobody', kind: 'user-added', until: 4e12 }, byWho],
+    [{ by: 'machine:nobody' }, byWho],
+    [{ kind: 'user-added' }, byKind],
+    [{ kind: 'user-added', from: 0, until: 4e12 }, byKind],
+    [{ from: 0, until: 4e12 }, byTime('at>? AND at<?')],
+    [{ from: 0 }, byTime('at>?')],
+    [{ subject, by: 'machine:nobody', kind: 'user-added', from: 0 }, bySubject],
+  ]
+  for (const [filter, access] of cases) {
+    it(`(${Object.keys(filter).join(', ')}): the index, and the rows of the page`, async () => {
+      const looks = (await accessesOf(filter)).filter((detail) => /\bevents\b/.test(detail))
+      assert.deepEqual(
+        looks.filter((detail) => detail !== itsRows && detail !== access),
+        [],
+      )
+      assert.equal(looks.filter((detail) => detail === access).length, 2)
+    })
+  }
+})
