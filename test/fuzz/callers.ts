@@ -80,6 +80,9 @@ export interface Caller {
   keep(answer: Answer): Promise<void>
 }
 
+/** What a service cannot do, whatever its roles. */
+const ofPeople = ['listSignIns', 'endSignIn', 'endOtherSignIns', 'changePassword']
+
 /** With what a request of the caller is refused before anything else of it is looked at; undefined if it is not. */
 export function gateOf(
   caller: Caller,
@@ -93,6 +96,8 @@ export function gateOf(
   const isUnsafe = method !== 'get'
   if (caller.via === 'session' && isUnsafe && caller.antiforgery !== 'right')
     return { status: 403, code: caller.antiforgery ?? '' }
+  if (caller.label === 'service' && ofPeople.includes(operationId))
+    return { status: 403, code: 'not-for-services' }
   const permission = neededPermission[operationId]
   const held = caller.roles.flatMap((role) => permissionsOf[role] ?? [])
   return permission === undefined || held.includes(permission)

@@ -101,6 +101,13 @@ const views = {
   order: lazyView(() => import('./orders/one/order.tsx'), 'OrderView'),
   review: lazyView(() => import('./orders/review/review.tsx'), 'ReviewView'),
   policy: lazyView(() => import('./policy/policy.tsx'), 'PolicyView'),
+  users: lazyView(() => import('./administration/users/list.tsx'), 'UsersView'),
+  invite: lazyView(() => import('./administration/users/invite.tsx'), 'InviteView'),
+  user: lazyView(() => import('./administration/users/user.tsx'), 'UserView'),
+  services: lazyView(() => import('./administration/services/list.tsx'), 'ServicesView'),
+  addService: lazyView(() => import('./administration/services/add.tsx'), 'AddServiceView'),
+  service: lazyView(() => import('./administration/services/service.tsx'), 'ServiceView'),
+  roles: lazyView(() => import('./administration/roles/roles.tsx'), 'RolesView'),
   receipt: lazyView(() => import('./orders/receipt/receipt.tsx'), 'ReceiptView'),
 }
 
@@ -154,6 +161,35 @@ const link = createRoute({
   path: '/link',
   component: lazyView(() => import('./account/link.tsx'), 'LinkView'),
 })
+/** For who may manage accounts. */
+const users = createRoute({ getParentRoute: () => signedIn, path: '/accounts', component: views.users })
+const invite = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/accounts/users/new',
+  component: views.invite,
+})
+const user = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/accounts/users/$id',
+  component: views.user,
+})
+const services = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/accounts/services',
+  component: views.services,
+})
+const addService = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/accounts/services/new',
+  component: views.addService,
+})
+const service = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/accounts/services/$id',
+  component: views.service,
+})
+const roles = createRoute({ getParentRoute: () => signedIn, path: '/accounts/roles', component: views.roles })
+const administration = [users, invite, user, services, addService, service, roles] as const
 const problems = createRoute({
   getParentRoute: () => root,
   path: '/problems',
@@ -171,7 +207,17 @@ export const router = createRouter({
     link,
     problems,
     problem,
-    signedIn.addChildren([overview, orderList, newOrder, review, oneOrder, receipt, policy, account]),
+    signedIn.addChildren([
+      overview,
+      orderList,
+      newOrder,
+      review,
+      oneOrder,
+      receipt,
+      policy,
+      account,
+      ...administration,
+    ]),
   ]),
   // Addresses hold plain text, as the API's own do; each route reads its own parameters.
   parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),

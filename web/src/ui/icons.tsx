@@ -18,6 +18,9 @@ export const PolicyIcon = () => (
 export const PersonIcon = () => (
   <Icon path="M6.8 7a3.2 3.2 0 1 0 6.4 0 3.2 3.2 0 1 0-6.4 0M3.5 16.5c.6-3.2 3-5 6.5-5s5.9 1.8 6.5 5" />
 )
+export const PeopleIcon = () => (
+  <Icon path="M4.8 7.2a2.7 2.7 0 1 0 5.4 0 2.7 2.7 0 1 0-5.4 0M2.5 15.5c.4-2.8 2.3-4.3 5-4.3s4.6 1.5 5 4.3M12.5 4.8a2.7 2.7 0 0 1 0 4.8M14 11.5c2 .5 3.2 1.9 3.5 4" />
+)
 export const ReloadIcon = () => <Icon path="M16 10a6 6 0 1 1-1.8-4.3L16 7.5M16 3.5v4h-4" />
 export const PlusIcon = () => <Icon path="M10 4.5v11M4.5 10h11" />
 export const SearchIcon = () => <Icon path="M4 9a5 5 0 1 0 10 0 5 5 0 1 0-10 0M13 13l3.5 3.5" />

@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react'
 import type { Permission } from '../../../client/src/facts.ts'
 import { useSession } from '../auth/session.ts'
-import { OrdersIcon, OverviewIcon, PersonIcon, PlusIcon, PolicyIcon } from './icons.tsx'
+import { OrdersIcon, OverviewIcon, PeopleIcon, PersonIcon, PlusIcon, PolicyIcon } from './icons.tsx'
 
 /** The views that one can go to from everywhere; without `isLinked` not from the side, but from the palette. */
 interface Page {
-  to: '/' | '/orders' | '/orders/new' | '/approval-policy' | '/account'
+  to: '/' | '/orders' | '/orders/new' | '/approval-policy' | '/account' | '/accounts'
   name: string
   icon: ReactNode
   isLinked: boolean
@@ -31,6 +31,7 @@ const pages: readonly Page[] = [
     isLinked: true,
     needs: 'Policy.Manage',
   },
+  { to: '/accounts', name: 'Accounts', icon: <PeopleIcon />, isLinked: true, needs: 'Accounts.Manage' },
   { to: '/account', name: 'My account', icon: <PersonIcon />, isLinked: false },
 ]
 

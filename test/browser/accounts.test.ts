@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { newUser } from '../support/accounts.ts'
+import { leaveAdministrators } from '../support/administration.ts'
+import { checkAccessibility, checkColours } from '../support/browser/accessibility.ts'
+import { heading, signInHeading, waitForFocus } from '../support/browser/journeys.ts'
+import { eventually, visit } from '../support/browser/orders.ts'
+import { openBrowser, screenshot, signIn } from '../support/browser/person.ts'
+import { createdId } from '../support/orders.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const browser = openBrowser()
+let service: Service
+before(async () => {
+  service = await startService({ clockRuns: true })
+})
+after(() => service.close())
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+const link = (page: Page, name: string) => page.getByRole('link', { name, exact: true })
+const says = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor()
+const session = (page: Page) => page.getByRole('region', { name: 'Sessions' }).getByRole('listitem')
+
+/** Adds the person and returns the link that is shown once. */
+async function invite(page: Page, email: string, userName: string, role: string): Promise<string> {
+  await link(page, 'Invite somebody').click()
+  await heading(page, 'Invite somebody').waitFor()
+  await page.getByLabel('Email').fill(email)
+  await page.getByLabel('User name').fill(userName)
+  await page.getByLabel(role, { exact: true }).check()
+  await button(page, 'Invite').click()
+  await waitForFocus(page.getByLabel('Link', { exact: true }))
+  return page.getByLabel('Link', { exact: true }).inputValue()
+}
+
+describe('accounts', () => {
+  it('invite a colleague, who sets a password, signs in and approves, until the session is ended', async (t) => {
+    const boss = await newUser(service, { roles: ['Admin'] })
+    const person = await browser.person(t, { service })
+    const page = await visit(person, boss, '/')
+    await link(page, 'Accounts').press('Enter')
+    await heading(page, 'Users').waitFor()
+    const address = await invite(page, 'colleague@example.com', 'colleague', 'Admin')
+    const newPassword = 'seven slow herons over the weir'
+    const id = await createdId(await service.bearer('operator'))
+
+    const other = await browser.person(t, { service })
+    const theirs = other.page
+    const { pathname, hash } = new URL(address)
+    await theirs.goto(pathname + hash)
+    await theirs.getByLabel('New password').fill(newPassword)
+    await theirs.keyboard.press('Enter')
+    await link(theirs, 'Orders').waitFor()
+    await theirs.goto(`/orders/${id}`)
+    await button(theirs, 'Approve').click()
+    await theirs
+      .getByRole('alertdialog')
+      .getByRole('button', { name: /^Approve/ })
+      .click()
+    await eventually(async () => {
+      const { body } = await (await service.bearer('admin')).get(`/v1/orders/${id}`)
+      assert.deepEqual([body.status, body.modifiedBy], [1, 'colleague'])
+    })
+
+    await link(page, 'Open the account').click()
+    await heading(page, 'colleague').waitFor()
+    await eventually(async () => assert.equal(await session(page).count(), 1))
+    await session(page).getByRole('button', { name: 'End' }).click()
+    await says(page, 'Not signed in anywhere.')
+    other.expectFault(/401/)
+    await theirs.reload()
+    await signInHeading(theirs).waitFor()
+  })
+
+  it('give, change and take away roles, names and the switch, and say who is the last', async (t) => {
+    const boss = await newUser(service, { roles: ['Admin'] })
+    const person = await browser.person(t, { service })
+    const page = await visit(person, boss, '/accounts')
+    await link(page, 'viewer').click()
+    await page.getByLabel('Operator', { exact: true }).check()
+    await page.getByLabel('Time zone').fill('Asia/Tokyo')
+    await button(page, 'Save').click()
+    await says(page, 'Changes saved')
+    const admin = await service.bearer('admin')
+    assert.partialDeepStrictEqual((await admin.get('/v1/users/3')).body, {
+      roles: ['Operator', 'Viewer'],
+      timeZone: 'Asia/Tokyo',
+    })
+    await button(page, 'Disable').click()
+    await says(page, 'Disabled')
+    await button(page, 'Enable').click()
+    await says(page, 'Enabled')
+
+    await leaveAdministrators(service, [boss])
+    await page.goto(`/accounts/users/${boss.id}`)
+    person.expectFault(/409/)
+    await button(page, 'Disable').click()
+    await says(page, 'Nobody would be left who may manage accounts')
+    await checkAccessibility(page)
+    const { account } = { account: { kind: 'user', name: 'admin' } as const }
+    const stamp = { eventId: 'back', nowMilliseconds: service.now(), timeZone: null, by: 'x', byId: null }
+    await service.db.write('grantRoles', { account, roles: ['Admin'], stamp })
+  })
+
+  it('give a service a secret, another beside it, and an end', async (t) => {
+    const boss = await newUser(service, { roles: ['Admin'] })
+    const person = await browser.person(t, { service })
+    const page = await visit(person, boss, '/accounts/services')
+    await link(page, 'Add a service').click()
+    await page.getByLabel('Client ID').fill('nightly')
+    await page.getByLabel('Name', { exact: true }).fill('Nightly run')
+    await page.getByLabel('Viewer', { exact: true }).check()
+    await button(page, 'Add').click()
+    const secret = page.getByLabel('Secret', { exact: true })
+    await waitForFocus(secret)
+    const first = await secret.inputValue()
+    await link(page, 'Open the service').click()
+    await button(page, 'Make another secret').click()
+    await waitForFocus(secret)
+    const second = await secret.inputValue()
+    await says(page, '2 active secrets.')
+    const statusOf = async (clientSecret: string) =>
+      (await service.client().post('/v1/auth/clients/token', { clientId: 'nightly', clientSecret })).status
+    assert.deepEqual([await statusOf(first), await statusOf(second)], [200, 200])
+    await button(page, 'End the old secret').click()
+    await says(page, 'One active secret.')
+    assert.deepEqual([await statusOf(first), await statusOf(second)], [401, 200])
+    await page.getByLabel('Last day').fill('2031-12-31')
+    await button(page, 'Save').click()
+    await says(page, 'Changes saved')
+    await link(page, 'Services').click()
+    await says(page, /Dec 31, 2031|Jan 1, 2032|1 Jan 2032/)
+  })
+
+  it('say by a table of checks what roles may do', async (t) => {
+    const boss = await newUser(service, { roles: ['Admin'] })
+    const person = await browser.person(t, { service })
+    const page = await visit(person, boss, '/accounts/roles')
+    await page.getByLabel('New role').fill('Auditor')
+    await button(page, 'Add the role').press('Enter')
+    const check = page.getByRole('checkbox', { name: 'Auditor: Log.Read' })
+    await check.press('Space')
+    await says(page, 'Auditor has Log.Read')
+    const admin = await service.bearer('admin')
+    assert.deepEqual((await admin.get('/v1/roles/Auditor')).body.permissions, ['Log.Read'])
+    await check.press('Space')
+    await says(page, 'Auditor no longer has Log.Read')
+    await button(page, 'Remove Auditor').click()
+    await eventually(async () => assert.equal(await check.count(), 0))
+  })
+
+  it('ask for the password in place where it was given long ago, and lose nothing', async (t) => {
+    const own = await startService({ clockRuns: true })
+    t.after(() => own.close())
+    const boss = await newUser(own, { roles: ['Admin'] })
+    const person = await browser.person(t, { service: own })
+    const page = await visit(person, boss, '/accounts/users/2')
+    await page.getByLabel('Time zone').fill('Asia/Tokyo')
+    own.advance(301_000)
+    person.allowFault(/403/)
+    await button(page, 'Save').click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Password').fill(boss.password)
+    await dialog.getByLabel('Password').press('Enter')
+    await says(page, 'Changes saved')
+    const { body } = await (await own.bearer('admin')).get('/v1/users/2')
+    assert.equal(body.timeZone, 'Asia/Tokyo')
+  })
+
+  it('are nothing to those who may not manage them', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'operator', '/accounts')
+    await says(page, 'You may not manage accounts')
+    assert.equal(await link(page, 'Accounts').count(), 0)
+    assert.equal(await link(page, 'Invite somebody').count(), 0)
+  })
+
+  for (const [size, viewport] of [
+    ['wide', { width: 1380, height: 860 }],
+    ['narrow', { width: 390, height: 860 }],
+  ] as const) {
+    it(`are accessible and fit, ${size}, in both themes`, async (t) => {
+      const boss = await newUser(service, { roles: ['Admin'] })
+      const person = await browser.person(t, { service, viewport })
+      await signIn(person, boss)
+      const { page } = person
+      const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
+      const views = [
+        ['users', '/accounts', 'Users'],
+        ['invite', '/accounts/users/new', 'Invite somebody'],
+        ['user', `/accounts/users/${boss.id}`, boss.userName],
+        ['services', '/accounts/services', 'Services'],
+        ['service', '/accounts/services/4', 'demo-service'],
+        ['roles', '/accounts/roles', 'Roles'],
+      ] as const
+      for (const [name, path, title] of views) {
+        await page.emulateMedia({ colorScheme: 'light' })
+        await page.goto(path)
+        await heading(page, title).waitFor()
+        await page.waitForLoadState('networkidle')
+        await checkAccessibility(page)
+        assert.equal(await page.evaluate<number>(overflow), 0, path)
+        await screenshot(page, `accounts-${name}-${size}`)
+        await page.emulateMedia({ colorScheme: 'dark' })
+        await checkColours(page)
+        await screenshot(page, `accounts-${name}-${size}-dark`)
+      }
+    })
+  }
+})

@@ -1,0 +1,47 @@
+import './administration.css'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { useMay } from '../auth/session.ts'
+import { Note } from '../ui/note.tsx'
+import { PageTitle } from '../ui/page-title.tsx'
+
+interface FrameProps {
+  title: string
+  lead?: string
+  action?: ReactNode
+  children: ReactNode
+}
+
+/** The head of every page of administration. Who may not manage accounts is told so, and nothing is asked for. */
+export function Frame({ title, lead, action, children }: FrameProps) {
+  const may = useMay('Accounts.Manage')
+  return (
+    <>
+      <div className="page-head">
+        <div className="row row-between">
+          <PageTitle title={title} />
+          {may && action}
+        </div>
+        {lead && <p className="soft admin-lead">{lead}</p>}
+      </div>
+      {may ? (
+        <div className="admin">
+          <nav className="row admin-parts" aria-label="Accounts">
+            <Link to="/accounts" className="button button-small" activeOptions={{ exact: true }}>
+              Users
+            </Link>
+            <Link to="/accounts/services" className="button button-small">
+              Services
+            </Link>
+            <Link to="/accounts/roles" className="button button-small">
+              Roles
+            </Link>
+          </nav>
+          {children}
+        </div>
+      ) : (
+        <Note kind="warning" title="You may not manage accounts" lines={['Ask an administrator.']} />
+      )}
+    </>
+  )
+}

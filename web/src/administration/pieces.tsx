@@ -1,0 +1,152 @@
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { Button } from 'react-aria-components/Button'
+import { problemOf } from '../api/problem.ts'
+import { announce } from '../ui/announce.ts'
+import { FailureNote } from '../ui/failure.tsx'
+import { ArrowIcon, CopyIcon } from '../ui/icons.tsx'
+import { Note } from '../ui/note.tsx'
+import { rolesQuery } from './queries.ts'
+
+interface TextFieldProps {
+  label: string
+  value: string
+  hint?: string
+  type?: 'text' | 'email' | 'date'
+  isRequired?: boolean
+  list?: string
+  onChange(text: string): void
+}
+
+export function TextField({ label, value, hint, type = 'text', isRequired, list, onChange }: TextFieldProps) {
+  const id = useId()
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <input
+        id={id}
+        type={type}
+        value={value}
+        list={list}
+        required={isRequired}
+        autoComplete="off"
+        spellCheck={false}
+        aria-describedby={hint && `${id}-hint`}
+        onChange={(event) => onChange(event.target.value)}
+      />
+      {hint && (
+        <p id={`${id}-hint`} className="field-hint">
+          {hint}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** Which roles an account has. */
+export function RoleChecks({ held, onChange }: { held: readonly string[]; onChange(roles: string[]): void }) {
+  const { data, failureReason } = useQuery(rolesQuery)
+  return (
+    <fieldset className="admin-checks">
+      <legend>Roles</legend>
+      {data === undefined && failureReason !== null && <FailureNote failure={failureReason} />}
+      {data?.map(({ name }) => (
+        <label key={name} className="row">
+          <input
+            type="checkbox"
+            checked={held.includes(name)}
+            onChange={({ target }) =>
+              onChange(target.checked ? [...held, name] : held.filter((role) => role !== name))
+            }
+          />
+          {name}
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+/** What is shown once: it takes the focus, so that nobody passes it by. */
+export function ShownOnce({ label, text, children }: { label: string; text: string; children: ReactNode }) {
+  const id = useId()
+  const field = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    field.current?.focus()
+    field.current?.select()
+  }, [])
+  return (
+    <Note kind="warning" title={`${label}: shown once`} lines={[]}>
+      {children}
+      <div className="field admin-once">
+        <label htmlFor={id}>{label}</label>
+        <div className="row admin-copy">
+          <input ref={field} id={id} className="code" readOnly value={text} />
+          <Button className="button" onPress={() => void copy(text, label)}>
+            <CopyIcon /> Copy
+          </Button>
+        </div>
+      </div>
+    </Note>
+  )
+}
+
+async function copy(text: string, label: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text)
+    announce(`${label} copied`)
+  } catch {
+    announce('Your browser does not allow copying here. Select the text and copy it yourself.')
+  }
+}
+
+/** How a change ended, where it did not succeed. The place is always there: screen readers watch it. */
+export function Refused({ failure }: { failure: unknown }) {
+  return (
+    <div role="status">
+      {failure !== null && failure !== undefined && <FailureNote failure={failure} />}
+      {problemOf(failure, 'precondition-failed') && (
+        <p className="soft">
+          Somebody else has changed it. What it is now is loaded: look, and change it again.
+        </p>
+      )}
+    </div>
+  )
+}
+
+interface PagesProps {
+  page: { pageNumber: number; totalPages: number }
+  onPage(pageNumber: number): void
+}
+
+export function Pages({ page: { pageNumber, totalPages }, onPage }: PagesProps) {
+  if (totalPages < 2) return null
+  return (
+    <nav className="row" aria-label="Pages">
+      <Button
+        className="button button-icon"
+        aria-label="Previous page"
+        isDisabled={pageNumber <= 1}
+        onPress={() => onPage(pageNumber - 1)}
+      >
+        <ArrowIcon to="left" />
+      </Button>
+      <span>
+        Page {pageNumber} of {totalPages}
+      </span>
+      <Button
+        className="button button-icon"
+        aria-label="Next page"
+        isDisabled={pageNumber >= totalPages}
+        onPress={() => onPage(pageNumber + 1)}
+      >
+        <ArrowIcon to="right" />
+      </Button>
+    </nav>
+  )
+}
+
+export function AccountState({ enabled, hasPassword = true }: { enabled: boolean; hasPassword?: boolean }) {
+  if (!enabled) return <span className="status sign is-crossed tone-bad">Disabled</span>
+  if (!hasPassword) return <span className="status sign tone-wait">Invited</span>
+  return <span className="status sign is-full tone-good">Enabled</span>
+}

@@ -1,0 +1,155 @@
+import { queryOptions } from '@tanstack/react-query'
+import type { components } from '../../../client/src/schema.ts'
+import { answerOf, client, type Sent } from '../api/client.ts'
+import { queries } from '../api/queries.ts'
+
+type Schemas = components['schemas']
+export type UserAccount = Sent<Schemas['UserAccount']>
+export type ClientAccount = Sent<Schemas['ClientAccount']>
+export type Role = Sent<Schemas['Role']>
+export type SignIn = Sent<Schemas['SignIn']>
+export type UserChanges = Schemas['ChangeUserCommand']
+export type ClientChanges = Schemas['ChangeClientCommand']
+
+const key = 'administration'
+const pageSize = 50
+
+/** What somebody changes here shows in every view of it. */
+const changed = () => queries.invalidateQueries({ queryKey: [key] })
+
+export const usersQuery = (pageNumber: number) =>
+  queryOptions({
+    queryKey: [key, 'users', pageNumber],
+    queryFn: ({ signal }) =>
+      answerOf(client.GET('/v1/users', { params: { query: { pageNumber, pageSize } }, signal })),
+  })
+
+export const userQuery = (id: number) =>
+  queryOptions({
+    queryKey: [key, 'user', id],
+    queryFn: async ({ signal }) => {
+      const { data, etag = '*' } = await client.GET('/v1/users/{id}', { params: { path: { id } }, signal })
+      return { user: data, etag }
+    },
+  })
+
+export const userSignInsQuery = (id: number) =>
+  queryOptions({
+    queryKey: [key, 'user', id, 'sessions'],
+    queryFn: async ({ signal }) => {
+      const found: SignIn[] = []
+      const params = { path: { id } }
+      for await (const signIn of client.each('/v1/users/{id}/sessions', { params, signal }))
+        found.push(signIn)
+      return found
+    },
+    staleTime: 0,
+  })
+
+export const clientsQuery = (pageNumber: number) =>
+  queryOptions({
+    queryKey: [key, 'clients', pageNumber],
+    queryFn: ({ signal }) =>
+      answerOf(client.GET('/v1/clients', { params: { query: { pageNumber, pageSize } }, signal })),
+  })
+
+export const clientQuery = (id: number) =>
+  queryOptions({
+    queryKey: [key, 'client', id],
+    queryFn: async ({ signal }) => {
+      const { data, etag = '*' } = await client.GET('/v1/clients/{id}', { params: { path: { id } }, signal })
+      return { service: data, etag }
+    },
+  })
+
+export const rolesQuery = queryOptions({
+  queryKey: [key, 'roles'],
+  queryFn: async ({ signal }) => {
+    const found: Role[] = []
+    for await (const role of client.each('/v1/roles', { signal })) found.push(role)
+    return found
+  },
+})
+
+export const permissionsQuery = queryOptions({
+  queryKey: [key, 'permissions'],
+  queryFn: async ({ signal }) => {
+    const found: { name: string; services: boolean }[] = []
+    for await (const permission of client.each('/v1/permissions', { signal })) found.push(permission)
+    return found
+  },
+})
+
+/** Adds a user and makes the link by which they begin. */
+export async function inviteUser(body: Schemas['AddUserCommand']): Promise<{ id: number; link: UserLink }> {
+  const { id } = await answerOf(client.POST('/v1/users', { body }))
+  return { id, link: await makeLink(id) }
+}
+
+export type UserLink = Sent<Schemas['UserLink']>
+
+export async function makeLink(id: number): Promise<UserLink> {
+  const link = await answerOf(client.POST('/v1/users/{id}/links', { params: { path: { id } } }))
+  await changed()
+  return link
+}
+
+/** Changes what the person saw. Throws `ProblemError` (`precondition-failed` when somebody else was first). */
+export async function changeUser(id: number, etag: string, body: UserChanges): Promise<void> {
+  const params = { path: { id }, header: { 'If-Match': etag } }
+  await client.PATCH('/v1/users/{id}', { params, body }).finally(changed)
+}
+
+export async function endUserSignIn(id: number, session: string): Promise<void> {
+  await client
+    .DELETE('/v1/users/{id}/sessions/{session}', { params: { path: { id, session } } })
+    .finally(changed)
+}
+
+export async function signOutUser(id: number): Promise<void> {
+  await client.DELETE('/v1/users/{id}/sessions', { params: { path: { id } } }).finally(changed)
+}
+
+export async function addService(body: Schemas['AddClientCommand']) {
+  const added = await answerOf(client.POST('/v1/clients', { body }))
+  await changed()
+  return added
+}
+
+export async function changeService(id: number, etag: string, body: ClientChanges): Promise<void> {
+  const params = { path: { id }, header: { 'If-Match': etag } }
+  await client.PATCH('/v1/clients/{id}', { params, body }).finally(changed)
+}
+
+export async function rotateSecret(id: number): Promise<string> {
+  const { clientSecret } = await answerOf(
+    client.POST('/v1/clients/{id}/secrets', { params: { path: { id } }, body: { dropOld: false } }),
+  )
+  await changed()
+  return clientSecret
+}
+
+export async function dropOldSecrets(id: number): Promise<void> {
+  await client.DELETE('/v1/clients/{id}/secrets', { params: { path: { id } } }).finally(changed)
+}
+
+export async function addRole(name: string): Promise<void> {
+  await client.POST('/v1/roles', { body: { name, permissions: [] } })
+  await changed()
+}
+
+export async function removeRole(name: string): Promise<void> {
+  await client.DELETE('/v1/roles/{name}', { params: { path: { name } } }).finally(changed)
+}
+
+type Permissions = Schemas['SetRolePermissionsCommand']['permissions']
+
+/** Gives or takes one permission, and leaves what somebody else has changed of the role meanwhile. */
+export async function allow(name: string, permission: string, isAllowed: boolean): Promise<void> {
+  const path = { name }
+  const { data, etag = '*' } = await client.GET('/v1/roles/{name}', { params: { path } })
+  const others = data.permissions.filter((held) => held !== permission)
+  const permissions = (isAllowed ? [...others, permission] : others) as Permissions
+  const params = { path, header: { 'If-Match': etag } }
+  await client.PUT('/v1/roles/{name}', { params, body: { permissions } }).finally(changed)
+}

@@ -1,0 +1,133 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { Button } from 'react-aria-components/Button'
+import { inWords } from '../../auth/permissions.ts'
+import { announce } from '../../ui/announce.ts'
+import { FailureNote } from '../../ui/failure.tsx'
+import { CloseIcon } from '../../ui/icons.tsx'
+import { Frame } from '../frame.tsx'
+import { Refused, TextField } from '../pieces.tsx'
+import { addRole, allow, permissionsQuery, type Role, removeRole, rolesQuery } from '../queries.ts'
+
+/** What each role may do, as a table of checks. */
+export function RolesView() {
+  return (
+    <Frame
+      title="Roles"
+      lead="A check gives a permission to everybody who has the role, within five minutes. Services never hold the permissions that are marked as for people."
+    >
+      <RoleTable />
+      <NewRole />
+    </Frame>
+  )
+}
+
+function RoleTable() {
+  const roles = useQuery(rolesQuery)
+  const permissions = useQuery(permissionsQuery)
+  const changing = useMutation({
+    mutationFn: ({ role, permission, isAllowed }: { role: string; permission: string; isAllowed: boolean }) =>
+      allow(role, permission, isAllowed),
+    onSuccess: (_, { role, permission, isAllowed }) =>
+      announce(`${role} ${isAllowed ? 'has' : 'no longer has'} ${permission}`),
+  })
+  const removing = useMutation({
+    mutationFn: removeRole,
+    onSuccess: (_, role) => announce(`The role ${role} is removed`),
+  })
+  const failureReason = roles.failureReason ?? permissions.failureReason
+  if (roles.data === undefined || permissions.data === undefined) {
+    return failureReason && <FailureNote failure={failureReason} />
+  }
+  const isHeld = ({ name: role, permissions: held }: Role, permission: string) => {
+    const { isPending, variables } = changing
+    const isOnItsWay = isPending && variables.role === role && variables.permission === permission
+    return isOnItsWay ? variables.isAllowed : held.includes(permission)
+  }
+  return (
+    <>
+      <div className="card admin-grid">
+        <table>
+          <caption className="visually-hidden">What each role may do</caption>
+          <thead>
+            <tr>
+              <th scope="col">Permission</th>
+              {roles.data.map((role) => (
+                <th key={role.name} scope="col">
+                  <RoleHead role={role} onRemove={() => removing.isPending || removing.mutate(role.name)} />
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {permissions.data.map(({ name, services }) => (
+              <tr key={name}>
+                <th scope="row">
+                  {inWords([name])}
+                  <div className="soft small">
+                    <span className="code">{name}</span>
+                    {!services && ' · for people'}
+                  </div>
+                </th>
+                {roles.data.map((role) => (
+                  <td key={role.name}>
+                    <input
+                      type="checkbox"
+                      aria-label={`${role.name}: ${name}`}
+                      checked={isHeld(role, name)}
+                      onChange={({ target }) =>
+                        changing.isPending ||
+                        changing.mutate({ role: role.name, permission: name, isAllowed: target.checked })
+                      }
+                    />
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <Refused failure={changing.error ?? removing.error} />
+    </>
+  )
+}
+
+function RoleHead({ role: { name, accounts }, onRemove }: { role: Role; onRemove(): void }) {
+  return (
+    <>
+      {name}
+      <div className="small">{accounts === 1 ? '1 account' : `${accounts} accounts`}</div>
+      {accounts === 0 && (
+        <Button className="button button-quiet button-small" aria-label={`Remove ${name}`} onPress={onRemove}>
+          <CloseIcon /> Remove
+        </Button>
+      )}
+    </>
+  )
+}
+
+function NewRole() {
+  const [name, setName] = useState('')
+  const adding = useMutation({
+    mutationFn: () => addRole(name),
+    onSuccess: () => {
+      announce(`The role ${name} is there, without permissions`)
+      setName('')
+    },
+  })
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    if (!adding.isPending) adding.mutate()
+  }
+  return (
+    <form className="card admin-card" aria-label="Add a role" onSubmit={submit}>
+      <TextField label="New role" value={name} isRequired onChange={setName} />
+      <Refused failure={adding.error} />
+      <div className="row">
+        <button type="submit" className="button" aria-disabled={adding.isPending}>
+          Add the role
+        </button>
+      </div>
+    </form>
+  )
+}

@@ -1,0 +1,83 @@
+import { useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { Frame } from '../frame.tsx'
+import { Refused, RoleChecks, ShownOnce, TextField } from '../pieces.tsx'
+import { addService } from '../queries.ts'
+import { endOfDay } from './end-date.ts'
+
+/** A new service client, whose secret is shown once. */
+export function AddServiceView() {
+  const [clientId, setClientId] = useState('')
+  const [name, setName] = useState('')
+  const [lastDay, setLastDay] = useState('')
+  const [roles, setRoles] = useState<string[]>([])
+  const adding = useMutation({
+    mutationFn: () => {
+      const endsAtUtc = endOfDay(lastDay)
+      const given = { ...(name.trim() === '' ? {} : { name }), ...(endsAtUtc === null ? {} : { endsAtUtc }) }
+      return addService({ clientId, roles, ...given })
+    },
+  })
+
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    if (!adding.isPending) adding.mutate()
+  }
+  if (adding.isSuccess) {
+    return (
+      <Frame title="Add a service">
+        <div className="card admin-card">
+          <p>The service {clientId} is there.</p>
+          <SecretShown secret={adding.data.clientSecret} />
+          <div className="row">
+            <Link className="button" to="/accounts/services/$id" params={{ id: String(adding.data.id) }}>
+              Open the service
+            </Link>
+          </div>
+        </div>
+      </Frame>
+    )
+  }
+  return (
+    <Frame title="Add a service" lead="You get a secret for it, which is shown once.">
+      <form className="card admin-card" onSubmit={submit}>
+        <TextField
+          label="Client ID"
+          value={clientId}
+          isRequired
+          hint="It stays: a letter, then letters, digits and . _ -"
+          onChange={setClientId}
+        />
+        <TextField label="Name" value={name} hint="What people call it." onChange={setName} />
+        <TextField
+          label="Last day"
+          type="date"
+          value={lastDay}
+          hint="After it the service gets no token. Empty: no end."
+          onChange={setLastDay}
+        />
+        <RoleChecks held={roles} onChange={setRoles} />
+        <Refused failure={adding.error} />
+        <div className="row">
+          <button type="submit" className="button button-primary" aria-disabled={adding.isPending}>
+            {adding.isPending ? 'Adding …' : 'Add'}
+          </button>
+          <Link className="button button-quiet" to="/accounts/services">
+            Cancel
+          </Link>
+        </div>
+      </form>
+    </Frame>
+  )
+}
+
+export function SecretShown({ secret }: { secret: string }) {
+  return (
+    <ShownOnce label="Secret" text={secret}>
+      <p>
+        Put it where the service keeps its secrets. It is stored here as a hash, and cannot be shown again.
+      </p>
+    </ShownOnce>
+  )
+}

@@ -1,0 +1,71 @@
+import { useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { formatInstant } from '../../ui/format.ts'
+import { Frame } from '../frame.tsx'
+import { Refused, RoleChecks, ShownOnce, TextField } from '../pieces.tsx'
+import { inviteUser, type UserLink } from '../queries.ts'
+
+/** A new user, and the link by which they set their password. */
+export function InviteView() {
+  const [userName, setUserName] = useState('')
+  const [email, setEmail] = useState('')
+  const [roles, setRoles] = useState<string[]>([])
+  const inviting = useMutation({ mutationFn: () => inviteUser({ userName, email, roles }) })
+
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    if (!inviting.isPending) inviting.mutate()
+  }
+  if (inviting.isSuccess) {
+    const { id, link } = inviting.data
+    return (
+      <Frame title="Invite somebody">
+        <div className="card admin-card">
+          <p>{userName} has an account now, and no password yet.</p>
+          <LinkShown link={link} />
+          <div className="row">
+            <Link className="button" to="/accounts/users/$id" params={{ id: String(id) }}>
+              Open the account
+            </Link>
+          </div>
+        </div>
+      </Frame>
+    )
+  }
+  return (
+    <Frame title="Invite somebody" lead="You get a link to hand over. No mail is sent.">
+      <form className="card admin-card" onSubmit={submit}>
+        <TextField label="Email" type="email" value={email} isRequired onChange={setEmail} />
+        <TextField
+          label="User name"
+          value={userName}
+          isRequired
+          hint="Shown on orders and in the log: a letter, then letters, digits and . _ -"
+          onChange={setUserName}
+        />
+        <RoleChecks held={roles} onChange={setRoles} />
+        <Refused failure={inviting.error} />
+        <div className="row">
+          <button type="submit" className="button button-primary" aria-disabled={inviting.isPending}>
+            {inviting.isPending ? 'Inviting …' : 'Invite'}
+          </button>
+          <Link className="button button-quiet" to="/accounts">
+            Cancel
+          </Link>
+        </div>
+      </form>
+    </Frame>
+  )
+}
+
+export function LinkShown({ link: { link, expiresAtUtc } }: { link: UserLink }) {
+  return (
+    <ShownOnce label="Link" text={link}>
+      <p>
+        Hand it over by a way that you trust. Whoever opens it sets the password, once, until{' '}
+        {formatInstant(expiresAtUtc)}. An earlier link works no more.
+      </p>
+    </ShownOnce>
+  )
+}
