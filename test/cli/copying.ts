@@ -125,7 +125,7 @@ export function insertSource(database: Sqlite.Database): void {
   insert('principal_roles', [7, 'Operator'], [40, oddText])
   insert('sessions', ['session', 7, 2, '["Operator"]', 'binding', 1, 2, lastInstant, oddText, 2])
   insert('session_ids', ['id-1', 'session', 1, 1, null], ['id-2', 'session', 2, 2, 3])
-  insert('refresh_families', ['family', 7, 2, 3, 'token', 2, 1, 3, 4, oddText])
+  insert('refresh_families', ['family', 7, 2, 3, 'token', 2, 1, 3, 4, 'till/2.1'])
   insert('one_time_links', [7, 'link', 4])
   insert('login_failures', ['key', 3, 4, 5])
   insert('known_addresses', ['pair', 'account', 6])

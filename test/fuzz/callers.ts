@@ -74,20 +74,18 @@ export interface Caller {
   /** Undefined when the credentials are none or not valid. */
   via?: 'session' | 'bearer'
   roles: string[]
+  isService?: true
   antiforgery?: 'right' | 'csrf-token-missing' | 'csrf-token-invalid'
   headers(): Fields
   /** Takes over what the answer changed in the browser; makes a new session where it ended the old one. */
   keep(answer: Answer): Promise<void>
 }
 
-/** What a service cannot do, whatever its roles. */
-const ofPeople = ['listSignIns', 'endSignIn', 'endOtherSignIns', 'changePassword']
-
 /** With what a request of the caller is refused before anything else of it is looked at; undefined if it is not. */
 export function gateOf(
   caller: Caller,
   method: string,
-  { security = [], operationId }: Operation,
+  { security = [], operationId, 'x-access': access }: Operation,
 ): Gate | undefined {
   if (security.length === 0) return undefined
   const takesBearer = security.some((one) => 'bearerAuth' in one)
@@ -96,8 +94,7 @@ export function gateOf(
   const isUnsafe = method !== 'get'
   if (caller.via === 'session' && isUnsafe && caller.antiforgery !== 'right')
     return { status: 403, code: caller.antiforgery ?? '' }
-  if (caller.label === 'service' && ofPeople.includes(operationId))
-    return { status: 403, code: 'not-for-services' }
+  if (access === 'person' && caller.isService) return { status: 403, code: 'not-for-services' }
   const permission = neededPermission[operationId]
   const held = caller.roles.flatMap((role) => permissionsOf[role] ?? [])
   return permission === undefined || held.includes(permission)
@@ -133,7 +130,7 @@ export async function makeCallers(service: Service): Promise<Caller[]> {
   return [
     ...good.flat(),
     fixed('bearer without a role', { authorization: `bearer ${bare.accessToken}` }, []),
-    fixed('service', { authorization: `BEARER   ${robot}` }, ['Operator']),
+    { ...fixed('service', { authorization: `BEARER   ${robot}` }, ['Operator']), isService: true },
     ...(await badCallers(service, users)),
   ]
 }

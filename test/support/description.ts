@@ -7,6 +7,7 @@ type Json = Record<string, unknown>
 
 export interface Operation {
   operationId: string
+  'x-access': string
   summary?: string
   description?: string
   security?: Record<string, string[]>[]
