@@ -45,7 +45,7 @@ export interface AddUserInput {
 }
 
 export async function addUser(trx: Trx, input: AddUserInput): Promise<{ id: number } | Refusal> {
-  await lockAdministration(trx)
+  await lockAdministration(trx, input.stamp)
   const unknown = await refuseUnknownRoles(trx, input.roles)
   if (unknown !== undefined) return unknown
   const { userName: name, roles, stamp } = input
@@ -74,7 +74,7 @@ export interface AddClientInput {
 }
 
 export async function addClient(trx: Trx, input: AddClientInput): Promise<{ id: number } | Refusal> {
-  await lockAdministration(trx)
+  await lockAdministration(trx, input.stamp)
   const unknown = await refuseUnknownRoles(trx, input.roles)
   if (unknown !== undefined) return unknown
   const { clientId: name, secretHash, roles, stamp } = input
@@ -118,7 +118,7 @@ export function setAccountEnabled(
   trx: Trx,
   { enabled, stamp, ...input }: { account: AccountReference; enabled: boolean; stamp: Stamp },
 ): Promise<{ name: string; changed: boolean } | Refusal> {
-  return keepAdministrator(trx, async () => {
+  return keepAdministrator(trx, stamp, async () => {
     const account = await accountOf(trx, input.account)
     if ('refused' in account) return account
     const changed = await switchAccount(trx, account.id, enabled, stamp.nowMilliseconds)
@@ -147,6 +147,7 @@ export async function signOutUser(
   trx: Trx,
   input: { account: UserReference; stamp: Stamp },
 ): Promise<{ name: string } | Refusal> {
+  await lockAdministration(trx, input.stamp)
   const account = await accountOf(trx, input.account)
   if ('refused' in account) return account
   await revokeCredentials(trx, [account.id], input.stamp.nowMilliseconds)
@@ -216,7 +217,7 @@ function changeRoles(
   kind: 'roles-granted' | 'roles-revoked',
   change: (principalId: number) => Promise<string[]>,
 ): Promise<ChangedRoles | Refusal> {
-  return keepAdministrator(trx, async () => {
+  return keepAdministrator(trx, input.stamp, async () => {
     const account = await accountOf(trx, input.account)
     if ('refused' in account) return account
     const unknown = await refuseUnknownRoles(trx, input.roles)
@@ -243,6 +244,7 @@ export async function rotateClientSecret(
   trx: Trx,
   { clientId, secretHash, dropOld, stamp }: RotateClientSecretInput,
 ): Promise<{ name: string; dropped: number } | Refusal> {
+  await lockAdministration(trx, stamp)
   const account = await accountOf(trx, { kind: 'client', name: clientId })
   if ('refused' in account) return account
   const wasDemo = await clearDemoMark(trx, account.id)
@@ -257,6 +259,7 @@ export async function dropOldClientSecrets(
   trx: Trx,
   { clientId, stamp }: { clientId: string; stamp: Stamp },
 ): Promise<{ name: string; dropped: number } | Refusal> {
+  await lockAdministration(trx, stamp)
   const account = await accountOf(trx, { kind: 'client', name: clientId })
   if ('refused' in account) return account
   const dropped = await dropSecrets(trx, account.id, 1, stamp.nowMilliseconds)

@@ -1,4 +1,5 @@
 import type { Transaction } from 'kysely'
+import type { Stamp } from '../../audit/event.ts'
 import type { Database } from '../../db/tables.ts'
 import { Problem } from '../../http/problems.ts'
 import { hasAdministrator, lockAdministration } from './store.ts'
@@ -6,13 +7,15 @@ import { hasAdministrator, lockAdministration } from './store.ts'
 /**
  * Does the work, and undoes it if nobody is left who may manage accounts. Whatever could take that from somebody is done
  * in here: under one lock, so that two who take it from each other do it one after the other, and the second is refused.
- * Throws `last-administrator`. Where there was nobody before, as in a new database, nobody is kept.
+ * Throws `last-administrator`, and what `lockAdministration` does. Where there was nobody before, as in a new database,
+ * nobody is kept.
  */
 export async function keepAdministrator<Result>(
   trx: Transaction<Database>,
+  stamp: Stamp,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  await lockAdministration(trx)
+  await lockAdministration(trx, stamp)
   const isManaged = await hasAdministrator(trx)
   const result = await work()
   if (isManaged && !(await hasAdministrator(trx))) throw new Problem('last-administrator')

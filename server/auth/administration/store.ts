@@ -1,25 +1,40 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { Database } from '../../db/tables.ts'
+import { Problem } from '../../http/problems.ts'
 import type { Permission } from '../permissions.ts'
 
-/** Changes of accounts and roles come one after the other: each holds this row until its transaction ends. */
-export async function lockAdministration(trx: Transaction<Database>): Promise<void> {
+const permission: Permission = 'Accounts.Manage'
+
+/**
+ * Changes of accounts and roles come one after the other: each holds this row until its transaction ends. A person who
+ * asks for one may manage accounts by then, whatever was so when their request was let in: or who has just lost that
+ * could take it back. Throws `permission-denied`.
+ */
+export async function lockAdministration(
+  trx: Transaction<Database>,
+  { byId }: { byId: number | null },
+): Promise<void> {
   await trx.updateTable('administration').set('id', 1).execute()
+  if (byId !== null && !(await hasAdministrator(trx, byId))) {
+    throw new Problem('permission-denied', {
+      detail: `The permission ${permission} is needed.`,
+      members: { permission },
+    })
+  }
 }
 
-const neededPermission: Permission = 'Accounts.Manage'
-
-/** Whether there is a user who can sign in and may manage accounts. */
-export async function hasAdministrator(db: Kysely<Database>): Promise<boolean> {
+/** Whether there is a user, or this is one, who can sign in and may manage accounts. */
+export async function hasAdministrator(db: Kysely<Database>, id?: number): Promise<boolean> {
   const found = await db
     .selectFrom('role_permissions')
     .innerJoin('principal_roles', 'principal_roles.role', 'role_permissions.role')
     .innerJoin('principals', 'principals.id', 'principal_roles.principal_id')
     .innerJoin('users', 'users.principal_id', 'principals.id')
     .select('principals.id')
-    .where('permission', '=', neededPermission)
+    .where('permission', '=', permission)
     .where('enabled', '=', 1)
     .where('password_hash', 'is not', null)
+    .$if(id !== undefined, (query) => query.where('principals.id', '=', id ?? 0))
     .limit(1)
     .executeTakeFirst()
   return found !== undefined

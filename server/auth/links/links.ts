@@ -5,6 +5,7 @@ import { Problem } from '../../http/problems.ts'
 import { accountOf, givePassword, recordAccount, recordChange } from '../accounts/accounts.ts'
 import type { Refusal } from '../accounts/refusal.ts'
 import type { UserReference } from '../accounts/store.ts'
+import { lockAdministration } from '../administration/store.ts'
 import { lockAccount } from '../credentials/store.ts'
 import { replaceLink, takeLink } from './store.ts'
 
@@ -36,6 +37,7 @@ export async function makeLink(
   trx: Transaction<Database>,
   { account: reference, tokenHash, stamp }: MakeLinkInput,
 ): Promise<MadeLink | Refusal> {
+  await lockAdministration(trx, stamp)
   const account = await accountOf(trx, reference)
   if ('refused' in account) return account
   const { id: principalId, name, email } = account

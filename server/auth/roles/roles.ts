@@ -33,7 +33,7 @@ export async function addRole(
   trx: Trx,
   { role, permissions, stamp }: ChangePermissionsInput,
 ): Promise<{ role: string } | Refusal> {
-  await lockAdministration(trx)
+  await lockAdministration(trx, stamp)
   const isTaken = (await roleNames(trx)).some((name) => name.toLowerCase() === role.toLowerCase())
   if (isTaken || !(await insertRole(trx, role))) return { refused: 'role-taken' }
   await insertPermissions(trx, role, permissions)
@@ -46,7 +46,7 @@ export async function removeRole(
   trx: Trx,
   { role, stamp }: { role: string; stamp: Stamp },
 ): Promise<{ role: string } | Refusal> {
-  await lockAdministration(trx)
+  await lockAdministration(trx, stamp)
   const unknown = await refuseUnknownRoles(trx, [role])
   if (unknown !== undefined) return unknown
   const accounts = await countHolders(trx, role)
@@ -85,7 +85,7 @@ function changePermissions(
   kind: 'permissions-allowed' | 'permissions-denied',
   change: typeof insertPermissions,
 ): Promise<{ changed: string[] } | Refusal> {
-  return keepAdministrator(trx, async () => {
+  return keepAdministrator(trx, stamp, async () => {
     const unknown = await refuseUnknownRoles(trx, [role])
     if (unknown !== undefined) return unknown
     const changed = await change(trx, role, permissions)
@@ -110,7 +110,7 @@ export function setRolePermissions(
   trx: Trx,
   { role, permissions, acceptedVersions, stamp }: SetPermissionsInput,
 ): Promise<{ version: number }> {
-  return keepAdministrator(trx, async () => {
+  return keepAdministrator(trx, stamp, async () => {
     const stored = await findRole(trx, role)
     if (stored === undefined) throw new Problem('role-not-found')
     const { version } = stored

@@ -3,6 +3,7 @@ import type { Stamp } from '../../audit/event.ts'
 import type { Database } from '../../db/tables.ts'
 import { Problem } from '../../http/problems.ts'
 import { givePassword, recordAccount } from '../accounts/accounts.ts'
+import { lockAdministration } from '../administration/store.ts'
 import {
   type CheckedCredentials,
   confirmCredentials,
@@ -23,9 +24,10 @@ export interface EndSignInInput {
 
 /**
  * Ends one session, or one token family with its access tokens: those of the user's other families end with them, and are
- * refreshed. Throws `sign-in-not-found`.
+ * refreshed. Another's ends by who may manage accounts. Throws `sign-in-not-found`.
  */
 export async function endSignIn(trx: Trx, { principalId, id, stamp }: EndSignInInput): Promise<void> {
+  if (stamp.byId !== principalId) await lockAdministration(trx, stamp)
   const account = await lockAccount(trx, principalId)
   const kind = await deleteSignIn(trx, { principalId, id })
   if (account === undefined || kind === undefined) throw new Problem('sign-in-not-found')

@@ -36,7 +36,7 @@ export function changeClient(
   trx: Trx,
   { id, acceptedVersions, changes, stamp }: ChangeClientInput,
 ): Promise<{ version: number }> {
-  return keepAdministrator(trx, async () => {
+  return keepAdministrator(trx, stamp, async () => {
     const client = await lockedClient(trx, id, acceptedVersions)
     const moved: AccountData = {
       ...(await changeDetails(trx, client, changes)),

@@ -38,7 +38,7 @@ export function changeUser(
   trx: Trx,
   { id, acceptedVersions, changes, stamp }: ChangeUserInput,
 ): Promise<{ version: number }> {
-  return keepAdministrator(trx, async () => {
+  return keepAdministrator(trx, stamp, async () => {
     const user = await lockedUser(trx, id, acceptedVersions)
     const moved: AccountData = {
       ...(await changeNames(trx, user, changes)),
