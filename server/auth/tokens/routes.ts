@@ -201,9 +201,9 @@ async function issueServiceToken(
   noteUse(parts, request, client, now)
   const { clientId, credentialsChangedAt, endsAt } = client
   // No token outlives its client.
-  const leftSeconds =
-    endsAt === null ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor((endsAt - now) / 1000))
-  const ttlSeconds = Math.min(parts.config.serviceTokenTtlSeconds, leftSeconds)
+  const issuedBy = Math.ceil(Math.max(now, credentialsChangedAt) / 1000)
+  const leftSeconds = endsAt === null ? Number.POSITIVE_INFINITY : Math.floor(endsAt / 1000) - issuedBy
+  const ttlSeconds = Math.min(parts.config.serviceTokenTtlSeconds, Math.max(1, leftSeconds))
   const issued = await parts.tokens.issue(
     { subject: clientId, userName: clientId, roles, signIn: null, credentialsChangedAt },
     ttlSeconds,

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { machineStamp } from '../../../server/audit/stamp.ts'
+import { permissions } from '../../../server/auth/permissions.ts'
+import { newUser } from '../../support/accounts.ts'
+import type { Client } from '../../support/client.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { type Service, startService } from '../../support/service.ts'
+
+describe('roles', () => {
+  let service: Service
+  let admin: Client
+  let count = 0
+  let name: string
+  before(async () => {
+    service = await startService()
+    admin = await service.bearer('admin')
+  })
+  after(() => service.close())
+  beforeEach(async () => {
+    count += 1
+    name = `Role${count}`
+    assert.equal((await admin.post('/v1/roles', { name, permissions: ['Orders.Read'] })).status, 201)
+  })
+
+  const put = (held: unknown, headers: Record<string, string> = {}, role = name) =>
+    admin.send('PUT', `/v1/roles/${role}`, { permissions: held }, headers)
+  const read = async () => (await admin.get(`/v1/roles/${name}`)).body
+  const eventsOf = async (role: string) => {
+    const found = service.db.read.selectFrom('unsealed_events').select(['kind', 'by_id', 'data'])
+    const sealed = service.db.read.selectFrom('events').select(['kind', 'by_id', 'data'])
+    const rows = [
+      ...(await sealed.where('subject_id', '=', role).orderBy('sequence').execute()),
+      ...(await found.where('subject_id', '=', role).orderBy('number').execute()),
+    ]
+    return rows.map(({ kind, by_id, data }) => [kind, by_id, JSON.parse(data)])
+  }
+
+  it('are listed by pages with what they hold and how many have them', async () => {
+    await newUser(service, { roles: [name] })
+    const { body } = await admin.get('/v1/roles?pageSize=100')
+    assert.partialDeepStrictEqual(
+      body.items.find((role: { name: string }) => role.name === name),
+      { name, permissions: ['Orders.Read'], accounts: 1 },
+    )
+    assert.equal(body.totalCount, body.items.length)
+    const all = await admin.get('/v1/permissions?pageSize=100')
+    assert.deepEqual(
+      all.body.items.map((permission: { name: string }) => permission.name),
+      [...permissions],
+    )
+    const ofPeople = all.body.items.filter(({ services }: { services: boolean }) => !services)
+    assert.deepEqual(
+      ofPeople.map((permission: { name: string }) => permission.name),
+      ['Policy.Manage', 'Accounts.Manage'],
+    )
+  })
+
+  it('are replaced as a whole, by one event that says what moved', async () => {
+    const answer = await put(['Log.Read', 'Orders.Note'])
+    assert.deepEqual([answer.status, answer.text, answer.headers.get('etag')], [204, '', '"2"'])
+    assert.deepEqual((await read()).permissions, ['Log.Read', 'Orders.Note'])
+    assert.equal((await put(['Orders.Note', 'Log.Read'])).headers.get('etag'), '"2"')
+    assert.deepEqual(await eventsOf(name), [
+      ['role-added', 1, { permissions: ['Orders.Read'] }],
+      ['permissions-set', 1, { allowed: ['Log.Read', 'Orders.Note'], denied: ['Orders.Read'] }],
+    ])
+  })
+
+  it('take If-Match, and know the changes of the command line', async () => {
+    const change = { role: name, permissions: ['Orders.Note' as const], stamp: machineStamp(service.now()) }
+    await service.db.write('allowPermissions', change)
+    const late = await put([], { 'if-match': '"1"' })
+    assertProblem(late, 412, 'precondition-failed')
+    assert.equal(late.headers.get('etag'), '"2"')
+    assert.equal((await put([], { 'if-match': '"2"' })).status, 204)
+  })
+
+  it('of 20 at once for one version exactly one is 204', async () => {
+    const sets = [['Orders.Note'], ['Log.Read'], []]
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => put(sets[index % 3], { 'if-match': '"1"' })),
+    )
+    assert.equal(answers.filter(({ status }) => status === 204).length, 1)
+    for (const answer of answers.filter(({ status }) => status !== 204)) {
+      assertProblem(answer, 412, 'precondition-failed')
+    }
+  })
+
+  it('refuse what is no permission, one twice, and a name in another case', async () => {
+    for (const wrong of [['Orders.Delete'], ['Log.Read', 'Log.Read'], 'Log.Read', [null], null]) {
+      assertProblem(await put(wrong), 400, 'validation-failed')
+    }
+    const again = { name: name.toUpperCase(), permissions: [] }
+    assertProblem(await admin.post('/v1/roles', again), 409, 'name-taken')
+    for (const bad of ['7', '', 'a b', '../Admin', 'x'.repeat(65)]) {
+      assertProblem(await admin.post('/v1/roles', { name: bad, permissions: [] }), 400, 'validation-failed')
+    }
+  })
+
+  it('keep the last that may manage accounts', async () => {
+    assertProblem(await put(['Orders.Read'], {}, 'Admin'), 409, 'last-administrator')
+    const { body } = await admin.get('/v1/roles/Admin')
+    assert.deepEqual(body.permissions, [...permissions].sort())
+  })
+
+  it('are removed while nobody has them, and else not', async () => {
+    await newUser(service, { roles: [name] })
+    const held = await admin.send('DELETE', `/v1/roles/${name}`)
+    assertProblem(held, 409, 'role-held')
+    assert.equal(held.body.accounts, 1)
+    await admin.post('/v1/roles', { name: `Free${count}`, permissions: [] })
+    assert.equal((await admin.send('DELETE', `/v1/roles/Free${count}`)).status, 204)
+    assertProblem(await admin.send('DELETE', `/v1/roles/Free${count}`), 404, 'role-not-found')
+    assertProblem(await admin.get(`/v1/roles/${name.toLowerCase()}`), 404, 'role-not-found')
+  })
+
+  it('are given or gone, when one is removed while it is given', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const role = `Passing${count}-${round}`
+      await admin.post('/v1/roles', { name: role, permissions: [] })
+      const user = await newUser(service, { roles: [] })
+      const [given, removed] = await Promise.all([
+        admin.patch(`/v1/users/${user.id}`, { roles: [role] }),
+        admin.send('DELETE', `/v1/roles/${role}`),
+      ])
+      const outcome = [given.body?.code ?? given.status, removed.body?.code ?? removed.status]
+      assert.ok(['204,role-held', 'unknown-role,204'].includes(String(outcome)), String(outcome))
+    }
+  })
+
+  it('are nothing to those who may not manage accounts', async () => {
+    const operator = await service.bearer('operator')
+    const url = `/v1/roles/${name}`
+    const answers = [
+      await operator.get('/v1/roles'),
+      await operator.get('/v1/permissions'),
+      await operator.get(url),
+      await operator.post('/v1/roles', { name, permissions: [] }),
+      await operator.send('PUT', url, { permissions: [...permissions] }),
+      await operator.send('DELETE', url),
+    ]
+    for (const answer of answers) assertProblem(answer, 403, 'permission-denied')
+  })
+})

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { everyCredentialOf, liveCredentials, newUser, type TestUser } from '../../support/accounts.ts'
+import { accountEvents } from '../../support/administration.ts'
+import type { Client } from '../../support/client.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { type Service, startService } from '../../support/service.ts'
+
+describe('listUserSignIns, endUserSignIn and signOutUser', () => {
+  let service: Service
+  let admin: Client
+  let user: TestUser
+  let credentials: Awaited<ReturnType<typeof everyCredentialOf>>
+  before(async () => {
+    service = await startService()
+    admin = await service.bearer('admin')
+  })
+  after(() => service.close())
+  beforeEach(async () => {
+    user = await newUser(service)
+    credentials = await everyCredentialOf(service, user)
+  })
+
+  const path = (rest = '') => `/v1/users/${user.id}/sessions${rest}`
+  const idOf = async (kind: string): Promise<string> => {
+    const { body } = await admin.get(path())
+    return body.items.find((each: { kind: string }) => each.kind === kind).id
+  }
+
+  it('list the sessions and token families of that user alone, by pages, none of them the caller’s', async () => {
+    await everyCredentialOf(service, await newUser(service))
+    const { status, body } = await admin.get(path())
+    assert.equal(status, 200)
+    const kinds = body.items.map(({ kind, current }: { kind: string; current: boolean }) => [kind, current])
+    assert.deepEqual(kinds.sort(), [
+      ['session', false],
+      ['tokens', false],
+    ])
+    const first = await admin.get(path('?pageSize=1'))
+    assert.deepEqual([first.body.items.length, first.body.totalPages], [1, 2])
+    assert.match(first.headers.get('link') ?? '', new RegExp(`/v1/users/${user.id}/sessions\\?pageNumber=2`))
+  })
+
+  it('tell no id that signs anybody in', async () => {
+    const { text } = await admin.get(path())
+    for (const cookie of credentials.browser.cookies.values()) assert.ok(!text.includes(cookie))
+    assert.ok(!text.includes(credentials.refreshToken))
+  })
+
+  it('end one, and nothing else of that user', async () => {
+    const answer = await admin.send('DELETE', path(`/${await idOf('session')}`))
+    assert.deepEqual([answer.status, answer.text], [204, ''])
+    assert.equal((await credentials.browser.get('/v1/auth/me')).status, 401)
+    assert.deepEqual(await liveCredentials(service, user), { sessions: 0, families: 1 })
+    const events = await accountEvents(service, user.id)
+    assert.deepEqual(events.at(-1), { kind: 'sign-in-ended', byId: 1, data: { name: user.userName } })
+  })
+
+  it('end all', async () => {
+    assert.equal((await admin.send('DELETE', path())).status, 204)
+    assert.deepEqual(await liveCredentials(service, user), { sessions: 0, families: 0 })
+    assert.deepEqual((await admin.get(path())).body.items, [])
+    const { kind, byId } = (await accountEvents(service, user.id)).at(-1) ?? {}
+    assert.deepEqual([kind, byId], ['signed-out', 1])
+  })
+
+  it('end nothing of somebody else: the session has to be that user’s', async () => {
+    const other = await newUser(service)
+    await everyCredentialOf(service, other)
+    const { body } = await admin.get(`/v1/users/${other.id}/sessions`)
+    const answer = await admin.send('DELETE', path(`/${body.items[0].id}`))
+    assertProblem(answer, 404, 'sign-in-not-found')
+    assert.deepEqual(await liveCredentials(service, other), { sessions: 1, families: 1 })
+  })
+
+  it('are 404 for what is no user and what is no session, and 403 for who may not, before either is looked for', async () => {
+    const operator = await service.bearer('operator')
+    for (const [method, rest] of [
+      ['GET', ''],
+      ['DELETE', ''],
+      ['DELETE', '/x'],
+    ] as const) {
+      assertProblem(await admin.send(method, `/v1/users/999999/sessions${rest}`), 404, 'user-not-found')
+      assertProblem(await admin.send(method, `/v1/users/x/sessions${rest}`), 404, 'user-not-found')
+      assertProblem(await operator.send(method, path(rest)), 403, 'permission-denied')
+    }
+    for (const wrong of ['x', '%00', 'A'.repeat(2_000)]) {
+      assertProblem(await admin.send('DELETE', path(`/${wrong}`)), 404, 'sign-in-not-found')
+    }
+  })
+
+  it('of fifty that end one at once exactly one is 204', async () => {
+    const id = await idOf('tokens')
+    const answers = await Promise.all(Array.from({ length: 50 }, () => admin.send('DELETE', path(`/${id}`))))
+    assert.equal(answers.filter(({ status }) => status === 204).length, 1)
+    for (const answer of answers.filter(({ status }) => status !== 204)) {
+      assertProblem(answer, 404, 'sign-in-not-found')
+    }
+  })
+})
