@@ -29,7 +29,7 @@ export class PasswordJudge {
 
 function judgeApart(workerData: { password: string; names: readonly string[] }): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
-    const judge = new Worker(new URL('../judge.ts', import.meta.url), { workerData, env: {} })
+    const judge = new Worker(new URL('../judge.ts', import.meta.url), { workerData })
     judge.once('message', resolve)
     judge.once('error', reject)
     judge.once('exit', (code) => reject(new Error(`the judge of passwords ended with ${code}`)))
