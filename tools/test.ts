@@ -54,6 +54,7 @@ const runsOnce = [
   'test/layering',
   'test/readme',
   'test/orders/filter',
+  'test/orders/list-links',
   'test/security/antiforgery-',
   'test/security/credential-',
   'test/security/limits-',
@@ -67,6 +68,7 @@ const runsOnce = [
   'test/auth/metadata',
   'test/auth/oauth-library',
   'test/auth/passwords',
+  'test/auth/security-events',
   'test/auth/signing-keys',
   // No engine changes what a browser shows; one journey shows that it is so.
   'test/browser/',
