@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
+import { after, before, describe, it, type TestContext } from 'node:test'
 import type { Locator, Page, Route } from 'playwright-core'
 import type { NetworkState } from '../support/browser/network.ts'
 import { openBrowser, type Person, signIn } from '../support/browser/person.ts'
@@ -13,6 +13,9 @@ before(async () => {
   service = await startService({ orders: true, clockRuns: true })
 })
 after(() => service.close())
+
+/** Without motion: what shows that a view is at work would be drawn 60 times a second, by each person who waits. */
+const arrive = (t: TestContext) => browser.person(t, { service, reducedMotion: true })
 
 /** A view with something that one asks of the service in it. */
 interface View {
@@ -194,7 +197,7 @@ async function assertSamePage(page: Page): Promise<void> {
 describe('what a person asked for comes by itself', { concurrency: 8 }, () => {
   for (const view of views) {
     it(`${view.name}: after a service that is ${inTurn}, and the view says each meanwhile`, async (t) => {
-      const person = await browser.person(t, { service })
+      const person = await arrive(t)
       const { page, network, expectFault } = person
       await view.open(person)
       await mark(page)
@@ -214,7 +217,7 @@ describe('what a person asked for comes by itself', { concurrency: 8 }, () => {
     })
 
     it(`${view.name}: from a service that takes 3 s, and the view shows that it is at work`, async (t) => {
-      const person = await browser.person(t, { service })
+      const person = await arrive(t)
       const { page, network } = person
       await view.open(person)
       await mark(page)
@@ -231,7 +234,7 @@ describe('what a person asked for comes by itself', { concurrency: 8 }, () => {
 describe('the first page that a person opens', { concurrency: true }, () => {
   for (const { name, state, words, fault } of troubles.slice(1)) {
     it(`tells of a service that is ${name}, and goes on by itself`, async (t) => {
-      const person = await browser.person(t, { service })
+      const person = await arrive(t)
       const { page, network, expectFault } = person
       await signIn(person, 'viewer')
       expectFault(fault)
@@ -246,7 +249,7 @@ describe('the first page that a person opens', { concurrency: true }, () => {
   }
 
   it('shows the sign of the app before any script has come', async (t) => {
-    const person = await browser.person(t, { service })
+    const person = await arrive(t)
     const { page } = person
     await signIn(person, 'viewer')
     let release: () => void = () => undefined
@@ -264,7 +267,7 @@ describe('the first page that a person opens', { concurrency: true }, () => {
 describe('without a connection', { concurrency: true }, () => {
   for (const view of views.filter(({ askAgain }) => askAgain === undefined)) {
     it(`${view.name} says so, and goes on as soon as it is back`, async (t) => {
-      const person = await browser.person(t, { service })
+      const person = await arrive(t)
       const { page, expectFault } = person
       await view.open(person)
       await mark(page)
@@ -287,7 +290,7 @@ describe('something between the person and the service', { concurrency: true }, 
   ]
   for (const { status, faults } of answers) {
     it(`answers ${status} with a page of its own: that counts as no answer`, async (t) => {
-      const person = await browser.person(t, { service })
+      const person = await arrive(t)
       const { page, expectFault } = person
       await openList(person)
       await page.route('**/v1/orders?**', (route) => route.fulfill({ ...html, status }))
@@ -309,7 +312,7 @@ describe('a part of the app that was not needed so far', { concurrency: true }, 
   }
 
   it('is there already when the service goes away', async (t) => {
-    const person = await browser.person(t, { service })
+    const person = await arrive(t)
     const { page, network, allowFault } = person
     const loaded = arrivalOf(page, 'create')
     await openList(person)
@@ -322,7 +325,7 @@ describe('a part of the app that was not needed so far', { concurrency: true }, 
   })
 
   it('is waited for while the service is away', async (t) => {
-    const person = await browser.person(t, { service })
+    const person = await arrive(t)
     const { page, origin, network, expectFault } = person
     await page.route(part, (route) => route.abort())
     await openList(person)
@@ -337,7 +340,7 @@ describe('a part of the app that was not needed so far', { concurrency: true }, 
   })
 
   it('comes with the new version of the app, when one has taken its place', async (t) => {
-    const person = await browser.person(t, { service })
+    const person = await arrive(t)
     const { page, origin, expectFault } = person
     await page.route(part, notThere)
     await openList(person)
@@ -350,7 +353,7 @@ describe('a part of the app that was not needed so far', { concurrency: true }, 
   })
 
   it('is told when it is not there at all, and the person is not sent round in circles', async (t) => {
-    const person = await browser.person(t, { service })
+    const person = await arrive(t)
     const { page, origin, expectFault } = person
     await page.route(part, notThere)
     await openList(person)
