@@ -181,10 +181,12 @@ describe('the keyboard in the table of orders', sideBySide, () => {
         'Overview',
         'Orders',
         'Policy',
+        'Accounts',
         'Go to …',
         'Keyboard',
         'Theme: automatic',
         'Sign out',
+        'My account:adminAdmin',
       ],
       'Review',
       ...[

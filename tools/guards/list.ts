@@ -41,6 +41,15 @@ export const guards: Record<string, Guard[]> = {
     ['a token family outlives them', 'where', "'refresh_families.credentials_epoch'"],
     ['a removed role stays in sessions', 'call', 'takeRolesFromSessions', 'takeRoles'],
   ],
+  'auth/administration/last-administrator': [
+    ['nobody is left who may manage accounts', 'throw', 'last-administrator'],
+  ],
+  'auth/administration/changeUser': [
+    ['a user is changed past what was seen', 'throw', 'precondition-failed', 'lockedUser'],
+  ],
+  'auth/administration/clients': [
+    ['a service gets tokens after its end', 'side', 'hasEnded', 'checkClientSecret'],
+  ],
   'auth/getCurrentUser': [
     ['a session that nobody uses stays', 'side', 'sessionIdleTtlSeconds'],
     ['a session has no absolute end', 'side', 'absoluteExpiresAt <= now'],
