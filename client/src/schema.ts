@@ -583,7 +583,7 @@ export interface paths {
         head?: never;
         /**
          * Change a service client
-         * @description All of it or nothing. Disabling, or taking a role away, ends the tokens that it has within five minutes; an end lets it get none from then on.
+         * @description All of it or nothing. Disabling, or taking a role away, ends the tokens that it has within five minutes, as an earlier end does; from its end on it gets none.
          */
         patch: operations["changeClient"];
         trace?: never;

@@ -1,29 +1,25 @@
 import { Worker } from 'node:worker_threads'
-import { Problem, retryAfter } from '../http/problems.ts'
+import { Problem } from '../http/problems.ts'
 import type { Passwords } from './passwords.ts'
+import { Turns } from './turns.ts'
 
-/** Passwords that may wait to be judged. */
+/** Passwords of one account that may wait to be judged, and accounts that may wait. */
 const waitingLimit = 8
+const accountsLimit = 32
 
 /**
  * Judges new passwords in a thread of its own, which ends afterwards: it takes up to a second, in which the event loop
- * serves others. One at a time. Throws `overloaded` when too many wait.
+ * serves others. One at a time, and of each account one in the queue: who sends many waits for themself alone. Throws
+ * `overloaded` when too many wait.
  */
 export class PasswordJudge {
-  #waiting = 0
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #ofAccount = new Turns(waitingLimit)
+  readonly #ofAll = new Turns(accountsLimit)
 
-  /** As `newPasswordFault`. */
-  async faultOf(password: string, names: readonly string[]): Promise<string | undefined> {
-    if (this.#waiting >= waitingLimit) throw new Problem('overloaded', { headers: retryAfter(2_000) })
-    this.#waiting += 1
-    const judged = this.#last.then(() => judgeApart({ password, names }))
-    this.#last = judged.catch(() => undefined)
-    try {
-      return await judged
-    } finally {
-      this.#waiting -= 1
-    }
+  /** As `newPasswordFault`; the first of the names is the account's own. */
+  faultOf(password: string, names: readonly string[]): Promise<string | undefined> {
+    const [account = ''] = names
+    return this.#ofAccount.take(account, () => this.#ofAll.take('', () => judgeApart({ password, names })))
   }
 }
 

@@ -99,13 +99,19 @@ export function pathOf(url = '/'): string {
 }
 
 const linkPath = '/auth/links/'
+/** As long as what `newSecret` makes. */
+const secretLike = /[\w-]{43,}/g
 
-/** The path as it may be told and logged: without what stands in a one-time link, however it was spelt. */
+/**
+ * The path as it may be told and logged: without what stands in a one-time link, however it was spelt, and without what
+ * looks like a secret, for somebody may mistype the rest.
+ */
 export function tellablePath(url?: string): string {
   const path = pathOf(url)
   const spelt = path.includes('%') && isDecodable(path) ? decodeURIComponent(path) : path
   const at = spelt.toLowerCase().indexOf(linkPath)
-  return at < 0 ? path : `${spelt.slice(0, at + linkPath.length)}***`
+  if (at >= 0) return `${spelt.slice(0, at + linkPath.length)}***`
+  return spelt.search(secretLike) < 0 ? path : spelt.replaceAll(secretLike, '***')
 }
 
 const parserCodes: Record<string, ProblemCode> = {

@@ -82,7 +82,7 @@ export function directionField(description: string): Field<'asc' | 'desc'> {
       examples: ['Desc'],
     }),
     read(value) {
-      const wanted = String(value).toLowerCase()
+      const wanted = typeof value === 'object' ? '' : String(value).toLowerCase()
       const found = directionNames.find(
         (name) => name.toLowerCase() === wanted || String(direction[name]) === wanted,
       )

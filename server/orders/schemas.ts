@@ -145,7 +145,7 @@ export const orderByField: Field<SortKey> = {
     examples: ['createdAtUtc'],
   }),
   read(value) {
-    const wanted = String(value).toLowerCase()
+    const wanted = typeof value === 'string' ? value.toLowerCase() : ''
     const found = sortKeys.find((name) => name.toLowerCase() === wanted)
     return found ?? new Fault('enum', `must be one of ${sortKeys.join(', ')}.`)
   },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import {
   eventsOf,
   everyCredentialOf,
@@ -38,6 +39,19 @@ describe('changePassword', () => {
     from.post(path, { currentPassword: user.password, newPassword, ...passwords })
   const signInWith = (password: string) =>
     service.client().post('/v1/auth/token', { email: user.email, password })
+
+  it('keeps nobody else waiting, however many somebody has judged', async () => {
+    const weak = { newPassword: 'p@$$'.repeat(64) }
+    const other = await signIn(service, await newUser(service))
+    const answers: number[] = []
+    const many = Array.from({ length: 20 }, async () => answers.push((await change(browser, weak)).status))
+    await Promise.race(many)
+    while (!answers.includes(503)) await Promise.race([setTimeout(5), Promise.all(many)])
+    assert.equal((await change(other)).status, 204)
+    assert.ok(answers.length < 20)
+    await Promise.all(many)
+    assert.ok(answers.every((status) => status === 400 || status === 503))
+  })
 
   describe('succeeds', () => {
     it('with 204: the new password signs in, the old one no longer', async () => {

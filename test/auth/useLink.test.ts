@@ -200,6 +200,11 @@ describe('useLink', () => {
         path.replace('links/', 'links%2F'),
         `/v1/auth/links/${escaped}`,
         `/v1/auth/links/x${token}`,
+        path.replace('links', '/links'),
+        path.replace('links', 'link'),
+        path.replace('/v1/auth/links', '/link'),
+        path.replace('links', '%256cinks'),
+        `/v1/auth/links;/${escaped}`,
       ]
       for (const spelling of spellings) {
         for (const method of ['GET', 'POST', 'PUT', 'OPTIONS']) {

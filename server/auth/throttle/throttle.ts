@@ -1,8 +1,7 @@
 import type { Clock } from '../../clock.ts'
-import { DatabaseUnavailable } from '../../db/errors.ts'
-import { Problem, retryAfter } from '../../http/problems.ts'
 import { sha256 } from '../../ids.ts'
 import type { AppDatabase } from '../../operations.ts'
+import { Turns } from '../turns.ts'
 import { isKnownAddress, type LoginTry } from './store.ts'
 
 /** Tries that may wait for their turn on one account, or on one of its known addresses. */
@@ -16,7 +15,7 @@ const waitingTriesLimit = 128
 export class LoginThrottle {
   readonly #db: AppDatabase
   readonly #clock: Clock
-  readonly #turns = new Map<string, { waiting: number; last: Promise<unknown> }>()
+  readonly #turns = new Turns(waitingTriesLimit)
 
   constructor(db: AppDatabase, clock: Clock) {
     this.#db = db
@@ -38,7 +37,7 @@ export class LoginThrottle {
     const networkHash = network === null ? null : sha256(`pair\n${network}\n${account}`)
     const isKnown = await isKnownAddress(this.#db.read, { pairHash, nowMilliseconds: this.#clock() })
     // Who signed in from there of late does not queue behind strangers either.
-    return this.#inTurn(isKnown ? pairHash : accountHash, async () => {
+    return this.#turns.take(isKnown ? pairHash : accountHash, async () => {
       const nowMilliseconds = this.#clock()
       const reserved: LoginTry = { accountHash, pairHash, networkHash, isKnown, nowMilliseconds }
       await this.#db.write('reserveLoginTry', reserved)
@@ -49,25 +48,6 @@ export class LoginThrottle {
       if (result !== undefined) await this.#db.write('returnLoginTry', { ...reserved, succeeded: true })
       return result
     })
-  }
-
-  async #inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const turn = this.#turns.get(key) ?? { waiting: 0, last: Promise.resolve() }
-    if (turn.waiting >= waitingTriesLimit) throw new Problem('overloaded', { headers: retryAfter(1_000) })
-    turn.waiting += 1
-    this.#turns.set(key, turn)
-    const mine = turn.last.then(work)
-    turn.last = mine.catch((error: unknown) => {
-      // When the database is gone, those that wait need not each find out anew.
-      if (error instanceof DatabaseUnavailable) throw error
-    })
-    turn.last.catch(() => undefined)
-    try {
-      return await mine
-    } finally {
-      turn.waiting -= 1
-      if (turn.waiting === 0) this.#turns.delete(key)
-    }
   }
 }
 

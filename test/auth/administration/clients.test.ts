@@ -121,6 +121,17 @@ describe('service clients', () => {
       assert.equal((await serving.get('/v1/auth/me')).status, 401)
     })
 
+    it('ends the tokens that would outlive an earlier end', async () => {
+      const { accessToken } = (await exchange()).body
+      const serving = service.client().withBearer(accessToken)
+      assert.equal((await serving.get('/v1/auth/me')).status, 200)
+      await admin.patch(path(), { endsAtUtc: at(600_000) })
+      const { accessToken: later } = (await exchange()).body
+      service.advance(301_000)
+      assert.equal((await serving.get('/v1/auth/me')).status, 401)
+      assert.equal((await service.client().withBearer(later).get('/v1/auth/me')).status, 200)
+    })
+
     it('gives no token from the end on, and none that outlives it', async () => {
       await admin.patch(path(), { endsAtUtc: at(600_000) })
       const { expiresAt } = (await exchange()).body

@@ -109,6 +109,11 @@ describe('putView', () => {
       ['a filter with half a character', { filter: '\ud800' }, { '#/filter': 'syntax' }],
       ['no sort', { sort: null }, { '#/sort': 'type' }],
       ['a sort that is a list', { sort: [] }, { '#/sort': 'type' }],
+      [
+        'a sort of lists',
+        { sort: { orderBy: ['total'], order: [1] } },
+        { '#/sort/orderBy': 'enum', '#/sort/order': 'enum' },
+      ],
       ['an empty sort', { sort: {} }, { '#/sort/orderBy': 'required', '#/sort/order': 'required' }],
       [
         'a sort by what no list is sorted by, in no direction',

@@ -5,6 +5,7 @@ import type { Database } from '../../../db/tables.ts'
 import { versionTag } from '../../../http/preconditions.ts'
 import { Problem } from '../../../http/problems.ts'
 import { type AccountData, recordChange, switchAccount } from '../../accounts/accounts.ts'
+import { updateCredentialsDate } from '../../credentials/store.ts'
 import { keepAdministrator } from '../administrators.ts'
 import { replaceRoles } from '../changes.ts'
 import { lockAccount } from '../store.ts'
@@ -39,7 +40,7 @@ export function changeClient(
   return keepAdministrator(trx, stamp, async () => {
     const client = await lockedClient(trx, id, acceptedVersions)
     const moved: AccountData = {
-      ...(await changeDetails(trx, client, changes)),
+      ...(await changeDetails(trx, client, changes, stamp.nowMilliseconds)),
       ...(await replaceRoles(trx, client, changes.roles, stamp.nowMilliseconds)),
     }
     const { enabled } = changes
@@ -59,10 +60,19 @@ async function lockedClient(trx: Trx, id: number, acceptedVersions: number[] | n
   return client
 }
 
-async function changeDetails(trx: Trx, client: ClientAccount, changes: ClientChanges): Promise<AccountData> {
+async function changeDetails(
+  trx: Trx,
+  client: ClientAccount,
+  changes: ClientChanges,
+  nowMilliseconds: number,
+): Promise<AccountData> {
   const name = changes.name === null ? client.name : changes.name.value
   const endsAt = changes.endsAtUtc === null ? client.endsAt : changes.endsAtUtc.value
   await updateClient(trx, client.id, { name, endsAt })
+  // Tokens so far end at the later end, or never said one: the service gets others.
+  if (endsAt !== null && endsAt < (client.endsAt ?? Number.POSITIVE_INFINITY)) {
+    await updateCredentialsDate(trx, [client.id], nowMilliseconds)
+  }
   return {
     ...(name === client.name ? {} : { displayName: name }),
     ...(endsAt === client.endsAt ? {} : { endsAt: formatInstantOrNull(endsAt) }),

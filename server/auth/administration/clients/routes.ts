@@ -141,7 +141,7 @@ function registerChange(app: App, parts: AdministrationParts): void {
       operationId: 'changeClient',
       summary: 'Change a service client',
       description:
-        'All of it or nothing. Disabling, or taking a role away, ends the tokens that it has within five minutes; an end lets it get none from then on.',
+        'All of it or nothing. Disabling, or taking a role away, ends the tokens that it has within five minutes, as an earlier end does; from its end on it gets none.',
       tags,
       body: ChangeClientCommand,
       response: { 204: noContent },
