@@ -93,6 +93,38 @@ describe('my account', () => {
     await nameCard(there.page, user.userName).waitFor()
   })
 
+  it('leaves another tab signed in whose request came with the cookie of before the change', async (t) => {
+    const user = await newUser(service)
+    const person = await browser.person(t, { service })
+    const page = await atAccount(person, user)
+    const tab = await page.context().newPage()
+    await tab.goto('/account')
+    await places(tab).first().waitFor()
+    const cookies = await page.context().cookies()
+    const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
+    await fillPasswords(page, user)
+    await button(page, 'Change the password').click()
+    await page.getByText('Your password has been changed.').first().waitFor()
+    person.expectFault(/ 401 .*\/v1\/orders/)
+    const late = /\/v1\/orders\?/
+    await tab.route(
+      late,
+      async (route) => {
+        const headers = { ...route.request().headers(), cookie }
+        await route.fulfill({ response: await route.fetch({ headers }) })
+      },
+      { times: 1 },
+    )
+    const isAskedAgain = tab.waitForResponse('**/v1/auth/me')
+    await tab.getByRole('link', { name: 'Orders', exact: true }).click()
+    await isAskedAgain
+    await tab.waitForURL('**/orders')
+    await heading(tab, 'Orders').waitFor()
+    await nameCard(tab, user.userName).waitFor()
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await nameCard(page, user.userName).waitFor()
+  })
+
   it('tells a wrong password, and one that the service refuses, where they stand', async (t) => {
     const user = await newUser(service)
     const person = await browser.person(t, { service })

@@ -188,6 +188,8 @@ listenToAnswers({
     if (session.get().kind !== 'signed-in') return
     endSession('expired')
     tellOtherTabs({ kind: 'refused' })
+    // The password was changed in another tab while this was under way, say: then there is a session all the same.
+    void loadSession('expired', true)
   },
 })
 
