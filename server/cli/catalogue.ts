@@ -34,6 +34,7 @@ const userCommands: Record<string, CommandSpec> = {
       email: { value: 'EMAIL', description: 'what the user signs in with' },
       'user-name': { value: 'NAME', description: 'shown on orders; default: the email up to its @' },
       role: roleOption,
+      invite: { description: 'without a password: `user link` lets the user set one' },
       'time-zone': {
         value: 'ZONE',
         description: 'IANA zone of the user’s audit stamps, such as Europe/Berlin',
@@ -42,6 +43,7 @@ const userCommands: Record<string, CommandSpec> = {
     notes: [passwordNote, passwordRule],
     examples: [
       'user add jo@example.com --role Operator',
+      'user add jo@example.com --role Operator --invite',
       'user add --email jo@example.com --user-name jo --role Viewer --time-zone Asia/Tokyo < password.txt',
     ],
     load: async () => (await import('./users.ts')).runAddUser,
@@ -113,7 +115,14 @@ const clientCommands: Record<string, CommandSpec> = {
   'client add': {
     ...oneClient,
     summary: 'add a service client and print its secret',
-    options: { role: roleOption },
+    options: {
+      role: roleOption,
+      name: { value: 'NAME', description: 'what people call it' },
+      'ends-at': {
+        value: 'INSTANT',
+        description: 'from then on it gets no token, in UTC such as 2027-06-30T22:00:00Z',
+      },
+    },
     notes: ['The secret is printed once and stored as a hash: it cannot be shown again.'],
     examples: ['client add billing --role Operator', 'client add billing --role Operator --json'],
     load: async () => (await import('./clients.ts')).runAddClient,

@@ -1,6 +1,8 @@
 import { isAccountName } from '../auth/accounts/names.ts'
+import { clientNameField, endField } from '../auth/administration/clients/schemas.ts'
 import { listClients } from '../auth/administration/clients/store.ts'
-import { formatInstant } from '../clock.ts'
+import { formatInstant, formatInstantOrNull } from '../clock.ts'
+import { Fault, type Field } from '../http/fields.ts'
 import { newSecret, sha256 } from '../ids.ts'
 import { type Invocation, type Outcome, requiredArgument } from './command.ts'
 import { accepted, commandStamp, withDatabase } from './database.ts'
@@ -17,10 +19,12 @@ export async function runAddClient(invocation: Invocation): Promise<Outcome> {
     )
   }
   const clientSecret = newSecret()
+  const details = readDetails(invocation)
   return withDatabase(invocation, async (db) => {
     const roles = await spellRoles(db, invocation.lists.role ?? [])
     const added = await db.write('addClient', {
       clientId,
+      ...details,
       secretHash: sha256(clientSecret),
       roles,
       stamp: commandStamp(),
@@ -35,6 +39,17 @@ export async function runAddClient(invocation: Invocation): Promise<Outcome> {
           : 'The secret is not shown again. Without a role the service can do nothing (client grant).',
     }
   })
+}
+
+/** As the API judges them. Throws `Refused`. */
+function readDetails({ texts }: Invocation): { name: string | null; endsAt: number | null } {
+  const read = <T>(option: string, field: Field<T>): T | null => {
+    const text = texts[option]
+    const value = text === undefined ? null : field.read(text)
+    if (value instanceof Fault) throw new Refused(`invalid-${option}`, `--${option} ${value.detail}`)
+    return value
+  }
+  return { name: read('name', clientNameField), endsAt: read('ends-at', endField) }
 }
 
 export async function runRotateSecret(invocation: Invocation): Promise<Outcome> {
@@ -71,7 +86,12 @@ export async function runDropOldSecret(invocation: Invocation): Promise<Outcome>
 export async function runListClients(invocation: Invocation): Promise<Outcome> {
   const clients = await withDatabase(invocation, (db) => listClients(db.read))
   return {
-    value: clients.map((client) => ({ ...client, createdAt: formatInstant(client.createdAt) })),
+    value: clients.map(({ version: _, ...client }) => ({
+      ...client,
+      endsAt: formatInstantOrNull(client.endsAt),
+      lastUsedAt: formatInstantOrNull(client.lastUsedAt),
+      createdAt: formatInstant(client.createdAt),
+    })),
     text: table(
       ['ID', 'CLIENT ID', 'ROLES', 'SECRETS', 'STATE'],
       clients.map((client) => [

@@ -19,7 +19,10 @@ export async function runAddUser(invocation: Invocation): Promise<Outcome> {
   const { userName, email, timeZone } = newUser(invocation)
   return withDatabase(invocation, async (db) => {
     const roles = await spellRoles(db, invocation.lists.role ?? [])
-    const passwordHash = await new Passwords().hash(await readNewPassword([userName, email]))
+    const isInvited = invocation.switches.has('invite')
+    const passwordHash = isInvited
+      ? null
+      : await new Passwords().hash(await readNewPassword([userName, email]))
     const added = await db.write('addUser', {
       userName,
       email,
@@ -32,11 +35,15 @@ export async function runAddUser(invocation: Invocation): Promise<Outcome> {
     return {
       value: { id, userName, email, roles, timeZone, enabled: true },
       text: `Added user ${userName} (${email}), id ${id}, ${describeRoles(roles)}.`,
-      ...(roles.length > 0
-        ? {}
-        : { hint: 'Without a role the user can sign in, but do nothing (user grant).' }),
+      ...hintFor(roles, isInvited),
     }
   })
+}
+
+function hintFor(roles: string[], isInvited: boolean): { hint?: string } {
+  if (isInvited) return { hint: 'There is no password yet: `user link` prints the link that sets one.' }
+  if (roles.length > 0) return {}
+  return { hint: 'Without a role the user can sign in, but do nothing (user grant).' }
 }
 
 interface NewUser {
@@ -96,7 +103,7 @@ function nameFromEmail(email: string): string {
 export async function runListUsers(invocation: Invocation): Promise<Outcome> {
   const users = await withDatabase(invocation, (db) => listUsers(db.read))
   return {
-    value: users.map((user) => ({ ...user, createdAt: formatInstant(user.createdAt) })),
+    value: users.map(({ version: _, ...user }) => ({ ...user, createdAt: formatInstant(user.createdAt) })),
     text: table(
       ['ID', 'USER NAME', 'EMAIL', 'ROLES', 'TIME ZONE', 'STATE'],
       users.map((user) => [
@@ -105,7 +112,9 @@ export async function runListUsers(invocation: Invocation): Promise<Outcome> {
         user.email,
         user.roles.join(', ') || '-',
         user.timeZone ?? '-',
-        (user.enabled ? 'enabled' : 'disabled') + (user.demo ? ', demo' : ''),
+        (user.enabled ? 'enabled' : 'disabled') +
+          (user.demo ? ', demo' : '') +
+          (user.hasPassword ? '' : ', no password'),
       ]),
     ),
   }

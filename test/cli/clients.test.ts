@@ -53,6 +53,18 @@ describe('client add', { concurrency: 4 }, () => {
   })
 })
 
+describe('client add with --name and --ends-at', () => {
+  it('keeps both, and judges them as the API does', async (t) => {
+    const cli = commandLine(t)
+    await cli.run('client add billing --role Operator --name Nightly --ends-at 2999-12-31T00:00:00Z')
+    assert.partialDeepStrictEqual(await cli.json('client list'), [
+      { clientId: 'billing', name: 'Nightly', endsAt: '2999-12-31T00:00:00.000Z', lastUsedAt: null },
+    ])
+    const refused = '--ends-at must be an instant in UTC such as 2027-06-30T22:00:00Z.'
+    assert.deepEqual(await cli.run('client add other --ends-at tomorrow'), refusal(refused))
+  })
+})
+
 describe('client rotate-secret and drop-old-secret', () => {
   it('keep the two newest secrets, only the newest with --now or after drop-old-secret', async (t) => {
     const cli = commandLine(t)

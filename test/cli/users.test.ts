@@ -96,6 +96,13 @@ describe('user add', { concurrency: 4 }, () => {
     assert.equal((await cli.json<unknown[]>('user list')).length, 1)
   })
 
+  it('adds a user without a password with --invite, and reads none', async (t) => {
+    const cli = commandLine(t)
+    await cli.run('user add jo@example.com --role Operator --invite')
+    assert.partialDeepStrictEqual(await cli.json('user list'), [{ userName: 'jo', hasPassword: false }])
+    assert.match((await cli.run('user list')).stdout, /enabled, no password$/m)
+  })
+
   it('refuses values that break a rule, naming it', async (t) => {
     const cli = commandLine(t)
     const userName =

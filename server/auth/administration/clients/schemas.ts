@@ -17,13 +17,16 @@ import { clearable, nameField, optional, rolesField } from '../fields.ts'
 const nullableInstant = (keywords: Record<string, unknown>) =>
   Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time', ...keywords })
 
-const nameText = legibleText(200, { description: 'What people call it.', examples: ['Billing, nightly run'] })
+export const clientNameField = legibleText(200, {
+  description: 'What people call it.',
+  examples: ['Billing, nightly run'],
+})
 
 const instantPattern =
   /^2\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d{1,9})?Z$/
 
 /** RFC 3339 in UTC, of a day that there is; a finer fraction than milliseconds is cut. */
-const endField: Field<number> = {
+export const endField: Field<number> = {
   schema: Type.String({
     format: 'date-time',
     pattern: instantPattern.source,
@@ -45,13 +48,13 @@ export const AddClientCommand = bodyOf('AddClientCommand', 'A new service client
     'How the service is called in its tokens, on orders and in the log; it stays.',
     'billing',
   ),
-  name: optional(nameText),
+  name: optional(clientNameField),
   roles: rolesField,
   endsAtUtc: optional(endField),
 })
 
 export const ChangeClientCommand = bodyOf('ChangeClientCommand', 'What is to change; the rest stays.', {
-  name: clearable(nameText),
+  name: clearable(clientNameField),
   endsAtUtc: clearable(endField),
   roles: optional(rolesField),
   enabled: optional(
