@@ -182,6 +182,7 @@ describe('the keyboard in the table of orders', sideBySide, () => {
         'Orders',
         'Policy',
         'Accounts',
+        'Log',
         'Go to …',
         'Keyboard',
         'Theme: automatic',

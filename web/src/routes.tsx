@@ -9,6 +9,7 @@ import {
 import { useEffect, useState } from 'react'
 import { startSession, useSession } from './auth/session.ts'
 import { SignInView } from './auth/sign-in.tsx'
+import { parseLogSearch } from './log/search.ts'
 import { OrderListView } from './orders/list/list.tsx'
 import { parseListSearch } from './orders/list/search.ts'
 import { parseReviewSearch } from './orders/review/question.ts'
@@ -108,6 +109,7 @@ const views = {
   addService: lazyView(() => import('./administration/services/add.tsx'), 'AddServiceView'),
   service: lazyView(() => import('./administration/services/service.tsx'), 'ServiceView'),
   roles: lazyView(() => import('./administration/roles/roles.tsx'), 'RolesView'),
+  log: lazyView(() => import('./log/log.tsx'), 'LogView'),
   receipt: lazyView(() => import('./orders/receipt/receipt.tsx'), 'ReceiptView'),
 }
 
@@ -190,6 +192,12 @@ const service = createRoute({
 })
 const roles = createRoute({ getParentRoute: () => signedIn, path: '/accounts/roles', component: views.roles })
 const administration = [users, invite, user, services, addService, service, roles] as const
+const log = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/log',
+  validateSearch: parseLogSearch,
+  component: views.log,
+})
 const problems = createRoute({
   getParentRoute: () => root,
   path: '/problems',
@@ -215,6 +223,7 @@ export const router = createRouter({
       oneOrder,
       receipt,
       policy,
+      log,
       account,
       ...administration,
     ]),

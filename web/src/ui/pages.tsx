@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react'
 import type { Permission } from '../../../client/src/facts.ts'
 import { useSession } from '../auth/session.ts'
-import { OrdersIcon, OverviewIcon, PeopleIcon, PersonIcon, PlusIcon, PolicyIcon } from './icons.tsx'
+import { LogIcon, OrdersIcon, OverviewIcon, PeopleIcon, PersonIcon, PlusIcon, PolicyIcon } from './icons.tsx'
 
 /** The views that one can go to from everywhere; without `isLinked` not from the side, but from the palette. */
 interface Page {
-  to: '/' | '/orders' | '/orders/new' | '/approval-policy' | '/account' | '/accounts'
+  to: '/' | '/orders' | '/orders/new' | '/approval-policy' | '/account' | '/accounts' | '/log'
   name: string
   icon: ReactNode
   isLinked: boolean
@@ -32,6 +32,7 @@ const pages: readonly Page[] = [
     needs: 'Policy.Manage',
   },
   { to: '/accounts', name: 'Accounts', icon: <PeopleIcon />, isLinked: true, needs: 'Accounts.Manage' },
+  { to: '/log', name: 'Log', icon: <LogIcon />, isLinked: true, needs: 'Log.Read' },
   { to: '/account', name: 'My account', icon: <PersonIcon />, isLinked: false },
 ]
 

@@ -78,6 +78,7 @@ export function ListControls({ filter, shownFilter, refusal, onApply, views, chi
           onChoose={(status) => edit('status', withStatus(text, status), decide)}
         />
         <DayRange
+          name="Created"
           days={requiredDays(text)}
           onChoose={(days) => edit('date', withDays(text, days), type)}
           onFocus={startGo}

@@ -2,24 +2,26 @@ import { type ComponentProps, useEffect, useState } from 'react'
 import type { Days } from './days.ts'
 
 interface DayRangeProps {
+  /** Of what the days are. */
+  name: string
   days: Days
   onChoose(days: Days): void
   /** Before the first of several choices, which are one search. */
-  onFocus(): void
+  onFocus?(): void
 }
 
-/** The first and the last day of creation, in the browser's own fields for dates. */
-export function DayRange({ days, onChoose, onFocus }: DayRangeProps) {
+/** The first and the last day, in the browser's own fields for dates. */
+export function DayRange({ name, days, onChoose, onFocus }: DayRangeProps) {
   return (
     <fieldset className="day-range" onFocus={onFocus}>
-      <legend className="visually-hidden">Created</legend>
+      <legend className="visually-hidden">{name}</legend>
       <DateField
-        aria-label="Created from"
+        aria-label={`${name} from`}
         value={days.from}
         onChoose={(from) => onChoose({ ...days, from })}
       />
       <span aria-hidden="true">–</span>
-      <DateField aria-label="Created until" value={days.to} onChoose={(to) => onChoose({ ...days, to })} />
+      <DateField aria-label={`${name} until`} value={days.to} onChoose={(to) => onChoose({ ...days, to })} />
     </fieldset>
   )
 }

@@ -20,7 +20,7 @@ export function dateOf(day: number): string {
 }
 
 /** The number of the day `YYYY-MM-DD`; undefined where there is no such day. */
-function dayOf(date: string): number | undefined {
+export function dayOf(date: string): number | undefined {
   if (!dayPattern.test(date)) return undefined
   const day = Date.parse(date) / dayMilliseconds
   return !Number.isNaN(day) && dateOf(day) === date ? day : undefined
@@ -30,7 +30,7 @@ function dayOf(date: string): number | undefined {
  * The first moment of a day, which is not midnight where clocks are put forward then; undefined beyond four-digit
  * years.
  */
-function startOf(day: number): string | undefined {
+export function startOf(day: number): string | undefined {
   const date = new Date(day * dayMilliseconds)
   const start = new Date(2000, 0, 1)
   start.setFullYear(date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate())

@@ -55,7 +55,7 @@ export function parametersOf({ filter, pageNumber, pageSize, orderBy, order, col
   }
 }
 
-function wholeNumber(value: unknown): number | undefined {
+export function wholeNumber(value: unknown): number | undefined {
   const number = Number(value)
   return Number.isInteger(number) && number > 0 && number < 2 ** 31 ? number : undefined
 }

@@ -18,9 +18,14 @@ export interface Statement {
 
 /** What a JWS (RFC 7515) that came from the service says; its signature is for others to check. */
 export function readStatement(jws: string): { statement: Statement; keyId: string; algorithm: string } {
-  const [header = '', payload = ''] = jws.split('.')
+  const [header = ''] = jws.split('.')
   const { kid, alg } = parse(header) as { kid: string; alg: string }
-  return { statement: parse(payload) as Statement, keyId: kid, algorithm: alg }
+  return { statement: claimsOf(jws) as Statement, keyId: kid, algorithm: alg }
+}
+
+export function claimsOf(jws: string): unknown {
+  const [, payload = ''] = jws.split('.')
+  return parse(payload)
 }
 
 function parse(part: string): unknown {

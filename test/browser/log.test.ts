@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { after, before, describe, it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { verifyLog } from '../../server/audit/verify.ts'
+import { newUser } from '../support/accounts.ts'
+import { waitForFocus } from '../support/browser/journeys.ts'
+import { lookAt, looks } from '../support/browser/looks.ts'
+import { eventually, isAt, visit } from '../support/browser/orders.ts'
+import { openBrowser } from '../support/browser/person.ts'
+import { inPortions, seal } from '../support/log.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const browser = openBrowser()
+const longText = `Too much ${'for this year and the next '.repeat(20)}${'W'.repeat(120)}`
+
+describe('the page of the log', () => {
+  let service: Service
+  let rejected: string
+  let newcomer: string
+  before(async () => {
+    service = await startService({ clockRuns: true })
+    const operator = await service.bearer('operator')
+    const admin = await service.bearer('admin')
+    for (let count = 0; count < 30; count += 1) {
+      await operator.post('/v1/orders', { customer: `Customer ${count}`, total: 10 + count })
+    }
+    const { body } = await operator.post('/v1/orders', { customer: 'Zoë & Sons', total: '1250.5' })
+    rejected = body.id
+    assert.equal((await admin.patch(`/v1/orders/${rejected}/reject`, { reason: longText })).status, 204)
+    newcomer = (await newUser(service, { roles: ['Viewer'] })).userName
+    await seal(service.db)
+  })
+  after(() => service.close())
+
+  const events = (page: Page) => page.getByRole('region', { name: 'Events' }).locator('li:has(.log-said)')
+  const said = (page: Page) => page.locator('.log-said').allInnerTexts()
+  const shows = (page: Page, expected: string[]) =>
+    eventually(async () => assert.deepEqual(await said(page), expected))
+
+  it('has the newest first, in words, and leads to the order', async (t) => {
+    const page = await visit(await browser.person(t, { service }), 'admin', '/')
+    await page.getByRole('link', { name: 'Log', exact: true }).click()
+    await isAt(page, '/log')
+    await events(page).first().waitFor()
+    const [added = '', rejection, created] = await said(page)
+    assert.ok(added.startsWith('machine:') && added.endsWith(` added the user ${newcomer} (Viewer)`), added)
+    assert.equal(rejection, 'admin rejected the order for Zoë & Sons, 1,250.50')
+    assert.equal(created, 'operator created the order for Zoë & Sons, 1,250.50')
+    assert.equal(await events(page).count(), 25)
+    await events(page).nth(1).getByText(longText).waitFor()
+    await page.getByRole('button', { name: 'Next page' }).click()
+    await isAt(page, '/log?pageNumber=2')
+    await page.getByText('operator created the order for Customer 0, 10.00').waitFor()
+    await page.goBack()
+    await page.getByRole('link', { name: newcomer }).click()
+    await page.getByRole('heading', { level: 1, name: newcomer }).waitFor()
+    await page.goBack()
+    await page
+      .getByRole('link', { name: /Zoë & Sons/ })
+      .first()
+      .click()
+    await isAt(page, `/orders/${rejected}`)
+  })
+
+  it('is filtered by the keyboard alone, and the address says by what', async (t) => {
+    const page = await visit(await browser.person(t, { service }), 'admin', '/log')
+    await events(page).first().waitFor()
+    await page.getByLabel('What').focus()
+    await page.keyboard.type('Rejected')
+    await isAt(page, '/log?kind=rejected')
+    await shows(page, ['admin rejected the order for Zoë & Sons, 1,250.50'])
+    await page.keyboard.press('Tab')
+    await waitForFocus(page.getByLabel('Who'))
+    await page.keyboard.type('operator')
+    await page.keyboard.press('Enter')
+    await isAt(page, '/log?kind=rejected&by=operator')
+    await page.getByText('Nothing was done that matches').waitFor()
+    await page.getByRole('button', { name: 'Clear', exact: true }).press('Enter')
+    await isAt(page, '/log')
+    await page.getByLabel('Done until').fill('2020-01-01')
+    await isAt(page, '/log?to=2020-01-01')
+    await page.getByRole('button', { name: 'Show the whole log' }).press('Enter')
+    await events(page).nth(20).waitFor()
+  })
+
+  it('tells what proves an event, and shows all of its subject', async (t) => {
+    const page = await visit(await browser.person(t, { service }), 'admin', '/log?kind=rejected')
+    const admin = await service.bearer('admin')
+    const { body } = await admin.get('/v1/log?kind=rejected')
+    await events(page).locator('summary').press('Enter')
+    for (const name of ['hash', 'textHash', 'textSalt', 'id', 'atUtc']) {
+      await events(page).getByText(body.items[0][name], { exact: true }).waitFor()
+    }
+    await page.getByRole('link', { name: 'All of this order' }).press('Enter')
+    await shows(page, [
+      'admin rejected the order for Zoë & Sons, 1,250.50',
+      'operator created the order for Zoë & Sons, 1,250.50',
+    ])
+    await page.getByText(`Only order ${rejected}`).waitFor()
+    await page.getByRole('button', { name: 'Show every subject' }).press('Enter')
+    await isAt(page, '/log')
+  })
+
+  it('saves the whole log and a checkpoint, which agree', async (t) => {
+    const page = await visit(await browser.person(t, { service }), 'admin', '/log?kind=rejected')
+    const save = async (name: string) => {
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name }).click(),
+      ])
+      return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) }
+    }
+    const log = await save('Export the log')
+    assert.equal(log.name, 'log.jsonl')
+    const { head, fault } = await verifyLog(inPortions(log.bytes))
+    assert.equal(fault, null)
+    await page.getByText(`log.jsonl has been saved, with ${head.size} events.`).waitFor()
+    const checkpoint = await save('Save a checkpoint')
+    assert.equal(checkpoint.name, `checkpoint-${head.size}.txt`)
+    const [, payload = ''] = checkpoint.bytes.toString().split('.')
+    const { size, hash } = JSON.parse(Buffer.from(payload, 'base64url').toString())
+    assert.deepEqual({ size, hash }, head)
+    await page.getByText(`${checkpoint.name} has been saved; it covers ${size} events.`).waitFor()
+  })
+
+  it('says why there is no export, and offers it again', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'admin', '/log')
+    person.allowFault(/409/)
+    await page.route('**/v1/log', (route) =>
+      route.fulfill({
+        status: 409,
+        contentType: 'application/problem+json',
+        body: JSON.stringify({
+          status: 409,
+          code: 'export-running',
+          title: 'An export is running',
+          detail: 'Wait for it.',
+        }),
+      }),
+    )
+    await page.getByRole('button', { name: 'Export the log' }).click()
+    await page.getByText('Nothing was saved.').waitFor()
+    await page.getByText('An export is running').waitFor()
+    await page.getByRole('button', { name: 'Export the log' }).waitFor()
+  })
+
+  it('is for those alone who may read it', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'viewer', '/log')
+    await page.getByText('You may not read the log').waitFor()
+    assert.equal(await page.getByRole('link', { name: 'Log', exact: true }).count(), 0)
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('log')
+    await page.getByRole('option').first().waitFor()
+    assert.ok(!(await page.locator('.palette-name').allInnerTexts()).includes('Log'))
+  })
+
+  for (const look of looks) {
+    it(`can be read and used, ${look.width}, in both themes`, async (t) => {
+      const person = await browser.person(t, { service, viewport: look.viewport })
+      await visit(person, 'admin', '/')
+      await lookAt(t, person, look, [
+        {
+          name: 'log',
+          async reach({ page }) {
+            await page.goto('/log')
+            await events(page).nth(2).locator('summary').click()
+          },
+        },
+        {
+          name: 'log-of-one',
+          async reach({ page }) {
+            await page.goto(`/log?subject=order:${rejected}`)
+            await events(page).first().locator('summary').click()
+            await page.getByText('All by').first().waitFor()
+          },
+        },
+        {
+          name: 'log-nothing',
+          async reach({ page }) {
+            await page.goto('/log?by=nobody')
+            await page.getByText('Nothing was done that matches').waitFor()
+          },
+        },
+      ])
+    })
+  }
+})

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { describe, it } from 'node:test'
+import { parametersOf, parseLogSearch } from '../../../web/src/log/search.ts'
+import { subjectInWords, wordsOf } from '../../../web/src/log/words.ts'
+
+const auditing = readFileSync(new URL('../../../docs/auditing.md', import.meta.url), 'utf8')
+const table = auditing.slice(auditing.indexOf('## The kinds of events'))
+/** The second column, which may name several. */
+const documented = [...table.matchAll(/^\|[^|]*\|([^|]*)\|/gm)].flatMap(([, cell = '']) =>
+  [...cell.matchAll(/`([a-z-]+)`/g)].map(([, kind = '']) => kind),
+)
+
+describe('the words of the log', () => {
+  it('are there for every kind that docs/auditing.md has', () => {
+    assert.ok(documented.length > 30, documented.join())
+    assert.deepEqual(
+      documented.filter((kind) => wordsOf(kind).label === kind),
+      [],
+    )
+  })
+
+  it('of a kind that came later are its name', () => {
+    assert.deepEqual(wordsOf('constructor'), { label: 'constructor', verb: 'constructor:' })
+  })
+
+  it('name what the event is about', () => {
+    const said = (kind: string, id: string, data = {}) => subjectInWords({ subject: { kind, id }, data })
+    const order = said('order', 'x', { customer: 'Zoë', total: '1250.5' })
+    assert.equal(order, 'the order for Zoë, 1,250.50')
+    assert.equal(said('order', 'x', { customer: 3 }), 'an order')
+    assert.equal(said('account', '3', { name: 'jo' }), 'jo')
+    assert.equal(said('account', '*', { users: 1_204 }), '1,204 users')
+    assert.equal(said('role', 'Clerk'), 'Clerk')
+    assert.equal(said('policy', 'approval'), 'the approval policy')
+    assert.equal(said('log', '1043'), 'event № 1,043')
+  })
+
+  it('tell what moved', () => {
+    const more = (kind: string, data: Record<string, unknown>) => wordsOf(kind).more?.(data)
+    assert.equal(
+      more('user-changed', {
+        name: 'b',
+        formerName: 'a',
+        email: 'changed',
+        timeZone: null,
+        granted: ['Admin'],
+      }),
+      'was called a; another email; time zone none; given Admin',
+    )
+    assert.equal(more('client-changed', { revoked: ['X', 'Y'], enabled: false }), 'taken X, Y; disabled')
+    assert.equal(more('permissions-set', { allowed: [], denied: ['Log.Read'] }), 'denied Log.Read')
+    assert.equal(more('roles-granted', { roles: ['Admin'] }), '(Admin)')
+    assert.equal(more('role-added', { permissions: [] }), '')
+  })
+})
+
+describe('the address of the log', () => {
+  it('asks for the newest first', () => {
+    assert.deepEqual(parametersOf(parseLogSearch({})), { order: 'Desc', pageSize: 25 })
+  })
+
+  it('asks for days as the instants at which they begin and end', () => {
+    const search = parseLogSearch({ from: '2026-11-20', to: '2026-11-20', by: ' jo ', kind: 'approved' })
+    const { from, until, ...others } = parametersOf(search)
+    assert.deepEqual(others, { order: 'Desc', pageSize: 25, kind: 'approved', by: 'jo' })
+    assert.equal(new Date(from ?? '').getTime(), new Date(2026, 10, 20).getTime())
+    assert.equal(new Date(until ?? '').getTime(), new Date(2026, 10, 21).getTime())
+  })
+
+  it('leaves out what makes no sense', () => {
+    const search = parseLogSearch({ from: '2026-02-30', to: 3, by: ' ', pageNumber: '-1', pageSize: '7' })
+    assert.deepEqual(Object.values(search).filter(Boolean), [])
+  })
+})

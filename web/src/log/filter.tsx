@@ -1,0 +1,103 @@
+import { type FormEvent, useEffect, useId, useState } from 'react'
+import { Button } from 'react-aria-components/Button'
+import { DayRange } from '../orders/filter/day-range.tsx'
+import { CloseIcon } from '../ui/icons.tsx'
+import { Name } from '../ui/name.tsx'
+import { isFiltered, type LogSearch } from './search.ts'
+import { kindsBySubject, subjectOfAddress, wordsOf } from './words.ts'
+
+interface FilterProps {
+  search: LogSearch
+  onChange(search: LogSearch): void
+}
+
+/** What is shown of the log. Every choice holds at once, and begins with the newest. */
+export function LogFilter({ search, onChange }: FilterProps) {
+  const kindId = useId()
+  const choose = (change: LogSearch) => onChange({ ...search, ...change, pageNumber: undefined })
+  const { kind = '', from = '', to = '', subject } = search
+  return (
+    <search className="log-filter">
+      <div className="log-field">
+        <label htmlFor={kindId}>What</label>
+        <select
+          id={kindId}
+          className="input"
+          value={kind}
+          onChange={({ target }) => choose({ kind: target.value || undefined })}
+        >
+          <option value="">Everything</option>
+          {kind !== '' && wordsOf(kind).label === kind && <option value={kind}>{kind}</option>}
+          {Object.entries(kindsBySubject).map(([group, kinds]) => (
+            <optgroup key={group} label={group}>
+              {Object.entries(kinds).map(([name, { label }]) => (
+                <option key={name} value={name}>
+                  {label}
+                </option>
+              ))}
+            </optgroup>
+          ))}
+        </select>
+      </div>
+      <ByField by={search.by ?? ''} onChoose={(by) => choose({ by: by || undefined })} />
+      <div className="log-field">
+        <span aria-hidden="true">When</span>
+        <DayRange
+          name="Done"
+          days={{ from, to }}
+          onChoose={(days) => choose({ from: days.from || undefined, to: days.to || undefined })}
+        />
+      </div>
+      {subject && (
+        <p className="row log-subject">
+          <span>
+            Only <Name of={subjectOfAddress(subject)} />
+          </span>
+          <Button
+            className="button button-icon button-quiet"
+            aria-label="Show every subject"
+            onPress={() => choose({ subject: undefined })}
+          >
+            <CloseIcon />
+          </Button>
+        </p>
+      )}
+      {isFiltered(search) && (
+        <Button className="button button-quiet" onPress={() => onChange({ pageSize: search.pageSize })}>
+          Clear
+        </Button>
+      )}
+    </search>
+  )
+}
+
+/** Holds what is typed until Enter, or until the person goes on. */
+function ByField({ by, onChoose }: { by: string; onChoose(by: string): void }) {
+  const id = useId()
+  const [typed, setTyped] = useState(by)
+  useEffect(() => setTyped(by), [by])
+  const take = () => {
+    if (typed.trim() !== by) onChoose(typed.trim())
+  }
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    take()
+  }
+  return (
+    <form className="log-field" onSubmit={submit}>
+      <label htmlFor={id}>Who</label>
+      <input
+        id={id}
+        className="input"
+        value={typed}
+        maxLength={200}
+        placeholder="User name"
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        onChange={({ target }) => setTyped(target.value)}
+        onBlur={take}
+      />
+    </form>
+  )
+}

@@ -1,0 +1,117 @@
+import './log.css'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useMay } from '../auth/session.ts'
+import { Pager } from '../orders/list/pager.tsx'
+import { defaultPageSize, onPage, withPageSize } from '../orders/list/search.ts'
+import { FailureNote } from '../ui/failure.tsx'
+import { Note } from '../ui/note.tsx'
+import { PageTitle } from '../ui/page-title.tsx'
+import { LogEntry } from './event.tsx'
+import { LogFilter } from './filter.tsx'
+import { logQuery } from './queries.ts'
+import { isFiltered, type LogSearch } from './search.ts'
+import { TakeHome } from './take-home.tsx'
+
+const route = getRouteApi('/signed-in/log')
+
+/** What was done to orders, accounts, roles and the policy, the newest first. */
+export function LogView() {
+  const may = useMay('Log.Read')
+  return (
+    <>
+      <div className="page-head">
+        <PageTitle title="Log" />
+        <p className="soft log-lead">
+          Every change of an order, an account, a role or the approval policy. It is here two seconds later,
+          with a number, and a hash that binds it to all before it.
+        </p>
+      </div>
+      {may ? (
+        <Log />
+      ) : (
+        <Note kind="warning" title="You may not read the log" lines={['Ask an administrator.']} />
+      )}
+    </>
+  )
+}
+
+function Log() {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const go = (next: LogSearch) => void navigate({ search: next })
+  return (
+    <div className="log">
+      <LogFilter search={search} onChange={go} />
+      <Events search={search} onGo={go} />
+      <TakeHome />
+    </div>
+  )
+}
+
+function Events({ search, onGo }: { search: LogSearch; onGo(next: LogSearch): void }) {
+  const { data, failureReason, isPlaceholderData, refetch } = useQuery(logQuery(search))
+  const { pageSize = defaultPageSize, pageNumber = 1 } = search
+  const failure = failureReason !== null && (
+    <FailureNote failure={failureReason} onRetry={() => void refetch()} />
+  )
+  if (data === undefined || (failure && isPlaceholderData)) return failure || <EventsToCome />
+  const { items, totalCount = 0, totalPages } = data
+  return (
+    <>
+      {failure}
+      <section className="card log-card" aria-label="Events" aria-busy={isPlaceholderData}>
+        {items.length === 0 ? (
+          <Nothing search={search} onGo={onGo} />
+        ) : (
+          <ol className="log-events">
+            {items.map((event) => (
+              <LogEntry key={event.id} event={event} />
+            ))}
+          </ol>
+        )}
+        <Pager
+          pageNumber={data.pageNumber}
+          pageSize={pageSize}
+          rowCount={items.length}
+          totalCount={totalCount}
+          wantedPage={pageNumber}
+          totalPages={totalPages}
+          onPage={(page) => onGo(onPage(search, page))}
+          onPageSize={(size) => onGo(withPageSize(search, size))}
+          onIntent={() => undefined}
+        />
+      </section>
+    </>
+  )
+}
+
+function Nothing({ search, onGo }: { search: LogSearch; onGo(next: LogSearch): void }) {
+  return (
+    <div className="empty" role="status">
+      <h2>{isFiltered(search) ? 'Nothing was done that matches' : 'There is nothing here'}</h2>
+      <button type="button" className="button" onClick={() => onGo({})}>
+        Show the whole log
+      </button>
+    </div>
+  )
+}
+
+function EventsToCome() {
+  return (
+    <section className="card log-card" aria-label="Events" aria-busy="true">
+      <ol className="log-events">
+        {['first', 'second', 'third'].map((key) => (
+          <li key={key} className="log-event">
+            <p>
+              <span className="skeleton" style={{ width: '38ch' }} />
+            </p>
+            <p>
+              <span className="skeleton" style={{ width: '22ch' }} />
+            </p>
+          </li>
+        ))}
+      </ol>
+    </section>
+  )
+}

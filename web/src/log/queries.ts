@@ -1,0 +1,47 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import type { components } from '../../../client/src/schema.ts'
+import { answerOf, client, type Sent } from '../api/client.ts'
+import { fetchFile, saveFile } from '../api/files.ts'
+import { claimsOf } from '../orders/receipt/statement.ts'
+import { type LogSearch, parametersOf } from './search.ts'
+
+export type LogEvent = Omit<Sent<components['schemas']['LogEvent']>, 'data'> & {
+  /** By kind; of a later version it may hold anything. */
+  data: Record<string, unknown>
+}
+
+export function logQuery(search: LogSearch) {
+  const query = parametersOf(search)
+  return queryOptions({
+    queryKey: ['log', query],
+    queryFn: ({ signal }) => answerOf(client.GET('/v1/log', { params: { query }, signal })),
+    // The page before stays in sight while the next one is on its way.
+    placeholderData: keepPreviousData,
+    // Whoever comes back looks for what happened meanwhile.
+    staleTime: 0,
+  })
+}
+
+/** Saves the whole log in the form that `log verify` takes; returns how many events it has. */
+export async function saveLog(run: AbortController, onLines: (count: number) => void): Promise<number> {
+  let count = 0
+  const type = 'application/jsonl'
+  const begin = (signal: AbortSignal) =>
+    client.GET('/v1/log', { headers: { accept: type }, parseAs: 'stream', signal })
+  const file = await fetchFile(begin, type, run, (lines) => {
+    count += lines
+    onLines(count)
+  })
+  saveFile(file, 'log.jsonl')
+  return count
+}
+
+/** Saves a statement of how far the log goes; returns the name of the file, and how many events it covers. */
+export async function saveCheckpoint(): Promise<{ name: string; size: number }> {
+  const { checkpoint } = await answerOf(client.GET('/v1/log/checkpoint'))
+  // Whoever relies on it checks its signature.
+  const { size } = claimsOf(checkpoint) as { size: number }
+  const name = `checkpoint-${size}.txt`
+  saveFile(new Blob([`${checkpoint}\n`], { type: 'text/plain' }), name)
+  return { name, size }
+}

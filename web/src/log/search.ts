@@ -1,0 +1,58 @@
+import { dayOf, startOf } from '../orders/filter/days.ts'
+import { defaultPageSize, pageSizes, wholeNumber } from '../orders/list/search.ts'
+
+/** What of the log is shown, under the names of the API; `from` and `to` are the person's own days, both included. */
+export interface LogSearch {
+  subject?: string | undefined
+  kind?: string | undefined
+  by?: string | undefined
+  from?: string | undefined
+  to?: string | undefined
+  pageNumber?: number | undefined
+  pageSize?: number | undefined
+}
+
+/** Reads an address; what makes no sense in it counts as absent. */
+export function parseLogSearch(search: { [Name in keyof LogSearch]?: unknown }): LogSearch {
+  const pageNumber = wholeNumber(search.pageNumber)
+  const pageSize = pageSizes.find((size) => size === wholeNumber(search.pageSize))
+  return {
+    subject: textOf(search.subject),
+    kind: textOf(search.kind),
+    by: textOf(search.by),
+    from: dateIn(search.from),
+    to: dateIn(search.to),
+    pageNumber: pageNumber === 1 ? undefined : pageNumber,
+    pageSize: pageSize === defaultPageSize ? undefined : pageSize,
+  }
+}
+
+function textOf(value: unknown): string | undefined {
+  return (typeof value === 'string' && value.trim()) || undefined
+}
+
+function dateIn(value: unknown): string | undefined {
+  const text = textOf(value)
+  return text !== undefined && dayOf(text) !== undefined ? text : undefined
+}
+
+/** What is asked of the service: the newest first, and days as instants. */
+export function parametersOf({ subject, kind, by, from, to, pageNumber, pageSize }: LogSearch) {
+  const [first, last] = [dayOf(from ?? ''), dayOf(to ?? '')]
+  const start = first === undefined ? undefined : startOf(first)
+  const end = last === undefined ? undefined : startOf(last + 1)
+  return {
+    order: 'Desc',
+    pageSize: pageSize ?? defaultPageSize,
+    ...(pageNumber && { pageNumber }),
+    ...(subject && { subject }),
+    ...(kind && { kind }),
+    ...(by && { by }),
+    ...(start && { from: start }),
+    ...(end && { until: end }),
+  }
+}
+
+export function isFiltered({ pageNumber: _, pageSize: __, ...filter }: LogSearch): boolean {
+  return Object.values(filter).some((value) => value !== undefined)
+}
