@@ -5,12 +5,16 @@ export function isAccountName(text: string): boolean {
   return /^[A-Za-z][A-Za-z0-9._-]{0,63}$/.test(text)
 }
 
+/** Controls, and what cannot be seen or reorders text: no two emails look alike by it. */
+const unseen = '\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f'
+export const emailPattern = new RegExp(`^[^@\\s${unseen}]+@[^@\\s${unseen}]+$`)
+
 /**
  * The stored form of an email: lower case. Undefined unless it has 3 to 254 code points, exactly one @ between
- * non-empty sides, and neither spaces nor control characters.
+ * non-empty sides, and neither spaces nor characters that cannot be seen.
  */
 export function normalizeEmail(text: string): string | undefined {
   const email = text.toLowerCase()
-  const shaped = /^[^@\s\p{Cc}]+@[^@\s\p{Cc}]+$/u.test(email) && email.isWellFormed()
+  const shaped = emailPattern.test(email) && email.isWellFormed()
   return shaped && [...text].length <= 254 ? email : undefined
 }

@@ -1,7 +1,7 @@
 import { parseTimeZone } from '../../clock.ts'
 import { Fault, type Field, textField } from '../../http/fields.ts'
 import { Type } from '../../http/schema.ts'
-import { normalizeEmail } from '../accounts/names.ts'
+import { emailPattern, normalizeEmail } from '../accounts/names.ts'
 
 /** A member that may be left out; it is then null. */
 export function optional<T>(field: Field<T>): Field<T | null> {
@@ -48,7 +48,7 @@ export const newEmailField: Field<string> = {
   schema: Type.String({
     minLength: 3,
     maxLength: 254,
-    pattern: '^[^@\\s\\u0000-\\u001f\\u007f-\\u009f]+@[^@\\s\\u0000-\\u001f\\u007f-\\u009f]+$',
+    pattern: emailPattern.source,
     description:
       'What the user signs in with: 3 to 254 characters with one `@` and no spaces; upper and lower case are the same.',
     examples: ['jo@example.com'],

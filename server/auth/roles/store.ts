@@ -98,9 +98,9 @@ export async function listRoles(db: Kysely<Database>): Promise<Role[]> {
     )
     .orderBy('name')
     .execute()
-  const held = await readRolePermissions(db)
+  const held = Map.groupBy(await readRolePermissions(db), ({ role }) => role)
   return roles.map(({ name, version, accounts }) => {
-    const own = held.filter(({ role }) => role === name).map(({ permission }) => permission)
+    const own = (held.get(name) ?? []).map(({ permission }) => permission)
     return { role: name, permissions: own.sort(), accounts: Number(accounts), version }
   })
 }

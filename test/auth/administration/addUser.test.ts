@@ -84,6 +84,8 @@ describe('addUser', () => {
       ['a name that is no text', { userName: ['jo'] }, { '#/userName': 'type' }],
       ['an email with two @', { email: 'a@b@c' }, { '#/email': 'format' }],
       ['an email with a space', { email: 'a b@c' }, { '#/email': 'format' }],
+      ['an email that reads in another order', { email: 'a\u202eb@c' }, { '#/email': 'format' }],
+      ['an email with what cannot be seen', { email: 'a\u200bb@c' }, { '#/email': 'format' }],
       ['an email of 255 characters', { email: `${'a'.repeat(253)}@b` }, { '#/email': 'length' }],
       ['roles that are no list', { roles: 'Admin' }, { '#/roles': 'type' }],
       ['51 roles', { roles: Array(51).fill('Viewer') }, { '#/roles': 'type' }],
