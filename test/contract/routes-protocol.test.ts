@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { METHODS } from 'node:http'
 import { after, before, beforeEach, describe, it } from 'node:test'
+import { newClient, newUser } from '../support/accounts.ts'
 import type { Answer, Client } from '../support/client.ts'
 import { createdId } from '../support/orders.ts'
 import { assertProblem } from '../support/problem.ts'
 import { exchange, request } from '../support/raw.ts'
-import { type Route, tableOfRoutes } from '../support/routes.ts'
+import { type Route, sampleId, tableOfRoutes } from '../support/routes.ts'
 import { type Service, startService } from '../support/service.ts'
 import { putView, viewOf } from '../support/views.ts'
 
@@ -15,7 +16,7 @@ const isUnsafe = ({ method }: Route) => method !== 'GET' && method !== 'HEAD'
 
 /** What a caller may see of an answer, without what differs from one request to the next. */
 function comparable({ status, headers, body }: Answer) {
-  const { requestId: _, instance: __, token: ___, ...rest } = body ?? {}
+  const { requestId, instance, token, link, expiresAtUtc, clientSecret, ...rest } = body ?? {}
   const kept = ['content-type', 'cache-control', 'etag', 'vary', 'allow', 'content-security-policy']
   return { status, headers: kept.map((name) => headers.get(name)), body: rest }
 }
@@ -33,7 +34,16 @@ describe('every route', () => {
   let admin: Client
   let orderId: string
   let approvedId: string
-  const pathOf = (route: Route) => route.url.replace(':id', orderId)
+  let userId: number
+  let clientId: number
+  const pathOf = ({ url }: Route, id = orderId) =>
+    url
+      .replace('/users/:id', `/users/${userId}`)
+      .replace('/clients/:id', `/clients/${clientId}`)
+      // Who has it keeps it from being removed.
+      .replace('/roles/:name', '/roles/Viewer')
+      .replace(':session', sampleId)
+      .replace(':id', id)
   before(async () => {
     const contacts = 'mailto:security@example.com, https://example.com/security'
     const env = { SECURITY_CONTACT: contacts }
@@ -42,6 +52,8 @@ describe('every route', () => {
     admin = await service.bearer('admin')
     orderId = await createdId(admin)
     approvedId = await createdId(admin)
+    userId = (await newUser(service)).id
+    clientId = (await newClient(service)).id
     await admin.patch(`/v1/orders/${approvedId}/approve`)
   })
   after(() => service.close())
@@ -113,7 +125,7 @@ describe('every route', () => {
 
   it('answers HEAD as GET, without the body', async () => {
     for (const route of routes.filter(({ method }) => method === 'GET')) {
-      const path = route.url.replace(':id', approvedId)
+      const path = pathOf(route, approvedId)
       const get = await admin.get(path)
       const head = await admin.send('HEAD', path)
       assert.equal(get.status, 200, route.url)
@@ -173,14 +185,16 @@ describe('every route', () => {
     }
     const headersFor = ({ access }: Route) => (access === 'session' ? cookieHeaders : admin.headers)
     /** JSON that every operation refuses. */
-    const invalid = '{"reason":1}'
+    const invalid = '{"reason":1,"userName":1,"name":1,"dropOld":1}'
     const withBody = () => routes.filter(({ takesJson }) => takesJson)
     const codeOf = async (response: Response) => ((await response.json()) as { code: string }).code
 
-    it('is expected as JSON on thirteen routes', () => {
+    it('is expected as JSON on the routes that take it', () => {
       const expected = ['addNote', 'createOrder', 'issueServiceToken', 'issueToken', 'loginSession']
       expected.push('putView', 'refreshToken', 'rejectOrder', 'setApprovalPolicy', 'withdrawOrder')
       expected.push('changePassword', 'confirmSession', 'useLink')
+      expected.push('addUser', 'changeUser', 'addClient', 'changeClient', 'rotateClientSecret')
+      expected.push('addRole', 'setRolePermissions')
       const ids = withBody().map(({ operationId }) => operationId)
       assert.deepEqual(ids.sort(), expected.sort())
     })
@@ -274,7 +288,7 @@ describe('every route', () => {
       for (const route of routes.filter((candidate) => isUnsafe(candidate) && !candidate.hasBody)) {
         const caller = await service.session('admin')
         const { status, body } = await caller.send(route.method, pathOf(route))
-        const isDone = [200, 204, 409].includes(status) || body?.code === 'sign-in-not-found'
+        const isDone = [200, 201, 204, 409].includes(status) || body?.code === 'sign-in-not-found'
         assert.ok(isDone, `${route.url}: ${status}`)
         const other = await service.session('admin')
         const text = await other.send(route.method, pathOf(route), 'x', { 'content-type': 'text/plain' })
@@ -366,19 +380,21 @@ describe('every route', () => {
       assertHeaders((await service.client().send('PUT', '/v1/orders')).headers, 'PUT /v1/orders')
     })
 
-    it('with no-store on auth, private and no-cache with an ETag on orders, and Vary on both', async () => {
+    it('with no-store on auth, private and no-cache with an ETag on what has versions, and Vary on both', async () => {
       const session = await service.session('admin')
       const features = routes.filter(({ url }) => url.startsWith('/v1/'))
       for (const route of features) {
-        const isOrders =
-          /^\/v1\/(?:orders(?!\/events)|approval-policy|views)/.test(route.url) && route.method !== 'DELETE'
+        const isVersioned =
+          /^\/v1\/(?:orders(?!\/events)|approval-policy|views|(?:users|clients|roles)\/:\w+$)/.test(
+            route.url,
+          ) && route.method !== 'DELETE'
         for (const caller of [admin, session, service.client()]) {
           const answer = await send(caller, route, pathOf(route))
           const label = `${route.method} ${route.url} ${answer.status}`
-          const isGoodOrder = isOrders && answer.status < 300
-          const expected = isGoodOrder ? 'private, no-cache' : 'no-store'
+          const hasTag = isVersioned && answer.status < 300
+          const expected = hasTag ? 'private, no-cache' : 'no-store'
           assert.equal(answer.headers.get('cache-control'), expected, label)
-          assert.equal(answer.headers.has('etag'), isGoodOrder || answer.status === 409, label)
+          assert.equal(answer.headers.has('etag'), hasTag || (isVersioned && answer.status === 409), label)
           assert.deepEqual(
             (answer.headers.get('vary') ?? '').split(', ').sort(),
             [...(route.exports.length > 0 ? ['Accept'] : []), 'Authorization', 'Cookie'],
