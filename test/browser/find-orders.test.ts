@@ -52,6 +52,20 @@ async function offered(page: Page): Promise<{ labels: string[]; active: string |
 
 const historyLength = (page: Page) => page.evaluate<number>('history.length')
 
+/** How far the page is wider than its window and the table than its card, the rows of the statuses, what a date lacks. */
+const lookOfControls = `(() => {
+  const widthOf = (selector) => document.querySelector(selector).getBoundingClientRect().width
+  const { scrollWidth, clientWidth } = document.documentElement
+  const rows = new Set([...document.querySelectorAll('.segment')].map((one) => one.getBoundingClientRect().y)).size
+  const table = Math.max(0, widthOf('.orders') - widthOf('.list-card'))
+  const width = widthOf('.day-range input')
+  const { style } = document.querySelector('.day-range input')
+  Object.assign(style, { width: 'max-content', flex: 'none' })
+  const missing = Math.max(0, widthOf('.day-range input') - width)
+  Object.assign(style, { width: '', flex: '' })
+  return { page: scrollWidth - clientWidth, table, missing, rows: clientWidth < 360 ? 1 : rows }
+})()`
+
 describe('a search', sideBySide, () => {
   it('finds plain words in any case, and says how many orders there are', async (t) => {
     const person = await browser.person(t, { service })
@@ -268,6 +282,24 @@ describe('the statuses beside the box', sideBySide, () => {
     await page.getByText('Your search already limits the status.').waitFor()
     assert.equal(await searchBox(page).inputValue(), 'heron (status=Pending OR total=1)')
     await focuses(page, 'Search the orders')
+  })
+})
+
+describe('what stands around the list', sideBySide, () => {
+  it('fits into every window, with the statuses in one row and room for whole dates', async (t) => {
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'admin', '/orders')
+    await page.locator('.orders-row').first().waitFor()
+    const widths = [320, 390, 480, 560, 670, 700, 740, 920, 940, 1280]
+    const looks: unknown[] = []
+    for (const width of widths) {
+      await page.setViewportSize({ width, height: 800 })
+      looks.push({ width, ...(await page.evaluate<object>(lookOfControls)) })
+    }
+    assert.deepEqual(
+      looks,
+      widths.map((width) => ({ width, page: 0, table: 0, missing: 0, rows: 1 })),
+    )
   })
 })
 
