@@ -177,7 +177,7 @@ describe('columns of the list', () => {
     await isAt(page, '/orders?orderBy=updatedAtUtc&order=Desc')
     await button(page, 'Columns').click()
     assert.ok(await dialog(page).getByRole('checkbox', { name: 'Customer' }).isDisabled())
-    await button(page, 'As at first').click()
+    await button(page, 'Reset to default').click()
     await page.keyboard.press('Escape')
     await eventually(async () => assert.deepEqual(await headings(page), usual))
   })

@@ -88,7 +88,7 @@ describe('a review', () => {
       await shows(page, customer, `${at + 1} of 20`)
       const before = presses()
       if (others.includes(customer)) {
-        await page.getByText(new RegExp(`${name}.* has approved this order meanwhile`)).waitFor()
+        await page.getByText(new RegExp(`${name}.* has approved this order in the meantime`)).waitFor()
         assert.equal(await page.getByRole('button', { name: /^Approve/ }).count(), 0)
         await press('j')
       } else if (rejected.includes(customer)) {
@@ -154,7 +154,7 @@ describe('a review', () => {
     await shows(page, 'Customer 02', '2 of 2')
     assert.equal(await page.getByRole('button', { name: /^(?:Approve|Reject)/ }).count(), 0)
     await release()
-    await page.getByText(new RegExp(`${name}.* has approved this order meanwhile`)).waitFor()
+    await page.getByText(new RegExp(`${name}.* has approved this order in the meantime`)).waitFor()
   })
 
   it('begins at the row in focus, and asks each time who wants that', async (t) => {

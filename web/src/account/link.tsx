@@ -92,7 +92,7 @@ function Broken() {
         kind="warning"
         role="status"
         title="This link does not work"
-        lines={['A link works once, for 24 hours, and until a newer one is made. Ask for another.']}
+        lines={['A link works once, for 24 hours or until a newer one is made. Ask for another.']}
       />
       <Link to="/sign-in" search={{ to: '/' }} className="button">
         Sign in

@@ -53,7 +53,10 @@ type Verdict = { isGood: true } | { isGood: false; why: string } | undefined
 function wordsFor(value: string, verdict: Verdict): { text: string; isBad: boolean } {
   const missing = shortest - [...value].length
   if (value === '')
-    return { text: `At least ${shortest} characters. A few words that do not belong together.`, isBad: false }
+    return {
+      text: `At least ${shortest} characters, such as a few words that do not belong together.`,
+      isBad: false,
+    }
   if (missing > 0)
     return { text: missing === 1 ? 'One more character' : `${missing} more characters`, isBad: false }
   if (verdict === undefined) return { text: 'Checking …', isBad: false }

@@ -106,7 +106,7 @@ export function Refused({ failure }: { failure: unknown }) {
       {failure !== null && failure !== undefined && <FailureNote failure={failure} />}
       {problemOf(failure, 'precondition-failed') && (
         <p className="soft">
-          Somebody else has changed it. What it is now is loaded: look, and change it again.
+          Somebody else has changed it. The current version is loaded: check it, and make your change again.
         </p>
       )}
     </div>

@@ -19,7 +19,7 @@ const shortcuts = [
   ['v', 'Review the orders of the list, one after the other'],
   ['a', 'Approve the open order, the selected orders, or the one in focus'],
   ['r', 'Reject the open order'],
-  ['u', 'Undo a decision that is not sent yet'],
+  ['u', 'Undo a decision that has not been sent yet'],
   ['l', 'Views of the list'],
   ['e', 'Export the list'],
   ['?', 'List the keys'],

@@ -14,7 +14,7 @@ export function RolesView() {
   return (
     <Frame
       title="Roles"
-      lead="A check gives a permission to everybody who has the role, within five minutes. Services never hold the permissions that are marked as for people."
+      lead="A check gives the permission to everybody who has the role, within five minutes. Services never hold the permissions that are marked “for people”."
     >
       <RoleTable />
       <NewRole />
@@ -33,7 +33,7 @@ function RoleTable() {
   })
   const removing = useMutation({
     mutationFn: removeRole,
-    onSuccess: (_, role) => announce(`The role ${role} is removed`),
+    onSuccess: (_, role) => announce(`The role ${role} has been removed`),
   })
   const failureReason = roles.failureReason ?? permissions.failureReason
   if (roles.data === undefined || permissions.data === undefined) {
@@ -111,7 +111,7 @@ function NewRole() {
   const adding = useMutation({
     mutationFn: () => addRole(name),
     onSuccess: () => {
-      announce(`The role ${name} is there, without permissions`)
+      announce(`The role ${name} has been added, without permissions`)
       setName('')
     },
   })

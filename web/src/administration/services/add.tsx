@@ -46,7 +46,7 @@ export function AddServiceView() {
           label="Client ID"
           value={clientId}
           isRequired
-          hint="It stays: a letter, then letters, digits and . _ -"
+          hint="Cannot be changed later: a letter, then letters, digits and . _ -"
           onChange={setClientId}
         />
         <TextField label="Name" value={name} hint="What people call it." onChange={setName} />
@@ -54,7 +54,7 @@ export function AddServiceView() {
           label="Last day"
           type="date"
           value={lastDay}
-          hint="After it the service gets no token. Empty: no end."
+          hint="The service gets no token after it. Leave it empty for no end."
           onChange={setLastDay}
         />
         <RoleChecks held={roles} onChange={setRoles} />
@@ -76,7 +76,8 @@ export function SecretShown({ secret }: { secret: string }) {
   return (
     <ShownOnce label="Secret" text={secret}>
       <p>
-        Put it where the service keeps its secrets. It is stored here as a hash, and cannot be shown again.
+        Put it where the service keeps its secrets. Only a hash of it is stored here, so it cannot be shown
+        again.
       </p>
     </ShownOnce>
   )

@@ -64,7 +64,7 @@ function Details({ service, etag }: { service: ClientAccount; etag: string }) {
         label="Last day"
         type="date"
         value={lastDay}
-        hint="After it the service gets no token. Empty: no end."
+        hint="The service gets no token after it. Leave it empty for no end."
         onChange={setLastDay}
       />
       <RoleChecks held={roles} onChange={setRoles} />
@@ -101,7 +101,7 @@ function Secrets({ service, etag }: { service: ClientAccount; etag: string }) {
         {lastUsedAtUtc ? `Last used ${formatInstant(lastUsedAtUtc)}.` : 'Never used.'}
       </p>
       <p className="soft">
-        Another secret works beside the one before, until you end that one: the service changes over without a
+        A new secret works beside the old one until you end the old one: the service changes over without a
         pause.
       </p>
       {rotating.isSuccess && <SecretShown key={rotating.data} secret={rotating.data} />}

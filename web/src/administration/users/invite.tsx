@@ -63,8 +63,8 @@ export function LinkShown({ link: { link, expiresAtUtc } }: { link: UserLink }) 
   return (
     <ShownOnce label="Link" text={link}>
       <p>
-        Hand it over by a way that you trust. Whoever opens it sets the password, once, until{' '}
-        {formatInstant(expiresAtUtc)}. An earlier link works no more.
+        Hand it over in a way that you trust. Whoever opens it can set the password, once, until{' '}
+        {formatInstant(expiresAtUtc)}. Earlier links no longer work.
       </p>
     </ShownOnce>
   )

@@ -70,7 +70,7 @@ function Details({ user, etag }: { user: UserAccount; etag: string }) {
         label="Time zone"
         value={timeZone ?? ''}
         list={zones}
-        hint="Of the times in the log. Empty: that of the service."
+        hint="For the times in the log. Leave it empty for that of the service."
         onChange={(text) => setDraft({ ...draft, timeZone: text === '' ? null : text })}
       />
       <datalist id={zones}>
@@ -105,9 +105,9 @@ function Access({ user, etag }: { user: UserAccount; etag: string }) {
       </div>
       <p className="soft">
         {hasPassword
-          ? 'Who forgot the password gets a link to set another.'
+          ? 'If the user has forgotten the password, a link lets them set another.'
           : 'There is no password yet: a link lets the user set one.'}{' '}
-        To disable ends every session.
+        Disabling ends every session.
       </p>
       {linking.isSuccess && <LinkShown key={linking.data.link} link={linking.data} />}
       <Refused failure={linking.error ?? switching.error} />

@@ -96,7 +96,7 @@ function Progress({ count, of }: { count: number; of: number }) {
         {formatCount(orders)} of {formatOrders(of)}
       </p>
       <progress aria-label="Orders exported" value={Math.min(orders, of)} max={of} />
-      <p className="soft small">The file is saved once it is whole. You can go on working meanwhile.</p>
+      <p className="soft small">The file is saved once it is whole. You can go on working in the meantime.</p>
       <div className="row dialog-actions">
         <Button className="button" onPress={stopExport}>
           Stop

@@ -59,7 +59,7 @@ export function ColumnsButton({ inAddress, onChoose }: ColumnsButtonProps) {
             </div>
             <div className="row dialog-actions">
               <Button className="button button-quiet" onPress={() => choose(usualColumns)}>
-                As at first
+                Reset to default
               </Button>
               <Button className="button" slot="close">
                 Close

@@ -18,12 +18,12 @@ export function useNeighbourKeys(id: string): void {
   const go = useCallback(
     async (step: 1 | -1) => {
       const { search } = lastList()
-      if (search === undefined) return announce('j and k lead on when an order is opened from the list.')
+      if (search === undefined) return announce('j and k lead on only when an order is opened from the list.')
       const from = reached?.id === id ? reached.search : search
       try {
         const next = await neighbourOf(id, from, step)
         if (next === undefined)
-          return announce(`This is the ${step === 1 ? 'last' : 'first'} order of the list.`)
+          return announce(`This is the ${step === 1 ? 'last' : 'first'} order in the list.`)
         reached = next
         focusOnReturn(next.id)
         // The list stays the entry before this one.

@@ -56,7 +56,7 @@ export function useReviewing(
     else decide(deed)
   }
   function open(deed: DeedName) {
-    if (!possible.includes(deed)) announce(`You cannot ${deed} this order. j goes on.`)
+    if (!possible.includes(deed)) announce(`You cannot ${deed} this order. Press j to go on.`)
     else if (asks === undefined && deed !== 'withdraw') setAsked({ kind: 'asking', deed })
     else begin(deed, asks ?? true)
   }

@@ -23,7 +23,7 @@ export function Meanwhile({ order, wasPending }: { order: Order; wasPending: boo
         {isOwn ? 'You have ' : <Name of={modifiedBy ?? 'Somebody'} />}
         {isOwn ? '' : ' has '}
         {words[state].meaning} this order
-        {!isOwn && wasPending ? ' meanwhile' : ''}
+        {!isOwn && wasPending ? ' in the meantime' : ''}
         {updatedAtUtc !== null && `, ${formatAgo(updatedAtUtc, now)}`}.
       </strong>
       <p>There is nothing left to decide.</p>

@@ -127,7 +127,7 @@ function PlaceBar({ id, place, mayDecide, go }: PlaceBarProps) {
   return (
     <div className="row review-place">
       <strong>{placeInWords(place)}</strong>
-      <progress value={number - 1} max={count} aria-label="Orders of the review that lie behind" />
+      <progress value={number - 1} max={count} aria-label="Orders of the review already passed" />
       <Button className="button button-small" aria-disabled={previous === undefined} onPress={back}>
         Back
         <Key name="k" />

@@ -146,7 +146,7 @@ function Form({ title, first, about, replacing, isBusy, failure, onSave, onBack,
       </div>
       {about}
       {mayShare && tick('shared', 'Show it to everybody who may read orders')}
-      {replacing && tick('isReplaced', 'Replace it by what the list shows now')}
+      {replacing && tick('isReplaced', 'Replace it with what the list shows now')}
       {answers.isReplaced && replacing}
       <div className="row dialog-actions">
         {children}
