@@ -162,8 +162,8 @@ function accessPage({ paths }: { paths: Record<string, Record<string, DescribedO
 
 # Which operation takes which credential
 
-A person shows a session cookie or an access token, a service an access token of its own. Where none is asked for, what is
-sent is not looked at. *Recent* means that the password was given in the last five minutes: see POST /v1/auth/session/confirm.
+A person shows a session cookie or an access token, a service an access token of its own. Where none is needed, one that is
+sent is ignored. *Recent* means that the password was given in the last five minutes: see POST /v1/auth/session/confirm.
 
 | | Operation | Cookie | Bearer of a person | Bearer of a service | Needs |
 |---|---|---|---|---|---|

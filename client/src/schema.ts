@@ -72,7 +72,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What OAuth software has to know of this service
+         * What OAuth software has to know about this service
          * @description RFC 8414: from the issuer’s address alone a validator or a client finds all others.
          */
         get: operations["getAuthorizationServerMetadata"];
@@ -315,7 +315,7 @@ export interface paths {
         put?: never;
         /**
          * End the tokens of a sign-in
-         * @description By RFC 7009: no refresh token of the family serves any longer, whichever of them is sent. A token that is unknown or has ended is answered alike. Access tokens cannot be revoked: they end by themselves.
+         * @description By RFC 7009: no refresh token of the family works any longer, whichever of them is sent. A token that is unknown or has ended gets the same answer. Access tokens cannot be revoked: they end by themselves.
          */
         post: operations["revokeToken"];
         delete?: never;
@@ -335,7 +335,7 @@ export interface paths {
         put?: never;
         /**
          * Set the password by a one-time link
-         * @description Works once, for 24 hours, and until a newer link is made. Ends all sessions and token families of the user, who can then sign in. A password that breaks the rules does not use the link up.
+         * @description Works once, for 24 hours or until a newer link is made. Ends all sessions and token families of the user, who can then sign in. A password that breaks the rules does not use the link up.
          */
         post: operations["useLink"];
         delete?: never;
@@ -373,7 +373,7 @@ export interface paths {
         };
         /**
          * The caller's sessions and token families
-         * @description Those that serve, the one that was used last first.
+         * @description Those that still serve, the most recently used first.
          */
         get: operations["listSignIns"];
         put?: never;
@@ -400,7 +400,7 @@ export interface paths {
         post?: never;
         /**
          * End a session or a token family
-         * @description It serves no more at once. Access tokens end within five minutes (PERMISSION_CACHE_TTL_SECONDS), those of the other families too, which get others by a refresh.
+         * @description It ends at once. Access tokens end within five minutes (PERMISSION_CACHE_TTL_SECONDS), those of the other families too, which get new ones by a refresh.
          */
         delete: operations["endSignIn"];
         options?: never;
@@ -443,7 +443,7 @@ export interface paths {
         put?: never;
         /**
          * Add a user
-         * @description The user has no password: there is no signing in before a link has been used.
+         * @description The user has no password, and cannot sign in until a link has been used.
          */
         post: operations["addUser"];
         delete?: never;
@@ -461,7 +461,7 @@ export interface paths {
         };
         /**
          * Read a user
-         * @description The entity tag is what If-Match of a change takes.
+         * @description The entity tag is for the If-Match of a change.
          */
         get: operations["getUser"];
         put?: never;
@@ -471,7 +471,7 @@ export interface paths {
         head?: never;
         /**
          * Change a user
-         * @description All of it or nothing. Disabling ends every session and token of the user; a role that is taken away ends with it everywhere. Who is the last that may manage accounts keeps that.
+         * @description All of it or nothing. Disabling ends every session and token of the user; a role that is taken away ends with it everywhere. The last account that may manage accounts keeps that permission.
          */
         patch: operations["changeUser"];
         trace?: never;
@@ -487,7 +487,7 @@ export interface paths {
         put?: never;
         /**
          * Make a one-time link for a user
-         * @description An invitation, or a new beginning for who forgot the password: whoever opens it sets the password, once, within 24 hours. It is shown once, and voids the one before. No mail is sent.
+         * @description An invitation, or a way back for anyone who has forgotten the password: whoever opens it can set the password, once, within 24 hours. It is shown once, and voids the one before. No mail is sent.
          */
         post: operations["makeLink"];
         delete?: never;
@@ -505,14 +505,14 @@ export interface paths {
         };
         /**
          * Sessions and token families of a user
-         * @description Those that serve, the one that was used last first.
+         * @description Those that still serve, the most recently used first.
          */
         get: operations["listUserSignIns"];
         put?: never;
         post?: never;
         /**
          * End all sessions and token families of a user
-         * @description At once; access tokens end within five minutes. Who has the password can sign in again.
+         * @description At once; access tokens end within five minutes. Anyone who has the password can sign in again.
          */
         delete: operations["signOutUser"];
         options?: never;
@@ -532,7 +532,7 @@ export interface paths {
         post?: never;
         /**
          * End a session or a token family of a user
-         * @description It serves no more at once; access tokens end within five minutes.
+         * @description It ends at once; access tokens end within five minutes.
          */
         delete: operations["endUserSignIn"];
         options?: never;
@@ -573,7 +573,7 @@ export interface paths {
         };
         /**
          * Read a service client
-         * @description The entity tag is what If-Match of a change takes. It does not tell of a use.
+         * @description The entity tag is for the If-Match of a change. It does not change when the client is used.
          */
         get: operations["getClient"];
         put?: never;
@@ -599,12 +599,12 @@ export interface paths {
         put?: never;
         /**
          * Give a service client another secret
-         * @description It is in the answer, and is never shown again. The newest earlier one goes on beside it until it is dropped; an older one ends, and with it the tokens so far.
+         * @description It is in the answer, and is never shown again. The previous one goes on working beside it until it is dropped; an older one ends, and with it the tokens issued so far.
          */
         post: operations["rotateClientSecret"];
         /**
          * End a rotation: only the newest secret stays
-         * @description The tokens so far end within five minutes, if there was another.
+         * @description The tokens issued so far end within five minutes, if there was another secret.
          */
         delete: operations["dropOldClientSecrets"];
         options?: never;
@@ -645,18 +645,18 @@ export interface paths {
         };
         /**
          * Read a role
-         * @description The entity tag is what If-Match of a change takes. It does not tell of who has the role.
+         * @description The entity tag is for the If-Match of a change. It does not change with who has the role.
          */
         get: operations["getRole"];
         /**
          * Replace the permissions of a role
-         * @description It shows on every instance within five minutes, and ends no session or token. The last account that may manage accounts keeps that.
+         * @description It takes effect on every instance within five minutes, and ends no session or token. The last account that may manage accounts keeps that permission.
          */
         put: operations["setRolePermissions"];
         post?: never;
         /**
          * Remove a role that no account has
-         * @description To take it from those who have it is a decision about each.
+         * @description Taking it from those who have it is a decision about each.
          */
         delete: operations["removeRole"];
         options?: never;
@@ -672,8 +672,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the permissions that there are
-         * @description What roles can hold. Later versions have more.
+         * List the permissions
+         * @description What roles can hold. Later versions will have more.
          */
         get: operations["listPermissions"];
         put?: never;
@@ -897,7 +897,7 @@ export interface paths {
         };
         /**
          * Read the approval policy
-         * @description The entity tag is what If-Match of a change takes.
+         * @description The entity tag is for the If-Match of a change.
          */
         get: operations["getApprovalPolicy"];
         /**
@@ -941,18 +941,18 @@ export interface paths {
         };
         /**
          * Read a view
-         * @description The entity tag is what If-Match of a change takes.
+         * @description The entity tag is for the If-Match of a change.
          */
         get: operations["getView"];
         /**
          * Keep a view, or replace it
-         * @description An id that is not there yet makes a view of the caller’s, who can have 100. A view that is or becomes shared takes the permission Views.Share. Repeated, the request changes nothing more.
+         * @description An id that does not exist yet makes a view of the caller’s, who can have 100. A view that is or becomes shared needs the permission Views.Share. Repeated, the request changes nothing more.
          */
         put: operations["putView"];
         post?: never;
         /**
          * Delete a view
-         * @description One that is shared takes the permission Views.Share.
+         * @description A shared one needs the permission Views.Share.
          */
         delete: operations["deleteView"];
         options?: never;
@@ -989,7 +989,7 @@ export interface paths {
         };
         /**
          * The log of all changes
-         * @description Every sealed event, by sequence, or those for which all of `subject`, `kind`, `by`, `from` and `until` hold that are given. To `Accept: application/jsonl` it is an export: every event after `after`, one JSON text a line, as a stream. An export has no filter, for the hash of an event binds it to the one before it.
+         * @description Every sealed event, by sequence, or only those that match every one of `subject`, `kind`, `by`, `from` and `until` that is given. With `Accept: application/jsonl` it is an export: every event after `after`, one JSON text a line, as a stream. An export has no filter, for the hash of an event binds it to the one before it.
          */
         get: operations["listLog"];
         put?: never;
@@ -1175,7 +1175,7 @@ export interface components {
              */
             roles: string[];
         };
-        /** @description What OAuth software has to know of this service (RFC 8414). */
+        /** @description What OAuth software has to know about this service (RFC 8414). */
         AuthorizationServerMetadata: {
             /**
              * Format: uri
@@ -1217,7 +1217,7 @@ export interface components {
              */
             revocation_endpoint: string;
             /**
-             * @description Who has a token may end it.
+             * @description Anyone who has a token may end it.
              * @example [
              *       "none"
              *     ]
@@ -1263,7 +1263,7 @@ export interface components {
              */
             roles?: string[];
             /**
-             * @description Whether it gets tokens. To switch it off ends those that it has.
+             * @description Whether it gets tokens. Switching it off ends those that it has.
              * @example true
              */
             enabled?: boolean;
@@ -1306,7 +1306,7 @@ export interface components {
              */
             roles?: string[];
             /**
-             * @description Whether the user may sign in. To switch it off ends every session and token.
+             * @description Whether the user may sign in. Switching it off ends every session and token.
              * @example true
              */
             enabled?: boolean;
@@ -1384,7 +1384,7 @@ export interface components {
              * @example client_credentials
              */
             grant_type: string;
-            /** @description There are no scopes: to be left out, or empty. */
+            /** @description There are no scopes: leave it out or empty. */
             scope?: string;
             /**
              * @description Name of the service client.
@@ -2152,11 +2152,11 @@ export interface components {
          * @example Orders.Create
          */
         Permission: ("Orders.Create" | "Orders.Read" | "Orders.Approve" | "Orders.Note" | "Log.Read" | "Policy.Manage" | "Views.Share" | "Accounts.Manage") | string;
-        /** @description A permission that there is. */
+        /** @description A permission. */
         PermissionFact: {
             name: components["schemas"]["Permission"];
             /**
-             * @description Whether a service holds it by a role that has it: decisions about who decides are a person’s.
+             * @description Whether a service holds it through a role that has it: decisions about who decides are for people.
              * @example true
              */
             services: boolean;
@@ -2198,7 +2198,7 @@ export interface components {
         /** @description A list of orders under a name. */
         PutViewCommand: {
             /**
-             * @description What the view is called: no two of one account, in any case. White space at both ends is trimmed; then 1 to 80 characters (Unicode code points), no control characters, none that reorder text (such as U+202E), and at least one letter, digit, punctuation mark or symbol that can be seen. Stored in normalisation form C.
+             * @description What the view is called. No two views of one account share a name, in any case. White space at both ends is trimmed; then 1 to 80 characters (Unicode code points), no control characters, none that reorder text (such as U+202E), and at least one letter, digit, punctuation mark or symbol that can be seen. Stored in normalisation form C.
              * @example Large and waiting
              */
             name: string;
@@ -2222,7 +2222,7 @@ export interface components {
                 order: components["schemas"]["EOrderDirection"] | string;
             };
             /**
-             * @description What the list shows of each order, in this order. There will be more.
+             * @description What the list shows of each order, in this order. Later versions will have more.
              * @example [
              *       "id",
              *       "customer",
@@ -2233,7 +2233,7 @@ export interface components {
              */
             columns: ("id" | "customer" | "total" | "status" | "createdAtUtc" | "createdAtTimeZone" | "updatedAtUtc" | "updatedAtTimeZone" | "createdBy" | "modifiedBy" | "approvedBy" | "approvalsGiven" | "approvalsMissing")[];
             /**
-             * @description Whether everybody sees it who may read orders. That takes the permission Views.Share.
+             * @description Whether everybody who may read orders sees it. Sharing needs the permission Views.Share.
              * @example false
              */
             shared: boolean;
@@ -2291,7 +2291,7 @@ export interface components {
         /** @description How the secret is replaced. */
         RotateClientSecretCommand: {
             /**
-             * @description Ends every earlier secret at once, and the tokens that they bought; without it, false.
+             * @description Ends every earlier secret at once, and the tokens issued for them; false if left out.
              * @example false
              */
             dropOld?: boolean;
@@ -2436,7 +2436,7 @@ export interface components {
              */
             enabled: boolean;
             /**
-             * @description False until a link has been used: there is no signing in before.
+             * @description False until a link has been used: the user cannot sign in before.
              * @example true
              */
             hasPassword: boolean;
@@ -2455,7 +2455,7 @@ export interface components {
             link: string;
             /**
              * Format: date-time
-             * @description When it works no more.
+             * @description When it expires.
              * @example 2026-11-21T10:00:00.000Z
              */
             expiresAtUtc: string;
@@ -2486,7 +2486,7 @@ export interface components {
                 order: components["schemas"]["EOrderDirection"];
             };
             /**
-             * @description What the list shows of each order, in this order. There will be more.
+             * @description What the list shows of each order, in this order. Later versions will have more.
              * @example [
              *       "id",
              *       "customer",
@@ -2497,7 +2497,7 @@ export interface components {
              */
             columns: ("id" | "customer" | "total" | "status" | "createdAtUtc" | "createdAtTimeZone" | "updatedAtUtc" | "updatedAtTimeZone" | "createdBy" | "modifiedBy" | "approvedBy" | "approvalsGiven" | "approvalsMissing")[];
             /**
-             * @description Whether everybody sees it who may read orders.
+             * @description Whether everybody who may read orders sees it.
              * @example false
              */
             shared: boolean;
@@ -2507,7 +2507,7 @@ export interface components {
              */
             isOwn: boolean;
             /**
-             * @description User name of whose view it is.
+             * @description User name of the owner.
              * @example operator
              */
             owner: string;
@@ -4561,7 +4561,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/wrong-password",
                      *       "title": "The password is not right",
                      *       "status": 403,
-                     *       "detail": "Try again. Wrong ones count as failed sign-ins: after several you have to wait.",
+                     *       "detail": "Try again. A wrong password counts as a failed sign-in: after several you have to wait.",
                      *       "instance": "/v1/orders",
                      *       "code": "wrong-password",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -7455,7 +7455,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description What stands in the link, once. A link that is used, over or replaced looks like none.
+                 * @description The token in the link. A link that has been used, has expired or was replaced looks like one that never was.
                  * @example aQ2m5Yd0nK8tR1vXc7Zb4Ue9Wp3Ls6Hf0Gj2Ti5Oy8E
                  */
                 token: string;
@@ -7521,7 +7521,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/link-not-found",
                      *       "title": "The link does not work",
                      *       "status": 404,
-                     *       "detail": "A link works once, for 24 hours, and until a newer one is made. Ask for another.",
+                     *       "detail": "A link works once, for 24 hours or until a newer one is made. Ask for another.",
                      *       "instance": "/v1/orders",
                      *       "code": "link-not-found",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -8462,7 +8462,7 @@ export interface operations {
                     "RateLimit-Policy"?: string;
                     /** @description What is left of it. */
                     RateLimit?: string;
-                    /** @description To a cookie caller: the session goes on with a new id alone. */
+                    /** @description For a cookie caller: the session goes on with a new id only. */
                     "Set-Cookie"?: string;
                     /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
                     "Session-Idle-Expires"?: string;
@@ -8522,7 +8522,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `not-for-services`: A service cannot do this. `recent-sign-in-needed`: The sign-in is too long ago. */
+            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `not-for-services`: A service cannot do this. `recent-sign-in-needed`: The sign-in was too long ago. */
             403: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -8899,7 +8899,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `not-for-services`: A service cannot do this. `recent-sign-in-needed`: The sign-in is too long ago. */
+            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `not-for-services`: A service cannot do this. `recent-sign-in-needed`: The sign-in was too long ago. */
             403: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -9248,7 +9248,7 @@ export interface operations {
                     "RateLimit-Policy"?: string;
                     /** @description What is left of it. */
                     RateLimit?: string;
-                    /** @description To a cookie caller: the session goes on with a new id alone. */
+                    /** @description For a cookie caller: the session goes on with a new id only. */
                     "Set-Cookie"?: string;
                     /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
                     "Session-Idle-Expires"?: string;
@@ -9325,7 +9325,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/wrong-password",
                      *       "title": "The password is not right",
                      *       "status": 403,
-                     *       "detail": "Try again. Wrong ones count as failed sign-ins: after several you have to wait.",
+                     *       "detail": "Try again. A wrong password counts as a failed sign-in: after several you have to wait.",
                      *       "instance": "/v1/orders",
                      *       "code": "wrong-password",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -10061,7 +10061,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in is too long ago. */
+            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in was too long ago. */
             403: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -10899,7 +10899,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in is too long ago. */
+            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in was too long ago. */
             403: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -10977,7 +10977,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `name-taken`: The name is taken. `email-taken`: Another user has this email. `last-administrator`: Nobody would be left who may manage accounts. */
+            /** @description `name-taken`: The name is taken. `email-taken`: Another user has this email. `last-administrator`: Nobody would be left to manage accounts. */
             409: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -11390,7 +11390,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in is too long ago. */
+            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in was too long ago. */
             403: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -12204,7 +12204,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in is too long ago. */
+            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in was too long ago. */
             403: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -12612,7 +12612,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in is too long ago. */
+            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in was too long ago. */
             403: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -13393,7 +13393,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in is too long ago. */
+            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in was too long ago. */
             403: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -14231,7 +14231,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in is too long ago. */
+            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in was too long ago. */
             403: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -14704,7 +14704,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in is too long ago. */
+            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in was too long ago. */
             403: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -15107,7 +15107,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in is too long ago. */
+            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in was too long ago. */
             403: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -15885,7 +15885,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in is too long ago. */
+            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in was too long ago. */
             403: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -16689,7 +16689,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in is too long ago. */
+            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in was too long ago. */
             403: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -16767,7 +16767,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `last-administrator`: Nobody would be left who may manage accounts. */
+            /** @description `last-administrator`: Nobody would be left to manage accounts. */
             409: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -16782,7 +16782,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/last-administrator",
-                     *       "title": "Nobody would be left who may manage accounts",
+                     *       "title": "Nobody would be left to manage accounts",
                      *       "status": 409,
                      *       "detail": "Let somebody else manage accounts first: a user who can sign in.",
                      *       "instance": "/v1/orders",
@@ -17146,7 +17146,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in is too long ago. */
+            /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in was too long ago. */
             403: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -17224,7 +17224,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `role-held`: Accounts have the role. */
+            /** @description `role-held`: Accounts still have the role. */
             409: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -17239,7 +17239,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/role-held",
-                     *       "title": "Accounts have the role",
+                     *       "title": "Accounts still have the role",
                      *       "status": 409,
                      *       "detail": "Take it from them first: `accounts` says how many have it.",
                      *       "instance": "/v1/orders",
@@ -17873,7 +17873,7 @@ export interface operations {
                  */
                 paginated?: boolean | string;
                 /**
-                 * @description What each item tells besides its summary, by commas: `createdAtTimeZone`, `updatedAtUtc`, `updatedAtTimeZone`, `createdBy`, `modifiedBy`, `approvedBy`, `approvalsGiven`, `approvalsMissing`. Those of Order are as Order has them; `approvedBy`: User name of who gave the last approval that it needed; null unless it is approved. `approvalsGiven`: How many have approved it. `approvalsMissing`: How many approvals it still needs; 0 unless it is pending. An export has them as columns.
+                 * @description What each item tells besides its summary, separated by commas: `createdAtTimeZone`, `updatedAtUtc`, `updatedAtTimeZone`, `createdBy`, `modifiedBy`, `approvedBy`, `approvalsGiven`, `approvalsMissing`. Those of Order are as Order has them; `approvedBy`: User name of whoever gave the last approval that it needed; null unless it is approved. `approvalsGiven`: How many have approved it. `approvalsMissing`: How many approvals it still needs; 0 unless it is pending. An export has them as columns.
                  * @example createdBy,approvalsMissing
                  */
                 columns?: string;

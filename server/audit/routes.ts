@@ -39,7 +39,7 @@ function registerListLog(app: App, { db, exports }: LogParts): void {
       operationId: 'listLog',
       summary: 'The log of all changes',
       description:
-        'Every sealed event, by sequence, or those for which all of `subject`, `kind`, `by`, `from` and `until` hold that are given. To `Accept: application/jsonl` it is an export: every event after `after`, one JSON text a line, as a stream. An export has no filter, for the hash of an event binds it to the one before it.',
+        'Every sealed event, by sequence, or only those that match every one of `subject`, `kind`, `by`, `from` and `until` that is given. With `Accept: application/jsonl` it is an export: every event after `after`, one JSON text a line, as a stream. An export has no filter, for the hash of an event binds it to the one before it.',
       tags,
       querystring: ListLogQuery,
       response: { 200: PaginatedListOfLogEvent },

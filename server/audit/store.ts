@@ -112,7 +112,7 @@ export async function findMatches(
   return rows
 }
 
-/** The one of which the fewest entries are looked at. */
+/** The index of which the fewest entries are looked at. */
 function indexFor({ subject, kind, by }: LogFilter): string {
   if (subject !== undefined) return 'events_by_subject'
   if (by !== undefined) return 'events_by_who'

@@ -89,7 +89,7 @@ export async function confirmPassword(
   throw new Problem('wrong-password')
 }
 
-/** The account of the email, and the same as `user` when it is enabled and this is its password. */
+/** The account with the email, and the same as `user` when it is enabled and this is its password. */
 async function tryPassword(
   { db, passwords, throttle }: AuthParts,
   address: string,

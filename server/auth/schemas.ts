@@ -80,7 +80,7 @@ export const ClientTokenCommand = jsonOrForm(
       description: '`client_credentials`; there is no other.',
       examples: ['client_credentials'],
     }),
-    scope: optional(textField(1, 1024, { description: 'There are no scopes: to be left out, or empty.' })),
+    scope: optional(textField(1, 1024, { description: 'There are no scopes: leave it out or empty.' })),
     client_id: optional(clientId),
     client_secret: optional({
       ...clientSecret,

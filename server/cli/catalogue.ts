@@ -87,7 +87,7 @@ const userCommands: Record<string, CommandSpec> = {
     ...oneUser,
     summary: 'print a one-time link by which a user sets a password',
     notes: [
-      'For a new user as for a forgotten password. The link works once, for 24 hours, and voids the one before. Nothing is mailed: hand it over by a way that nobody else reads.',
+      'For a new user or a forgotten password. The link works once, for 24 hours, and voids the one before. Nothing is mailed: hand it over in a way that nobody else can read.',
       'What the user has stays until the link is used; then sessions and refresh tokens end at once, access tokens within five minutes (PERMISSION_CACHE_TTL_SECONDS).',
     ],
     examples: ['user link jo@example.com', 'user link jo --json'],

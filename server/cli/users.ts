@@ -148,7 +148,7 @@ export async function runLink(invocation: Invocation): Promise<Outcome> {
   return {
     value: { userName: name, link, expiresAt: formatInstant(expiresAt) },
     text: link,
-    hint: `${name} sets a password with it, once, until ${formatInstant(expiresAt)}. Earlier links work no more.`,
+    hint: `${name} sets a password with it, once, until ${formatInstant(expiresAt)}. Earlier links no longer work.`,
   }
 }
 

@@ -21,7 +21,7 @@ const AuthorizationServerMetadata = named(
       ]),
       grant_types_supported: names('By the token endpoint.', ['client_credentials']),
       revocation_endpoint: address('Where refresh tokens are ended.', '/v1/auth/revoke'),
-      revocation_endpoint_auth_methods_supported: names('Who has a token may end it.', ['none']),
+      revocation_endpoint_auth_methods_supported: names('Anyone who has a token may end it.', ['none']),
       response_types_supported: names('None: there is no authorization endpoint.', []),
       subject_types_supported: names('`sub` is the same for everybody.', ['public']),
       id_token_signing_alg_values_supported: names(
@@ -29,7 +29,7 @@ const AuthorizationServerMetadata = named(
         ['RS256'],
       ),
     },
-    { description: 'What OAuth software has to know of this service (RFC 8414).' },
+    { description: 'What OAuth software has to know about this service (RFC 8414).' },
   ),
 )
 
@@ -43,7 +43,7 @@ export interface Issuer {
 const addresses = {
   '/.well-known/oauth-authorization-server': {
     operationId: 'getAuthorizationServerMetadata',
-    summary: 'What OAuth software has to know of this service',
+    summary: 'What OAuth software has to know about this service',
     description: 'RFC 8414: from the issuer’s address alone a validator or a client finds all others.',
   },
   '/.well-known/openid-configuration': {

@@ -92,14 +92,14 @@ export const catalogue = {
   },
   'recent-sign-in-needed': {
     status: 403,
-    title: 'The sign-in is too long ago',
+    title: 'The sign-in was too long ago',
     remedy:
-      'Give the password once more (POST /v1/auth/session/confirm), or with tokens sign in anew. It holds for five minutes.',
+      'Give the password once more (POST /v1/auth/session/confirm), or sign in again if you use tokens. That holds for five minutes.',
   },
   'wrong-password': {
     status: 403,
     title: 'The password is not right',
-    remedy: 'Try again. Wrong ones count as failed sign-ins: after several you have to wait.',
+    remedy: 'Try again. A wrong password counts as a failed sign-in: after several you have to wait.',
   },
   'csrf-token-missing': {
     status: 403,
@@ -150,7 +150,7 @@ export const catalogue = {
   'link-not-found': {
     status: 404,
     title: 'The link does not work',
-    remedy: 'A link works once, for 24 hours, and until a newer one is made. Ask for another.',
+    remedy: 'A link works once, for 24 hours or until a newer one is made. Ask for another.',
   },
   'user-not-found': { status: 404, title: 'No such user', remedy: 'Check the id.' },
   'client-not-found': { status: 404, title: 'No such service client', remedy: 'Check the id.' },
@@ -203,7 +203,7 @@ export const catalogue = {
   'email-taken': { status: 409, title: 'Another user has this email', remedy: 'Look for that user.' },
   'last-administrator': {
     status: 409,
-    title: 'Nobody would be left who may manage accounts',
+    title: 'Nobody would be left to manage accounts',
     remedy: 'Let somebody else manage accounts first: a user who can sign in.',
   },
   'account-disabled': {
@@ -213,7 +213,7 @@ export const catalogue = {
   },
   'role-held': {
     status: 409,
-    title: 'Accounts have the role',
+    title: 'Accounts still have the role',
     remedy: 'Take it from them first: `accounts` says how many have it.',
   },
   'idempotency-in-progress': {

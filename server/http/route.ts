@@ -46,7 +46,7 @@ declare module 'fastify' {
     /** Required on every route; the service does not start without (auth/guard.ts). */
     access?: Access
     limit?: LimitPolicy
-    /** Only for who gave their password in the last five minutes; never for a service. */
+    /** Only for those who gave their password in the last five minutes; never for a service. */
     needsRecentSignIn?: boolean
     /** On a public route: a foreign page may not send the request. */
     sameSiteOnly?: boolean
@@ -60,7 +60,7 @@ declare module 'fastify' {
     mediaType?: string
     /** Forms other than JSON in which the answer can be had, by Accept. */
     exports?: readonly ExportType[]
-    /** What a failure is answered with besides, where the body came as a form. */
+    /** What else a failure is answered with, where the body came as a form. */
     formFailure?: Schema
     /** Good answers may be kept by any cache, and so say nothing of the request (shared-caches.ts). */
     isForAll?: boolean

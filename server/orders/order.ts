@@ -165,7 +165,7 @@ export const furtherColumns = {
     kind: 'text',
     nullable: true,
     expression: `case status when ${orderStatus.Approved} then modified_by end`,
-    description: 'User name of who gave the last approval that it needed; null unless it is approved.',
+    description: 'User name of whoever gave the last approval that it needed; null unless it is approved.',
   },
   approvalsGiven: {
     kind: 'count',

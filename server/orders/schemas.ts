@@ -167,7 +167,7 @@ const furtherNames = columnNames.filter((name) => !summaryNames.some((summary) =
 const columnsField: Field<ColumnName[]> = {
   schema: Type.String({
     pattern: `^(?:${columnNames.join('|')})(?:,(?:${columnNames.join('|')}))*$`,
-    description: `What each item tells besides its summary, by commas: ${furtherNames.map((name) => `\`${name}\``).join(', ')}. Those of Order are as Order has them; ${Object.entries(
+    description: `What each item tells besides its summary, separated by commas: ${furtherNames.map((name) => `\`${name}\``).join(', ')}. Those of Order are as Order has them; ${Object.entries(
       furtherColumns,
     )
       .map(([name, { description }]) => `\`${name}\`: ${description}`)

@@ -96,7 +96,7 @@ describe('accounts', () => {
     await page.goto(`/accounts/users/${boss.id}`)
     person.expectFault(/409/)
     await button(page, 'Disable').click()
-    await says(page, 'Nobody would be left who may manage accounts')
+    await says(page, 'Nobody would be left to manage accounts')
     await checkAccessibility(page)
     const { account } = { account: { kind: 'user', name: 'admin' } as const }
     const stamp = { eventId: 'back', nowMilliseconds: service.now(), timeZone: null, by: 'x', byId: null }

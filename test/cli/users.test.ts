@@ -162,7 +162,7 @@ describe('user link', { concurrency: 4 }, () => {
     const printed = await cli.run('user link jo', '', env)
     assert.match(
       printed.stderr,
-      /^jo sets a password with it, once, until \S+Z\. Earlier links work no more\.\n$/,
+      /^jo sets a password with it, once, until \S+Z\. Earlier links no longer work\.\n$/,
     )
     const stored = () =>
       cli.sql((database) => database.prepare('select token_hash from one_time_links').pluck().all())
@@ -226,11 +226,11 @@ describe('user set-password, disable, enable, grant and revoke', { concurrency: 
     })
     assert.deepEqual(
       await cli.run('user revoke jo Admin'),
-      refusal('Nobody would be left who may manage accounts'),
+      refusal('Nobody would be left to manage accounts'),
     )
     assert.deepEqual(
       await cli.run('role deny Admin Accounts.Manage'),
-      refusal('Nobody would be left who may manage accounts'),
+      refusal('Nobody would be left to manage accounts'),
     )
     await cli.run('user add boss@example.com --role Admin', goodPassword)
     assert.deepEqual(await cli.json('user revoke --email jo@example.com Admin Viewer'), {

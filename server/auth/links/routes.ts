@@ -21,7 +21,7 @@ export function registerLinks(app: App, parts: AuthParts): void {
       parameters: {
         token: {
           description:
-            'What stands in the link, once. A link that is used, over or replaced looks like none.',
+            'The token in the link. A link that has been used, has expired or was replaced looks like one that never was.',
           schema: { type: 'string' },
           example: 'aQ2m5Yd0nK8tR1vXc7Zb4Ue9Wp3Ls6Hf0Gj2Ti5Oy8E',
         },
@@ -31,7 +31,7 @@ export function registerLinks(app: App, parts: AuthParts): void {
       operationId: 'useLink',
       summary: 'Set the password by a one-time link',
       description:
-        'Works once, for 24 hours, and until a newer link is made. Ends all sessions and token families of the user, who can then sign in. A password that breaks the rules does not use the link up.',
+        'Works once, for 24 hours or until a newer link is made. Ends all sessions and token families of the user, who can then sign in. A password that breaks the rules does not use the link up.',
       tags: ['Authentication'],
       body: UseLinkCommand,
       response: { 204: noContent },

@@ -8,7 +8,7 @@ export interface LinkHolder {
   email: string
 }
 
-/** Undefined when the link is not there, or is over, or its user is disabled. */
+/** Undefined when the link is not there, or has expired, or its user is disabled. */
 export async function findLinkHolder(
   db: Kysely<Database>,
   link: { tokenHash: string; nowMilliseconds: number },
@@ -37,7 +37,7 @@ export async function replaceLink(
     .execute()
 }
 
-/** False when it is not there, or over: of any number of simultaneous uses exactly one finds it. */
+/** False when it is not there, or has expired: of any number of simultaneous uses exactly one finds it. */
 export async function takeLink(
   trx: Transaction<Database>,
   link: { principalId: number; tokenHash: string; nowMilliseconds: number },
@@ -51,12 +51,12 @@ export async function takeLink(
   return numDeletedRows === 1n
 }
 
-/** Whatever link the user has works no more. */
+/** Whatever link the user has no longer works. */
 export async function voidLink(trx: Transaction<Database>, principalId: number): Promise<void> {
   await trx.deleteFrom('one_time_links').where('principal_id', '=', principalId).execute()
 }
 
-/** Deletes at most `limit` links that are over. Returns the number of rows. */
+/** Deletes at most `limit` links that have expired. Returns the number of rows. */
 export async function removeExpiredLinks(
   trx: Transaction<Database>,
   { nowMilliseconds, limit }: { nowMilliseconds: number; limit: number },

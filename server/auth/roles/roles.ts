@@ -41,7 +41,7 @@ export async function addRole(
   return { role }
 }
 
-/** Only one that no account has: to take it from them is a decision about each. */
+/** Only one that no account has: taking it from them is a decision about each. */
 export async function removeRole(
   trx: Trx,
   { role, stamp }: { role: string; stamp: Stamp },

@@ -18,7 +18,7 @@ import { findSignIns, type StoredSignIn } from './store.ts'
 const tags = ['Own account']
 const renewedCookie = {
   name: 'Set-Cookie',
-  description: 'To a cookie caller: the session goes on with a new id alone.',
+  description: 'For a cookie caller: the session goes on with a new id only.',
   schema: { type: 'string' },
 }
 
@@ -59,7 +59,7 @@ function registerList(app: App, { db, clock, config }: AuthParts): void {
     schema: {
       operationId: 'listSignIns',
       summary: "The caller's sessions and token families",
-      description: 'Those that serve, the one that was used last first.',
+      description: 'Those that still serve, the most recently used first.',
       tags,
       querystring: ListSignInsQuery,
       response: { 200: PaginatedListOfSignIn },
@@ -98,7 +98,7 @@ function registerEnd(app: App, { db, clock }: AuthParts): void {
       operationId: 'endSignIn',
       summary: 'End a session or a token family',
       description:
-        'It serves no more at once. Access tokens end within five minutes (PERMISSION_CACHE_TTL_SECONDS), those of the other families too, which get others by a refresh.',
+        'It ends at once. Access tokens end within five minutes (PERMISSION_CACHE_TTL_SECONDS), those of the other families too, which get new ones by a refresh.',
       tags,
       response: { 204: noContent },
     },

@@ -24,7 +24,7 @@ export interface EndSignInInput {
 
 /**
  * Ends one session, or one token family with its access tokens: those of the user's other families end with them, and are
- * refreshed. Another's ends by who may manage accounts. Throws `sign-in-not-found`.
+ * refreshed. Those who may manage accounts end another's. Throws `sign-in-not-found`.
  */
 export async function endSignIn(trx: Trx, { principalId, id, stamp }: EndSignInInput): Promise<void> {
   if (stamp.byId !== principalId) await lockAdministration(trx, stamp)

@@ -19,7 +19,7 @@ export interface SignInsOf {
   sessionIdleTtlMilliseconds: number
 }
 
-/** A page of them, the one that was used last first, and how many there are in all. */
+/** A page of them, the most recently used first, and how many there are in all. */
 export async function findSignIns(
   db: Kysely<Database>,
   whose: SignInsOf,

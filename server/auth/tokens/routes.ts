@@ -228,8 +228,8 @@ function noteUse(
 }
 
 /**
- * Ends the family of a refresh token (RFC 7009). Families belong to apps that have no secret of their own, so who has
- * a token of a family may end it. Access tokens end by themselves.
+ * Ends the family of a refresh token (RFC 7009). Families belong to apps that have no secret of their own, so anyone who
+ * has a token of a family may end it. Access tokens end by themselves.
  */
 function registerRevocation(app: App, parts: AuthParts): void {
   app.route({
@@ -245,7 +245,7 @@ function registerRevocation(app: App, parts: AuthParts): void {
       operationId: 'revokeToken',
       summary: 'End the tokens of a sign-in',
       description:
-        'By RFC 7009: no refresh token of the family serves any longer, whichever of them is sent. A token that is unknown or has ended is answered alike. Access tokens cannot be revoked: they end by themselves.',
+        'By RFC 7009: no refresh token of the family works any longer, whichever of them is sent. A token that is unknown or has ended gets the same answer. Access tokens cannot be revoked: they end by themselves.',
       tags,
       body: RevocationForm,
       response: { 200: noContent },

@@ -62,8 +62,8 @@ const errorCodes: Partial<Record<ProblemCode, string>> = {
 }
 
 /**
- * The error handler of routes that take forms. To a form a problem is JSON with the members of RFC 6749 §5.2 besides,
- * and a refused client is asked for Basic.
+ * The error handler of routes that take forms. To a form a problem is JSON that also has the members of RFC 6749
+ * §5.2, and a refused client is asked for Basic.
  */
 export function refuseForm(error: Error, request: FastifyRequest): never {
   const problem = toProblem(error)

@@ -41,7 +41,7 @@ function registerRead(app: App, { db }: OrderParts): void {
     schema: {
       operationId: 'getApprovalPolicy',
       summary: 'Read the approval policy',
-      description: 'The entity tag is what If-Match of a change takes.',
+      description: 'The entity tag is for the If-Match of a change.',
       tags,
       response: { 200: ApprovalPolicy, 304: noContent },
     },

@@ -76,7 +76,7 @@ function registerGet(app: App, { db }: OrderParts): void {
     schema: {
       operationId: 'getView',
       summary: 'Read a view',
-      description: 'The entity tag is what If-Match of a change takes.',
+      description: 'The entity tag is for the If-Match of a change.',
       tags,
       response: { 200: ViewResponse, 304: noContent },
     },
@@ -114,7 +114,7 @@ function registerPut(app: App, { db }: OrderParts): void {
     schema: {
       operationId: 'putView',
       summary: 'Keep a view, or replace it',
-      description: `An id that is not there yet makes a view of the caller’s, who can have ${viewsLimit}. A view that is or becomes shared takes the permission Views.Share. Repeated, the request changes nothing more.`,
+      description: `An id that does not exist yet makes a view of the caller’s, who can have ${viewsLimit}. A view that is or becomes shared needs the permission Views.Share. Repeated, the request changes nothing more.`,
       tags,
       body: PutViewCommand,
       response: { 200: ViewResponse, 201: ViewResponse },
@@ -146,7 +146,7 @@ function registerDelete(app: App, { db }: OrderParts): void {
     schema: {
       operationId: 'deleteView',
       summary: 'Delete a view',
-      description: 'One that is shared takes the permission Views.Share.',
+      description: 'A shared one needs the permission Views.Share.',
       tags,
       response: { 204: noContent },
     },

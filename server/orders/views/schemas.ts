@@ -25,7 +25,7 @@ import { orderByField } from '../schemas.ts'
 
 const nameLimit = 80
 const nameField = legibleText(nameLimit, {
-  description: 'What the view is called: no two of one account, in any case.',
+  description: 'What the view is called. No two views of one account share a name, in any case.',
   examples: ['Large and waiting'],
 })
 
@@ -57,7 +57,7 @@ const columnsSchema = Type.Unsafe<ColumnName[]>({
   minItems: 1,
   maxItems: columnNames.length,
   uniqueItems: true,
-  description: 'What the list shows of each order, in this order. There will be more.',
+  description: 'What the list shows of each order, in this order. Later versions will have more.',
   examples: [['id', 'customer', 'total', 'createdBy', 'approvalsMissing']],
 })
 
@@ -75,7 +75,7 @@ const columnsField: Field<ColumnName[]> = {
 }
 
 const sharedField = booleanField({
-  description: 'Whether everybody sees it who may read orders. That takes the permission Views.Share.',
+  description: 'Whether everybody who may read orders sees it. Sharing needs the permission Views.Share.',
   examples: [false],
 })
 
@@ -106,11 +106,11 @@ export const ViewResponse = named(
     }),
     columns: columnsSchema,
     shared: Type.Boolean({
-      description: 'Whether everybody sees it who may read orders.',
+      description: 'Whether everybody who may read orders sees it.',
       examples: [false],
     }),
     isOwn: Type.Boolean({ description: 'Whether it is the caller’s.', examples: [true] }),
-    owner: Type.String({ description: 'User name of whose view it is.', examples: ['operator'] }),
+    owner: Type.String({ description: 'User name of the owner.', examples: ['operator'] }),
   }),
 )
 

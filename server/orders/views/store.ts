@@ -136,7 +136,7 @@ function toRow({ name, filter, sort, columns, shared }: ViewContent) {
   }
 }
 
-/** False when the id has become another's meanwhile. */
+/** False when the id has since become another's. */
 export async function insertView(
   trx: Transaction<Database>,
   { id, ownerId, content }: { id: string; ownerId: number; content: ViewContent },

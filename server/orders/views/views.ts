@@ -23,7 +23,7 @@ export const viewsLimit = 100
 
 const sharing: Permission = 'Views.Share'
 
-/** Who asks for a view: what others see, nobody changes without the permission to share. */
+/** The caller. What others see, nobody changes without the permission to share. */
 export interface Viewer {
   id: number
   mayShare: boolean
@@ -48,7 +48,7 @@ export async function readViews(
   return { views, ...describePage(totalCount, page) }
 }
 
-/** Throws `view-not-found`, of what the viewer may not see as well. */
+/** Throws `view-not-found`, also for what the viewer may not see. */
 export async function readView(db: Db, id: string, viewerId: number): Promise<View> {
   const view = await findView(db, id, viewerId)
   if (view === undefined) throw new Problem('view-not-found')

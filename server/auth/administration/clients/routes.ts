@@ -115,7 +115,8 @@ function registerGet(app: App, { db }: AdministrationParts): void {
     schema: {
       operationId: 'getClient',
       summary: 'Read a service client',
-      description: 'The entity tag is what If-Match of a change takes. It does not tell of a use.',
+      description:
+        'The entity tag is for the If-Match of a change. It does not change when the client is used.',
       tags,
       response: { 200: ClientAccount, 304: noContent },
     },
@@ -169,7 +170,7 @@ function registerRotate(app: App, parts: AdministrationParts): void {
       operationId: 'rotateClientSecret',
       summary: 'Give a service client another secret',
       description:
-        'It is in the answer, and is never shown again. The newest earlier one goes on beside it until it is dropped; an older one ends, and with it the tokens so far.',
+        'It is in the answer, and is never shown again. The previous one goes on working beside it until it is dropped; an older one ends, and with it the tokens issued so far.',
       tags,
       body: RotateClientSecretCommand,
       response: { 201: RotateClientSecretResponse },
@@ -193,7 +194,7 @@ function registerDropOld(app: App, parts: AdministrationParts): void {
     schema: {
       operationId: 'dropOldClientSecrets',
       summary: 'End a rotation: only the newest secret stays',
-      description: 'The tokens so far end within five minutes, if there was another.',
+      description: 'The tokens issued so far end within five minutes, if there was another secret.',
       tags,
       response: { 204: noContent },
     },

@@ -59,7 +59,7 @@ export const ChangeClientCommand = bodyOf('ChangeClientCommand', 'What is to cha
   roles: optional(rolesField),
   enabled: optional(
     booleanField({
-      description: 'Whether it gets tokens. To switch it off ends those that it has.',
+      description: 'Whether it gets tokens. Switching it off ends those that it has.',
       examples: [true],
     }),
   ),
@@ -68,7 +68,7 @@ export const ChangeClientCommand = bodyOf('ChangeClientCommand', 'What is to cha
 export const RotateClientSecretCommand = bodyOf('RotateClientSecretCommand', 'How the secret is replaced.', {
   dropOld: optional(
     booleanField({
-      description: 'Ends every earlier secret at once, and the tokens that they bought; without it, false.',
+      description: 'Ends every earlier secret at once, and the tokens issued for them; false if left out.',
       examples: [false],
     }),
   ),

@@ -124,7 +124,8 @@ function registerGet(app: App, { db }: AdministrationParts): void {
     schema: {
       operationId: 'getRole',
       summary: 'Read a role',
-      description: 'The entity tag is what If-Match of a change takes. It does not tell of who has the role.',
+      description:
+        'The entity tag is for the If-Match of a change. It does not change with who has the role.',
       tags,
       response: { 200: Role, 304: noContent },
     },
@@ -151,7 +152,7 @@ function registerSet(app: App, parts: AdministrationParts): void {
       operationId: 'setRolePermissions',
       summary: 'Replace the permissions of a role',
       description:
-        'It shows on every instance within five minutes, and ends no session or token. The last account that may manage accounts keeps that.',
+        'It takes effect on every instance within five minutes, and ends no session or token. The last account that may manage accounts keeps that permission.',
       tags,
       body: SetRolePermissionsCommand,
       response: { 204: noContent },
@@ -178,7 +179,7 @@ function registerRemove(app: App, parts: AdministrationParts): void {
     schema: {
       operationId: 'removeRole',
       summary: 'Remove a role that no account has',
-      description: 'To take it from those who have it is a decision about each.',
+      description: 'Taking it from those who have it is a decision about each.',
       tags,
       response: { 204: noContent },
     },
@@ -200,8 +201,8 @@ function registerPermissions(app: App): void {
     config: { access: 'Accounts.Manage', responseHeaders: { 200: [linkHeader] } },
     schema: {
       operationId: 'listPermissions',
-      summary: 'List the permissions that there are',
-      description: 'What roles can hold. Later versions have more.',
+      summary: 'List the permissions',
+      description: 'What roles can hold. Later versions will have more.',
       tags,
       querystring: PagesQuery,
       response: { 200: PaginatedListOfPermission },

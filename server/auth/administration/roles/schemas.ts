@@ -55,11 +55,11 @@ const PermissionFact = named(
       name: permissionSchema,
       services: Type.Boolean({
         description:
-          'Whether a service holds it by a role that has it: decisions about who decides are a person’s.',
+          'Whether a service holds it through a role that has it: decisions about who decides are for people.',
         examples: [true],
       }),
     },
-    { description: 'A permission that there is.' },
+    { description: 'A permission.' },
   ),
 )
 

@@ -33,7 +33,7 @@ function registerList(app: App, { db, config, clock }: AdministrationParts): voi
     schema: {
       operationId: 'listUserSignIns',
       summary: 'Sessions and token families of a user',
-      description: 'Those that serve, the one that was used last first.',
+      description: 'Those that still serve, the most recently used first.',
       tags,
       querystring: ListSignInsQuery,
       response: { 200: PaginatedListOfSignIn },
@@ -65,7 +65,7 @@ function registerEnd(app: App, parts: AdministrationParts): void {
     schema: {
       operationId: 'endUserSignIn',
       summary: 'End a session or a token family of a user',
-      description: 'It serves no more at once; access tokens end within five minutes.',
+      description: 'It ends at once; access tokens end within five minutes.',
       tags,
       response: { 204: noContent },
     },
@@ -86,7 +86,8 @@ function registerEndAll(app: App, parts: AdministrationParts): void {
     schema: {
       operationId: 'signOutUser',
       summary: 'End all sessions and token families of a user',
-      description: 'At once; access tokens end within five minutes. Who has the password can sign in again.',
+      description:
+        'At once; access tokens end within five minutes. Anyone who has the password can sign in again.',
       tags,
       response: { 204: noContent },
     },

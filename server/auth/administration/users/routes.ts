@@ -79,7 +79,7 @@ function registerAdd(app: App, parts: AdministrationParts): void {
     schema: {
       operationId: 'addUser',
       summary: 'Add a user',
-      description: 'The user has no password: there is no signing in before a link has been used.',
+      description: 'The user has no password, and cannot sign in until a link has been used.',
       tags,
       body: AddUserCommand,
       response: { 201: AddUserResponse },
@@ -108,7 +108,7 @@ function registerGet(app: App, { db }: AdministrationParts): void {
     schema: {
       operationId: 'getUser',
       summary: 'Read a user',
-      description: 'The entity tag is what If-Match of a change takes.',
+      description: 'The entity tag is for the If-Match of a change.',
       tags,
       response: { 200: UserAccount, 304: noContent },
     },
@@ -142,7 +142,7 @@ function registerChange(app: App, parts: AdministrationParts): void {
       operationId: 'changeUser',
       summary: 'Change a user',
       description:
-        'All of it or nothing. Disabling ends every session and token of the user; a role that is taken away ends with it everywhere. Who is the last that may manage accounts keeps that.',
+        'All of it or nothing. Disabling ends every session and token of the user; a role that is taken away ends with it everywhere. The last account that may manage accounts keeps that permission.',
       tags,
       body: ChangeUserCommand,
       response: { 204: noContent },
@@ -174,7 +174,7 @@ function registerMakeLink(app: App, parts: AdministrationParts): void {
       operationId: 'makeLink',
       summary: 'Make a one-time link for a user',
       description:
-        'An invitation, or a new beginning for who forgot the password: whoever opens it sets the password, once, within 24 hours. It is shown once, and voids the one before. No mail is sent.',
+        'An invitation, or a way back for anyone who has forgotten the password: whoever opens it can set the password, once, within 24 hours. It is shown once, and voids the one before. No mail is sent.',
       tags,
       response: { 201: UserLink },
     },

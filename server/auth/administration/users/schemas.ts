@@ -5,7 +5,7 @@ import { clearable, nameField, newEmailField, optional, rolesField, timeZoneFiel
 
 const userName = nameField('How the user is called on orders and in the log.', 'jo')
 const enabledField = booleanField({
-  description: 'Whether the user may sign in. To switch it off ends every session and token.',
+  description: 'Whether the user may sign in. Switching it off ends every session and token.',
   examples: [true],
 })
 
@@ -46,7 +46,7 @@ export const UserAccount = named(
       }),
       enabled: Type.Boolean({ description: 'Whether the user may sign in.', examples: [true] }),
       hasPassword: Type.Boolean({
-        description: 'False until a link has been used: there is no signing in before.',
+        description: 'False until a link has been used: the user cannot sign in before.',
         examples: [true],
       }),
       createdAtUtc: instantSchema({
@@ -70,7 +70,7 @@ export const UserLink = named(
       examples: ['https://orders.example.com/link#token=Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU'],
     }),
     expiresAtUtc: instantSchema({
-      description: 'When it works no more.',
+      description: 'When it expires.',
       examples: ['2026-11-21T10:00:00.000Z'],
     }),
   }),

@@ -31,7 +31,7 @@ export interface UserChanges {
 
 /**
  * Changes a user, all of it or nothing, and leaves one event that says what moved; what is so already leaves version and
- * log as they are. Roles are replaced. To disable ends every credential, to lose a role takes it from all of them. Throws
+ * log as they are. Roles are replaced. Disabling ends every credential; losing a role takes it from all of them. Throws
  * `user-not-found`, `precondition-failed`, `name-taken`, `email-taken`, `unknown-role`, `last-administrator`.
  */
 export function changeUser(
