@@ -194,7 +194,7 @@ function refuseUnanswered(failure: unknown): never {
   throw new NoAnswerError('an answer that broke off', { cause: failure })
 }
 
-/** A request without an answer for so long counts as failed. */
+/** A request that has no answer for this long counts as failed. */
 const answerLimitMilliseconds = 30_000
 
 /** Sends as the platform does, and gives up after a while; but not on a list as a whole, which takes as long as it takes. */

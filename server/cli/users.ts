@@ -126,7 +126,7 @@ export async function runSetPassword(invocation: Invocation): Promise<Outcome> {
     const found = accepted(await accountOf(db.read, account), subjectOf(account))
     const password = await readNewPassword([found.name, found.email ?? ''])
     const passwordHash = await new Passwords().hash(password)
-    // By number: somebody may have renamed the user meanwhile.
+    // By number: somebody may have renamed the user since.
     const change = { account: { kind: 'user', id: found.id } as const, passwordHash, stamp: commandStamp() }
     accepted(await db.write('setPassword', change), subjectOf(account))
     return {

@@ -106,7 +106,7 @@ export interface ViewsTable {
   direction: 'asc' | 'desc'
   /** JSON array of what the list tells of each order. */
   columns: string
-  /** 1 where everybody sees it who may read orders. */
+  /** 1 where everybody who may read orders sees it. */
   shared: number
   /** 1 at first; each change raises it. */
   version: number

@@ -163,7 +163,7 @@ const link = createRoute({
   path: '/link',
   component: lazyView(() => import('./account/link.tsx'), 'LinkView'),
 })
-/** For who may manage accounts. */
+/** For those who may manage accounts. */
 const users = createRoute({ getParentRoute: () => signedIn, path: '/accounts', component: views.users })
 const invite = createRoute({
   getParentRoute: () => signedIn,

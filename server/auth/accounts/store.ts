@@ -9,7 +9,7 @@ export interface UserCredentials extends CheckedCredentials {
   enabled: boolean
 }
 
-/** `email` in lower case, as it is stored. A user who has not set a password yet is none that can sign in. */
+/** `email` in lower case, as it is stored. A user who has not set a password yet is not found. */
 export async function findUserByEmail(
   db: Kysely<Database>,
   email: string,

@@ -43,7 +43,7 @@ export function nameField(description: string, example: string): Field<string> {
 
 const emailText = textField(3, 254, {})
 
-/** Without spaces, which the field of a sign-in allows: nobody can be found who has some. */
+/** Without spaces, which the field of a sign-in allows: nobody who has some can be found. */
 export const newEmailField: Field<string> = {
   schema: Type.String({
     minLength: 3,

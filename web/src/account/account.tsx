@@ -11,7 +11,7 @@ import { PasswordForm } from './password.tsx'
 import { accountQuery } from './queries.ts'
 import { SignIns } from './sign-ins.tsx'
 
-/** One's own account: who one is and what one may do, the password, and where one is signed in. */
+/** The person's own account: who they are, what they may do, the password, and where they are signed in. */
 export function AccountView() {
   const { userName } = useUser()
   const { data, failureReason, refetch } = useQuery(accountQuery)

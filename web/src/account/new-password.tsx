@@ -67,7 +67,7 @@ function wordsFor(value: string, verdict: Verdict): { text: string; isBad: boole
 /** The service's own rules. They bring a list of common passwords, so they come when they are needed. */
 const rules = () => import('../../../server/auth/accounts/new-password.ts')
 
-/** After this the person has paused: judging takes a moment. */
+/** After this long the person has paused: judging takes a moment. */
 const pauseMilliseconds = 250
 
 function useVerdict(value: string, names: readonly string[]): Verdict {

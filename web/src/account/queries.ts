@@ -12,7 +12,7 @@ export const accountQuery = queryOptions({
 
 const signInsKey = ['sign-ins']
 
-/** All that there can be: a hundred sessions and a hundred token families. */
+/** As many as there can be: a hundred sessions and a hundred token families. */
 export const signInsQuery = queryOptions({
   queryKey: signInsKey,
   queryFn: async ({ signal }) => {

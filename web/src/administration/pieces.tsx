@@ -66,7 +66,7 @@ export function RoleChecks({ held, onChange }: { held: readonly string[]; onChan
   )
 }
 
-/** What is shown once: it takes the focus, so that nobody passes it by. */
+/** What is shown once: it takes the focus, so that nobody misses it. */
 export function ShownOnce({ label, text, children }: { label: string; text: string; children: ReactNode }) {
   const id = useId()
   const field = useRef<HTMLInputElement>(null)

@@ -144,7 +144,7 @@ export async function removeRole(name: string): Promise<void> {
 
 type Permissions = Schemas['SetRolePermissionsCommand']['permissions']
 
-/** Gives or takes one permission, and leaves what somebody else has changed of the role meanwhile. */
+/** Gives or takes one permission, and leaves what somebody else has changed in the role. */
 export async function allow(name: string, permission: string, isAllowed: boolean): Promise<void> {
   const path = { name }
   const { data, etag = '*' } = await client.GET('/v1/roles/{name}', { params: { path } })

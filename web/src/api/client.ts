@@ -34,7 +34,7 @@ export function onRecentSignInNeeded(ask: () => Promise<boolean>): void {
 /** A person may take long to find their password: the limit of the answer begins anew. */
 const answerLimitMilliseconds = 30_000
 
-/** What needs a recent sign-in is sent again once the password was given: no view has to know of it. */
+/** What needs a recent sign-in is sent again once the password has been given: no view has to know of it. */
 async function exchange(request: Request, init: RequestInit): Promise<Response> {
   if (isSafe(request)) return exchangeOnce(request, init)
   const again = request.clone()

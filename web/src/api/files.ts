@@ -1,6 +1,6 @@
 import { NoAnswerError } from './problem.ts'
 
-/** What is silent for so long is a connection that was lost: the service reads a portion in a third of that. */
+/** A connection that is silent for this long was lost: the service reads a portion in a third of that. */
 const silenceMilliseconds = 35_000
 
 /**

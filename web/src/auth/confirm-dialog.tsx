@@ -12,7 +12,7 @@ import { useWait, waitingWords } from './wait.ts'
 
 /**
  * Asks for the password where the service wants a recent sign-in for what the person has just done. Then the request is
- * sent again, by itself: the view that sent it only sees that it took long. Without the password it is refused.
+ * sent again by itself: the view that sent it only sees that it took a while. Without the password it is refused.
  */
 export function ConfirmDialog() {
   const asking = useAsking()

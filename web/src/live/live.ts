@@ -87,7 +87,7 @@ function changeRows({ id, status }: Change): void {
 /** Restrictions that a filter may have. */
 const askedAtOnce = 25
 
-/** What a list shows besides its summaries no event tells: it is asked for, of the rows that changed. */
+/** No event tells what a list shows beyond its summaries: it is fetched for the rows that changed. */
 async function changeColumns(ids: ReadonlySet<string>): Promise<void> {
   for (const { queryKey, state } of queries
     .getQueryCache()

@@ -16,7 +16,7 @@ const mostWords = 5
 const shownOrders = 6
 const calmMilliseconds = 200
 
-/** Finds orders by the words of their customers, or by the begin of their number; undefined of too little. */
+/** Finds orders by words of the customer, or by the beginning of the number; undefined for too little text. */
 export function filterFor(text: string): string | undefined {
   const words = text.slice(0, mostLetters).trim().split(/\s+/).slice(0, mostWords)
   return words.join('').length < leastLetters ? undefined : words.map(quoteValue).join(' ')
@@ -32,7 +32,7 @@ function foundQuery(filter: string) {
   })
 }
 
-/** The orders that the text finds, asked for when one has stopped typing, and the way to all of them. */
+/** The orders that the text finds, asked for when typing has stopped, and the way to all of them. */
 export function useFoundOrders(text: string): {
   entries: Entry[]
   state: 'none' | 'searching' | 'done' | 'failed'

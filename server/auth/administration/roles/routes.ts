@@ -69,7 +69,7 @@ function registerList(app: App, { db }: AdministrationParts): void {
   })
 }
 
-/** The page that is asked for of what is few. */
+/** The page asked for, of things that are few. */
 function pageOf<Item>(
   all: Item[],
   path: string,

@@ -17,6 +17,6 @@ export function exportFailure(failure: unknown): { title: string; detail: string
 }
 
 export function shareWords(count: number, of: number): string {
-  // Orders that were added meanwhile come too.
+  // Orders that were added in the meantime come too.
   return `${Math.min(100, Math.floor((100 * Math.max(count, 0)) / Math.max(of, 1)))}%`
 }

@@ -102,7 +102,7 @@ export function useOpening() {
 /** The order that was opened last, and the entry of the history that it was opened from. */
 let opened: { id: string; entry: string | undefined } | undefined
 
-/** One went on from the order that was opened to this one. */
+/** The person went on to this order from the one that was opened. */
 export function focusOnReturn(id: string): void {
   if (opened) opened = { ...opened, id }
 }

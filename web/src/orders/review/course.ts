@@ -21,7 +21,7 @@ export interface Place {
   next: string
 }
 
-/** An order that the question does not find, as after a link of somebody else, is shown before all that it finds. */
+/** An order that the question does not find, as after another's link, is shown before all that it finds. */
 export function placeIn({ orders: found }: Course, at: string | undefined): Place {
   const isFound = at === undefined || at === end || found.some(({ id }) => id === at)
   const orders = isFound ? found : [{ id: at, wasPending: false }, ...found]
@@ -36,7 +36,7 @@ export function placeIn({ orders: found }: Course, at: string | undefined): Plac
   }
 }
 
-/** How far one is: who skips an order may come back to it. A decision outlasts a second look. */
+/** How far the review is: whoever skips an order may come back to it. A decision outlasts a second look. */
 export function marked(course: Course, id: string, mark: Mark | undefined): Course {
   const { [id]: before, ...others } = course.marks
   if (mark === 'skipped' && before !== undefined) return course
@@ -47,7 +47,7 @@ export function skippedOf({ orders, marks }: Course): string[] {
   return orders.map(({ id }) => id).filter((id) => marks[id] === 'skipped')
 }
 
-/** As "You approved 12 and rejected 2, skipped 3." */
+/** As "You approved 12, rejected 2 and skipped 3." */
 export function courseInWords(course: Course): string {
   const all = Object.values(course.marks)
   const parts = (Object.keys(verbs) as Mark[]).flatMap((mark) => {

@@ -29,7 +29,7 @@ const lookMilliseconds = 250
 
 /**
  * Decides about the version which is shown, and goes on: at once, where the person wants no question, with five seconds
- * to take it back; else by the dialog of the order's page. To withdraw always asks.
+ * to take it back; else by the dialog of the order's page. Withdrawing always asks.
  */
 export function useReviewing(
   view: RefObject<HTMLElement | null>,

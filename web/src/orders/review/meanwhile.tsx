@@ -7,7 +7,7 @@ import type { Order } from '../order.ts'
 import { nameOf, pending, words } from '../states.ts'
 import { useIsOnItsWay } from './sending.ts'
 
-/** Of an order that waits no more: who decided, before anybody tries. Nothing where there is something to decide. */
+/** Who has decided about an order that no longer waits. Nothing where there is something to decide. */
 export function Meanwhile({ order, wasPending }: { order: Order; wasPending: boolean }) {
   const { userName } = useUser()
   const now = useNow()

@@ -26,7 +26,7 @@ export interface Entry extends Made {
   state: State
 }
 
-/** What outlives the page. From that instant on nobody takes it back any more, and another page may send it. */
+/** What outlives the page. From that instant on nobody can take it back, and another page may send it. */
 export interface Left extends Made {
   from: number
 }
@@ -45,11 +45,11 @@ export interface Parts {
 }
 
 export const undoMilliseconds = 5_000
-/** So long after it was due the page that made it has its answer, or is gone. */
+/** This long after it was due, the page that made it has its answer or is gone. */
 const takeOverMilliseconds = 40_000
-/** What was left a longer time ago is sent only when the person says so. */
+/** What was left longer ago is sent only when the person says so. */
 const recentMilliseconds = 60_000
-/** For so long somebody else's is kept for them. */
+/** How long somebody else's is kept for them. */
 const keptMilliseconds = 86_400_000
 
 const keyOf = ({ decision }: Made) => decision.idempotencyKey

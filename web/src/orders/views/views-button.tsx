@@ -88,7 +88,7 @@ interface ListsProps {
   onChange(id: string): void
 }
 
-/** So many are looked through by eye. */
+/** This many can be looked through by eye. */
 const mostAtAGlance = 12
 
 function Lists(props: ListsProps) {

@@ -1,6 +1,6 @@
 import { type Figures, tallyOf } from '../figures.ts'
 
-/** So many days, up to today, tell all ages. */
+/** This many days, up to today, tell all ages. */
 export const daysOfAges = 31
 
 /** How long orders have waited, in days of UTC since the day of their creation; the last has no end. */
