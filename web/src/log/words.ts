@@ -96,12 +96,12 @@ export const kindsBySubject: Record<string, Record<string, KindWords>> = {
     'role-removed': { label: 'Role removed', verb: 'removed the role', more: permissionsOf },
     'permissions-allowed': {
       label: 'Permissions allowed',
-      verb: 'allowed permissions to the role',
+      verb: 'gave permissions to the role',
       more: permissionsOf,
     },
     'permissions-denied': {
       label: 'Permissions denied',
-      verb: 'denied permissions to the role',
+      verb: 'took permissions from the role',
       more: permissionsOf,
     },
     'permissions-set': {
