@@ -43,10 +43,11 @@ function assertAcceptable(request: FastifyRequest): void {
   }
   const [type, ...parameters] = mediaTypeOf(request)
   const form = formSchemaOf(body)
-  const isTaken = comesAsForm(request) ? form !== undefined : form !== body && jsonType.test(type)
+  const isFormAlone = form !== undefined && form === body
+  const isTaken = comesAsForm(request) ? form !== undefined : !isFormAlone && jsonType.test(type)
   if (isTaken && parameters.every(isAcceptableParameter)) return
   const taken =
-    form === undefined ? 'application/json' : form === body ? formType : `application/json or ${formType}`
+    form === undefined ? 'application/json' : isFormAlone ? formType : `application/json or ${formType}`
   throw new Problem('unsupported-media-type', { detail: `The body must be ${taken} in UTF-8.` })
 }
 
