@@ -26,7 +26,10 @@ describe('every limited route', () => {
   after(() => service.close())
 
   let addresses = 0
-  const newAddress = () => ({ 'x-forwarded-for': `10.1.2.${++addresses}` })
+  const newAddress = () => {
+    addresses += 1
+    return { 'x-forwarded-for': `10.1.${addresses >> 8}.${addresses & 255}` }
+  }
 
   /** Sends it three times; the first two count, the third is refused. */
   async function assertLimited(
