@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Page, Request } from 'playwright-core'
 import { newLink, newUser, type TestUser, tokenPair } from '../support/accounts.ts'
 import {
   heading,
@@ -202,10 +202,8 @@ describe('a one-time link', () => {
     const { page } = person
     const { token, address } = await linkPage(user)
     const told: string[] = []
-    page.on('request', async (request) => {
-      const sent = JSON.stringify([request.url(), await request.allHeaders()])
-      if (sent.includes(token)) told.push(`${request.method()} ${new URL(request.url()).pathname}`)
-    })
+    const requests: Request[] = []
+    page.on('request', (request) => requests.push(request))
     await page.goto(address)
     await heading(page, 'Set your password').waitFor()
     assert.equal(await page.getByLabel('Email').inputValue(), user.email)
@@ -215,6 +213,10 @@ describe('a one-time link', () => {
     await page.keyboard.press('Enter')
     await nameCard(page, user.userName).waitFor()
     await waitForAddress(person, '/')
+    for (const request of requests.slice()) {
+      const sent = JSON.stringify([request.url(), await request.allHeaders()])
+      if (sent.includes(token)) told.push(`${request.method()} ${new URL(request.url()).pathname}`)
+    }
     assert.deepEqual(told, [`POST /v1/auth/links/${token}`])
     assert.ok(
       !(await page.evaluate<string>('JSON.stringify([localStorage, sessionStorage])')).includes(token),

@@ -60,7 +60,7 @@ describe('client add with --name and --ends-at', () => {
     assert.partialDeepStrictEqual(await cli.json('client list'), [
       { clientId: 'billing', name: 'Nightly', endsAt: '2999-12-31T00:00:00.000Z', lastUsedAt: null },
     ])
-    const refused = '--ends-at must be an instant in UTC such as 2027-06-30T22:00:00Z.'
+    const refused = '--ends-at must be an instant in UTC such as 2026-11-20T10:00:00Z.'
     assert.deepEqual(await cli.run('client add other --ends-at tomorrow'), refusal(refused))
   })
 })

@@ -34,20 +34,23 @@ export class Network {
     this.origin = url.origin
   }
 
+  /** What was there before goes last: nothing slips through between two troubles. */
   async set(context: BrowserContext, state: NetworkState): Promise<void> {
-    await this.#removeRoute()
+    const before = this.#route
+    this.#route = undefined
     // What went silent stays so; a browser would wait on those connections for ever.
     if (this.#state === 'silent') await this.#proxy.set('cut')
     this.#state = state
-    if (state === 'normal') await this.#proxy.set('pass')
-    else if (state === 'stopped') await this.#proxy.set('refuse')
+    if (state === 'stopped') await this.#proxy.set('refuse')
     else if (state === 'silent') await this.#proxy.set('hang')
+    else if (state === 'normal') await this.#proxy.set('pass')
     else if ('slowBySeconds' in state) {
       await this.#proxy.set({ delayMilliseconds: state.slowBySeconds * 1_000 })
     } else {
-      await this.#proxy.set('pass')
       await this.#answerWith(context, state.answers, state.retryAfterSeconds, state.paths ?? '/v1/')
+      await this.#proxy.set('pass')
     }
+    await before?.context.unroute(`${this.origin}/**`, before.handler)
   }
 
   close(): Promise<void> {
@@ -69,12 +72,6 @@ export class Network {
     }
     this.#route = { context, handler }
     await context.route(`${origin}/**`, handler)
-  }
-
-  async #removeRoute(): Promise<void> {
-    const route = this.#route
-    this.#route = undefined
-    await route?.context.unroute(`${this.origin}/**`, route.handler)
   }
 }
 

@@ -1,9 +1,7 @@
-import { formatInstant } from '../../../clock.ts'
 import {
   bodyOf,
   booleanField,
-  Fault,
-  type Field,
+  instantField,
   instantSchema,
   int32Schema,
   named,
@@ -22,26 +20,10 @@ export const clientNameField = legibleText(200, {
   examples: ['Billing, nightly run'],
 })
 
-const instantPattern =
-  /^2\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d{1,9})?Z$/
-
-/** RFC 3339 in UTC, of a day that there is; a finer fraction than milliseconds is cut. */
-export const endField: Field<number> = {
-  schema: Type.String({
-    format: 'date-time',
-    pattern: instantPattern.source,
-    description: 'From this instant (RFC 3339, UTC with Z) on it gets no token; none outlives it.',
-    examples: ['2027-06-30T22:00:00Z'],
-  }),
-  read(value) {
-    if (typeof value !== 'string') return new Fault('type', 'must be a string.')
-    const instant = instantPattern.test(value) ? Date.parse(value) : Number.NaN
-    const isOfItsDay = !Number.isNaN(instant) && formatInstant(instant).slice(0, 10) === value.slice(0, 10)
-    return isOfItsDay
-      ? instant
-      : new Fault('format', 'must be an instant in UTC such as 2027-06-30T22:00:00Z.')
-  },
-}
+export const endField = instantField({
+  description: 'From this instant (RFC 3339, UTC with Z) on it gets no token; none outlives it.',
+  examples: ['2027-06-30T22:00:00Z'],
+})
 
 export const AddClientCommand = bodyOf('AddClientCommand', 'A new service client.', {
   clientId: nameField(
