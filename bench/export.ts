@@ -7,12 +7,13 @@ import { runSql } from '../test/support/postgres.ts'
 import { sqliteCopy, startPostgres } from './data.ts'
 import { Load, type LoadResult } from './load.ts'
 import { machineFacts, print, printColumns, short, writeResult } from './report.ts'
+import { median } from './rounds.ts'
 import { fileOf, type MeasuredServer } from './server.ts'
 import { makeSite, prepareWorkplace, type Site, startService } from './site.ts'
 
 /**
- * All orders as CSV in one go, on both engines: how fast, in how much memory, what others notice in the same run, and
- * how soon everything is let go when the client breaks off.
+ * All orders as CSV in one go, on both engines: how fast, in how much memory, what others notice, without and beside it
+ * in turns, and how soon everything is let go when the client breaks off.
  */
 const { values } = parseArgs({
   options: {
@@ -21,7 +22,8 @@ const { values } = parseArgs({
   },
 })
 const orders = Number(values.orders)
-const readMilliseconds = 6_000
+const turns = 5
+const readMilliseconds = 5_000
 const sampleMilliseconds = 250
 const brokenOffBytes = 5_000_000
 
@@ -51,7 +53,7 @@ interface Result {
   /** Of it, what held the event loop. */
   mainThreadMicroseconds: number
   residentBytes: { before: number; most: number }
-  others: Record<'idle' | 'beside', LoadResult>
+  others: { idle: LoadResult; beside: LoadResult }[]
   besideRowsPerSecond: number
   /** From the end of the client's connection until the same caller was let in again. */
   letGoMilliseconds: number
@@ -63,22 +65,31 @@ async function measure(site: Site): Promise<Result> {
   try {
     const bearer = (site.callers.bearers[0] ?? '').slice('authorization: '.length).trim()
     await read(load, service, site, 2_000)
-    const idle = await read(load, service, site, readMilliseconds)
     const before = await service.usage()
     const alone = await wholeExport(service, bearer)
     const after = await service.usage()
-    const [beside, busy] = await Promise.all([
-      read(load, service, site, readMilliseconds),
-      wholeExport(service, bearer),
-    ])
+    const others: Result['others'] = []
+    const busy: Awaited<ReturnType<typeof wholeExport>>[] = []
+    for (let turn = 0; turn < turns; turn += 1) {
+      const idle = await read(load, service, site, readMilliseconds)
+      const [beside, exported] = await Promise.all([
+        read(load, service, site, readMilliseconds),
+        wholeExport(service, bearer),
+      ])
+      others.push({ idle, beside })
+      busy.push(exported)
+    }
     return {
       rowsPerSecond: alone.rows / (alone.milliseconds / 1_000),
       bytes: alone.bytes,
       cpuMicroseconds: (after.cpuMicroseconds - before.cpuMicroseconds) / alone.rows,
       mainThreadMicroseconds: (after.mainThreadMicroseconds - before.mainThreadMicroseconds) / alone.rows,
-      residentBytes: { before: before.residentBytes, most: Math.max(alone.resident, busy.resident) },
-      others: { idle, beside },
-      besideRowsPerSecond: busy.rows / (busy.milliseconds / 1_000),
+      residentBytes: {
+        before: before.residentBytes,
+        most: Math.max(...[alone, ...busy].map(({ resident }) => resident)),
+      },
+      others,
+      besideRowsPerSecond: median(busy.map(({ rows, milliseconds }) => rows / (milliseconds / 1_000))),
       letGoMilliseconds: await breakOff(service, bearer),
     }
   } finally {
@@ -163,12 +174,18 @@ function report(): void {
   ])
   print('')
   printColumns([
-    ['GET one', 'a second', 'p50', 'p99', 'max'],
+    [`GET one, medians of ${turns} turns`, 'a second', 'p50', 'p99', 'greatest', 'p99 to idle'],
     ...Object.entries(results).flatMap(([engine, { others, besideRowsPerSecond }]) =>
-      Object.entries(others).map(([when, { rate, p50, p99, max }]) => [
-        `${engine}, ${when === 'idle' ? 'idle' : `beside an export of ${short(besideRowsPerSecond)} a second`}`,
-        ...[rate, p50, p99, max].map(short),
-      ]),
+      (['idle', 'beside'] as const).map((when) => {
+        const of = (figure: 'rate' | 'p50' | 'p99') => short(median(others.map((turn) => turn[when][figure])))
+        const greatest = short(Math.max(...others.map((turn) => turn[when].max)))
+        const ratios = others.map((turn) => turn[when].p99 / turn.idle.p99)
+        return [
+          `${engine}, ${when === 'idle' ? 'idle' : `beside an export of ${short(besideRowsPerSecond)} a second`}`,
+          ...[of('rate'), of('p50'), of('p99'), greatest],
+          `${short(median(ratios))} (${short(Math.min(...ratios))} to ${short(Math.max(...ratios))})`,
+        ]
+      }),
     ),
   ])
   print(`written to ${writeResult(values.label, { machine: machineFacts(), orders, results })}`)

@@ -70,6 +70,7 @@ describe('a search', sideBySide, () => {
   it('finds plain words in any case, and says how many orders there are', async (t) => {
     const person = await browser.person(t, { service })
     const page = await visit(person, 'viewer', '/orders')
+    await page.getByText('73 orders').first().waitFor()
     await searchBox(page).fill('finch')
     await showsCustomers(page, ['Finch & Sons', 'Hotel Finch', 'FINCHLEY Works'])
     await isAt(page, '/orders?filter=finch')
