@@ -20,7 +20,8 @@ after(() => service.close())
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 const link = (page: Page, name: string) => page.getByRole('link', { name, exact: true })
 const says = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor()
-const session = (page: Page) => page.getByRole('region', { name: 'Sessions' }).getByRole('listitem')
+const session = (page: Page) =>
+  page.getByRole('region', { name: /^Where .* is signed in$/ }).getByRole('listitem')
 
 /** Adds the person and returns the link that is shown once. */
 async function invite(page: Page, email: string, userName: string, role: string): Promise<string> {
@@ -66,7 +67,7 @@ describe('accounts', () => {
     await link(page, 'Open the account').click()
     await heading(page, 'colleague').waitFor()
     await eventually(async () => assert.equal(await session(page).count(), 1))
-    await session(page).getByRole('button', { name: 'End' }).click()
+    await session(page).getByRole('button', { name: 'Sign out' }).click()
     await says(page, 'Not signed in anywhere.')
     other.expectFault(/401/)
     await theirs.reload()

@@ -3,18 +3,19 @@ import { useQuery } from '@tanstack/react-query'
 import { useId } from 'react'
 import { inWords } from '../auth/permissions.ts'
 import { useSession, useUser } from '../auth/session.ts'
+import { SignIns } from '../auth/sign-ins.tsx'
 import { FailureNote } from '../ui/failure.tsx'
 import { viewerTimeZone } from '../ui/format.ts'
 import { Name } from '../ui/name.tsx'
 import { PageTitle } from '../ui/page-title.tsx'
 import { PasswordForm } from './password.tsx'
-import { accountQuery } from './queries.ts'
-import { SignIns } from './sign-ins.tsx'
+import { accountQuery, endOtherSignIns, endSignIn, signInsQuery } from './queries.ts'
 
 /** The person's own account: who they are, what they may do, the password, and where they are signed in. */
 export function AccountView() {
   const { userName } = useUser()
   const { data, failureReason, refetch } = useQuery(accountQuery)
+  const signIns = useQuery(signInsQuery)
   return (
     <>
       <div className="page-head">
@@ -26,7 +27,13 @@ export function AccountView() {
       <div className="account">
         <About email={data?.email} timeZone={data?.timeZone} />
         <PasswordForm names={[userName, ...(data === undefined ? [] : [data.email])]} />
-        <SignIns />
+        <SignIns
+          title="Where you are signed in"
+          found={signIns}
+          endOne={endSignIn}
+          endMany={endOtherSignIns}
+          many={{ label: 'Sign out everywhere else', done: 'You are signed out everywhere else.' }}
+        />
       </div>
     </>
   )

@@ -3,7 +3,7 @@ import type { components } from '../../../client/src/schema.ts'
 import { answerOf, client, type Sent } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 
-export type SignIn = Sent<components['schemas']['SignIn']>
+type SignIn = Sent<components['schemas']['SignIn']>
 
 export const accountQuery = queryOptions({
   queryKey: ['account'],

@@ -7,7 +7,7 @@ type Schemas = components['schemas']
 export type UserAccount = Sent<Schemas['UserAccount']>
 export type ClientAccount = Sent<Schemas['ClientAccount']>
 export type Role = Sent<Schemas['Role']>
-export type SignIn = Sent<Schemas['SignIn']>
+type SignIn = Sent<Schemas['SignIn']>
 export type UserChanges = Schemas['ChangeUserCommand']
 export type ClientChanges = Schemas['ChangeClientCommand']
 

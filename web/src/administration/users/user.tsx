@@ -2,13 +2,22 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { type FormEvent, useId, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
+import { SignIns } from '../../auth/sign-ins.tsx'
 import { announce } from '../../ui/announce.ts'
 import { FailureNote } from '../../ui/failure.tsx'
 import { Frame } from '../frame.tsx'
 import { AccountState, Refused, RoleChecks, TextField } from '../pieces.tsx'
-import { changeUser, makeLink, type UserAccount, type UserChanges, userQuery } from '../queries.ts'
+import {
+  changeUser,
+  endUserSignIn,
+  makeLink,
+  signOutUser,
+  type UserAccount,
+  type UserChanges,
+  userQuery,
+  userSignInsQuery,
+} from '../queries.ts'
 import { LinkShown } from './invite.tsx'
-import { UserSignIns } from './sign-ins.tsx'
 
 /** One user: name, roles, the switch, a link, and where they are signed in. */
 export function UserView() {
@@ -23,7 +32,7 @@ export function UserView() {
         <>
           <Details key={data.etag} user={data.user} etag={data.etag} />
           <Access user={data.user} etag={data.etag} />
-          <UserSignIns id={data.user.id} />
+          <UserSignIns user={data.user} />
         </>
       )}
     </Frame>
@@ -107,7 +116,7 @@ function Access({ user, etag }: { user: UserAccount; etag: string }) {
         {hasPassword
           ? 'If the user has forgotten the password, a link lets them set another.'
           : 'There is no password yet: a link lets the user set one.'}{' '}
-        Disabling ends every session.
+        Disabling signs the user out everywhere.
       </p>
       {linking.isSuccess && <LinkShown key={linking.data.link} link={linking.data} />}
       <Refused failure={linking.error ?? switching.error} />
@@ -122,5 +131,18 @@ function Access({ user, etag }: { user: UserAccount; etag: string }) {
         </Button>
       </div>
     </section>
+  )
+}
+
+function UserSignIns({ user: { id, userName } }: { user: UserAccount }) {
+  const found = useQuery(userSignInsQuery(id))
+  return (
+    <SignIns
+      title={`Where ${userName} is signed in`}
+      found={found}
+      endOne={(session) => endUserSignIn(id, session)}
+      endMany={() => signOutUser(id)}
+      many={{ label: 'Sign out everywhere', done: `${userName} is signed out everywhere.` }}
+    />
   )
 }

@@ -1,38 +1,50 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import './sign-ins.css'
+import { type UseQueryResult, useMutation } from '@tanstack/react-query'
 import { useId, useRef } from 'react'
 import { Button } from 'react-aria-components/Button'
+import type { components } from '../../../client/src/schema.ts'
 import { problemOf } from '../api/problem.ts'
 import { Moment } from '../orders/moment.tsx'
 import { announce } from '../ui/announce.ts'
 import { FailureNote } from '../ui/failure.tsx'
-import { endOtherSignIns, endSignIn, type SignIn, signInsQuery } from './queries.ts'
+import { browserOf } from './user-agent.ts'
 
-/** Where the person is signed in: each place as its software names itself, to be ended one by one or all but this one. */
-export function SignIns() {
-  const title = useId()
+type SignIn = components['schemas']['SignIn']
+
+interface SignInsProps {
+  title: string
+  found: UseQueryResult<readonly SignIn[]>
+  endOne(id: string): Promise<unknown>
+  endMany(): Promise<unknown>
+  /** What ends many of them: on its button, and said of it afterwards. */
+  many: { label: string; done: string }
+}
+
+/** Where an account is signed in: each place as its software names itself, to be ended one by one or many at once. */
+export function SignIns({ title, found: { data, failureReason, refetch }, many, ...ends }: SignInsProps) {
+  const titleId = useId()
   const heading = useRef<HTMLHeadingElement>(null)
-  const { data, failureReason, refetch } = useQuery(signInsQuery)
   const ended = (words: string) => {
     announce(words)
     // The button is gone.
     heading.current?.focus()
   }
-  const ending = useMutation({ mutationFn: endSignIn, onSuccess: () => ended('It has been signed out.') })
-  const endingOthers = useMutation({
-    mutationFn: endOtherSignIns,
-    onSuccess: () => ended('You are signed out everywhere else.'),
+  const endingOne = useMutation({
+    mutationFn: ends.endOne,
+    onSuccess: () => ended('It has been signed out.'),
   })
-  const failure = ending.error ?? endingOthers.error
-  const isBusy = ending.isPending || endingOthers.isPending
+  const endingMany = useMutation({ mutationFn: ends.endMany, onSuccess: () => ended(many.done) })
+  const failure = endingOne.error ?? endingMany.error
+  const isBusy = endingOne.isPending || endingMany.isPending
   return (
-    <section className="card account-card account-wide" aria-labelledby={title}>
+    <section className="card sign-ins" aria-labelledby={titleId}>
       <div className="row row-between">
-        <h2 ref={heading} id={title} tabIndex={-1}>
-          Where you are signed in
+        <h2 ref={heading} id={titleId} tabIndex={-1}>
+          {title}
         </h2>
         {data && data.length > 1 && (
-          <Button className="button" onPress={() => isBusy || endingOthers.mutate()}>
-            Sign out everywhere else
+          <Button className="button" onPress={() => isBusy || endingMany.mutate()}>
+            {many.label}
           </Button>
         )}
       </div>
@@ -42,9 +54,10 @@ export function SignIns() {
       {data === undefined && failureReason !== null && (
         <FailureNote failure={failureReason} onRetry={() => void refetch()} />
       )}
-      <ul className="sign-ins">
+      {data?.length === 0 && <p className="soft">Not signed in anywhere.</p>}
+      <ul>
         {data?.toSorted(currentFirst).map((signIn) => (
-          <Place key={signIn.id} signIn={signIn} onEnd={() => isBusy || ending.mutate(signIn.id)} />
+          <Place key={signIn.id} signIn={signIn} onEnd={() => isBusy || endingOne.mutate(signIn.id)} />
         ))}
       </ul>
     </section>
@@ -58,13 +71,13 @@ function Place({ signIn, onEnd }: { signIn: SignIn; onEnd(): void }) {
   const { kind, userAgent, createdAtUtc, lastUsedAtUtc, current } = signIn
   const title = useId()
   return (
-    <li className="sign-in-place">
+    <li>
       <div>
         <div className="row">
-          <strong>{kinds[kind]}</strong>
+          <strong>{browserOf(userAgent ?? '') ?? kinds[kind]}</strong>
           {current && <span className="status tone-good sign is-full">This one</span>}
         </div>
-        <p id={title} className="sign-in-agent">
+        <p id={title} className="sign-in-agent soft small">
           {userAgent ?? 'It did not say what it is.'}
         </p>
         <p className="soft small">
