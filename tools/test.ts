@@ -49,6 +49,7 @@ const runsOnce = [
   'test/db/',
   // What no engine has a part in, or what takes SQLite's file away.
   'test/faults/connections',
+  'test/faults/grace',
   'test/faults/log-reader',
   'test/faults/sqlite-',
   'test/layering',

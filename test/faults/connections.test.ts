@@ -4,11 +4,9 @@ import { connect, type Socket } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Client } from '../support/client.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { isLong } from '../support/faults.ts'
 import { insertOrders, orderRow } from '../support/orders.ts'
-import { type RunningServer, startServer } from '../support/process.ts'
-import { type Production, prepareProduction } from '../support/production.ts'
+import { newProduction, type Production } from '../support/production.ts'
 import { type InsideService, startInside } from '../support/service.ts'
 
 /** Of app.ts. */
@@ -52,15 +50,13 @@ describe('a caller that takes its time', { concurrency: 6 }, () => {
       Array.from({ length: 5_000 }, () => orderRow()),
     )
     const { server } = service.app
-    assert.deepEqual(
-      {
-        headers: server.headersTimeout,
-        request: server.requestTimeout,
-        silence: server.timeout,
-        idle: server.keepAliveTimeout,
-      },
-      limits,
-    )
+    const {
+      headersTimeout: headers,
+      requestTimeout: request,
+      timeout: silence,
+      keepAliveTimeout: idle,
+    } = server
+    assert.deepEqual({ headers, request, silence, idle }, limits)
     server.headersTimeout = given.headers
     server.requestTimeout = given.request
     server.timeout = given.silence
@@ -146,24 +142,17 @@ const connections = isLong ? 10_000 : 1_000
 const atOnce = 250
 
 describe(`${connections} connections that ask for nothing`, () => {
-  let database: TestDatabase
   let production: Production
-  let server: RunningServer
   before(async () => {
-    database = await createTestDatabase()
-    production = await prepareProduction(database.databaseUrl)
-    server = await startServer([], production.env)
+    production = await newProduction()
   })
-  after(async () => {
-    await server?.stop()
-    await production?.remove()
-    await database?.drop()
-  })
+  after(() => production?.remove())
 
   it('hold up nobody, and are let go', async (t) => {
+    const { baseUrl } = await production.serve()
     const sockets: Socket[] = []
     while (sockets.length < connections) {
-      sockets.push(...(await Promise.all(Array.from({ length: atOnce }, () => connected(server.baseUrl)))))
+      sockets.push(...(await Promise.all(Array.from({ length: atOnce }, () => connected(baseUrl)))))
     }
     for (const [index, socket] of sockets.entries()) {
       socket.on('error', () => undefined)
@@ -173,7 +162,7 @@ describe(`${connections} connections that ask for nothing`, () => {
     const milliseconds: number[] = []
     for (let count = 0; count < 50; count += 1) {
       const begun = performance.now()
-      assert.equal((await new Client(server.baseUrl).get('/health')).status, 200)
+      assert.equal((await new Client(baseUrl).get('/health')).status, 200)
       milliseconds.push(performance.now() - begun)
       await wait(20)
     }
@@ -189,6 +178,6 @@ describe(`${connections} connections that ask for nothing`, () => {
     for (const ending of await ended) {
       assert.ok(ending.milliseconds < limits.headers + 2 * slackMilliseconds, `${ending.milliseconds} ms`)
     }
-    assert.equal((await new Client(server.baseUrl).get('/health/ready')).status, 200)
+    assert.equal((await new Client(baseUrl).get('/health/ready')).status, 200)
   })
 })

@@ -3,41 +3,36 @@ import { randomUUID } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { type Answer, Client } from '../support/client.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { runSql, withoutPostgres } from '../support/postgres.ts'
 import { assertProblem } from '../support/problem.ts'
-import { type RunningServer, startServer } from '../support/process.ts'
+import type { RunningServer } from '../support/process.ts'
 import {
   at,
   bearerOf,
   credentialsOf,
+  newProduction,
   type Production,
-  prepareProduction,
   sessionOf,
 } from '../support/production.ts'
 import { openStream } from '../support/stream.ts'
 
 const permissionCacheSeconds = 2
+const env = { PERMISSION_CACHE_TTL_SECONDS: String(permissionCacheSeconds) }
 
 describe('two processes on one database', { skip: withoutPostgres }, () => {
-  let database: TestDatabase
   let production: Production
-  let servers: RunningServer[]
+  let servers: [RunningServer, RunningServer]
   let one: string
   let other: string
   before(async () => {
-    database = await createTestDatabase()
-    production = await prepareProduction(database.databaseUrl)
-    const env = { ...production.env, PERMISSION_CACHE_TTL_SECONDS: String(permissionCacheSeconds) }
-    servers = await Promise.all([startServer([], env), startServer([], env)])
-    const [first, second] = servers.map(({ baseUrl }) => baseUrl)
-    one = first ?? ''
-    other = second ?? ''
+    production = await newProduction()
+    servers = await Promise.all([production.serve(env), production.serve(env)])
+    one = servers[0].baseUrl
+    other = servers[1].baseUrl
   })
   after(async () => {
-    const codes = await Promise.all((servers ?? []).map((server) => server.stop()))
-    await production?.remove()
-    await database?.drop()
+    const codes = await Promise.all(servers.map((server) => server.stop()))
+    await production.remove()
     assert.deepEqual(codes, [0, 0])
   })
 
@@ -54,7 +49,7 @@ describe('two processes on one database', { skip: withoutPostgres }, () => {
   }
 
   it('are two', () => {
-    assert.notEqual(servers[0]?.process.pid, servers[1]?.process.pid)
+    assert.notEqual(servers[0].process.pid, servers[1].process.pid)
     assert.notEqual(one, other)
   })
 
@@ -134,7 +129,7 @@ describe('two processes on one database', { skip: withoutPostgres }, () => {
     assert.equal(new Set(answers.map((answer) => answer.body.id)).size, 1)
     const replayed = answers.filter(({ headers }) => headers.get('idempotency-replayed') === 'true')
     assert.equal(replayed.length, 49)
-    const stored = await runSql(database.databaseUrl, 'select 1 from orders where customer = $1', [
+    const stored = await runSql(production.databaseUrl, 'select 1 from orders where customer = $1', [
       body.customer,
     ])
     assert.equal(stored.length, 1)
@@ -175,10 +170,10 @@ describe('two processes on one database', { skip: withoutPostgres }, () => {
     const create = () => spread(2, (baseUrl) => at(baseUrl, admin).post('/v1/orders', order()))
     assert.equal(count(await create(), 201), 2)
     const row = "role = 'Admin' and permission = 'Orders.Create'"
-    await runSql(database.databaseUrl, `delete from role_permissions where ${row}`)
+    await runSql(production.databaseUrl, `delete from role_permissions where ${row}`)
     t.after(() =>
       runSql(
-        database.databaseUrl,
+        production.databaseUrl,
         "insert into role_permissions (role, permission) values ('Admin', 'Orders.Create') on conflict do nothing",
       ),
     )
@@ -192,12 +187,10 @@ describe('two processes on one database', { skip: withoutPostgres }, () => {
     const browser = at(other, await sessionOf(one, 'operator'))
     const { refreshToken } = await pairAt(one)
     const created = await at(one, browser).post('/v1/orders', order())
-    servers[0]?.process.kill('SIGKILL')
+    servers[0].process.kill('SIGKILL')
     assert.equal((await browser.get(`/v1/orders/${created.body.id}`)).status, 200)
     assert.equal((await refresh(other, refreshToken)).status, 200)
-    await servers[0]?.stop()
-    const env = { ...production.env, PERMISSION_CACHE_TTL_SECONDS: String(permissionCacheSeconds) }
-    servers[0] = await startServer([], env)
+    servers[0] = await production.serve(env)
     assert.equal((await at(servers[0].baseUrl, browser).get('/v1/auth/me')).status, 200)
   })
 })

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { after, before, describe, it, type TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Client } from '../support/client.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { createPostgresDatabase } from '../support/database.ts'
 import { faultSeed, isLong, randomOf } from '../support/faults.ts'
 import { History } from '../support/history.ts'
-import { type RunningServer, startServer } from '../support/process.ts'
+import { type OwnPostgres, startPostgres, withoutPostgres } from '../support/postgres.ts'
 import {
   at,
   bearerOf,
   credentialsOf,
+  newProduction,
   type Production,
   prepareProduction,
   sessionOf,
@@ -19,63 +20,108 @@ const rounds = isLong ? 20 : 3
 /** Acknowledged writes of a round: half as many to one and a half times as many. */
 const writesPerRound = isLong ? 600 : 150
 const longestPauseMilliseconds = 20
+const recoversWithinMilliseconds = 10_000
 const writers = 12
 const chains = 4
 
-describe('the service killed under a load of writes', () => {
-  let database: TestDatabase
-  let production: Production
-  before(async () => {
-    database = await createTestDatabase()
-    production = await prepareProduction(database.databaseUrl)
-  })
-  after(async () => {
-    await production?.remove()
-    await database?.drop()
-  })
+/** Callers write until what they write to is gone, and later ask again for what was not answered. */
+class Callers {
+  readonly history = new History('admin')
+  readonly #production: Production
+  readonly #random: () => number
+  readonly #bearer: Client
+  readonly #session: Client
 
-  async function beginChains(history: History, baseUrl: string): Promise<void> {
-    while (history.chains.length < chains) {
-      const { body } = await new Client(baseUrl).post('/v1/auth/token', credentialsOf('operator'))
-      history.chains.push({ tokens: [body.refreshToken], openKey: undefined })
-    }
+  private constructor(production: Production, name: string, bearer: Client, session: Client) {
+    this.#production = production
+    this.#random = randomOf(name)
+    this.#bearer = bearer
+    this.#session = session
   }
 
-  async function killUnderLoad(
-    server: RunningServer,
-    caller: Client,
-    history: History,
-    random: () => number,
-  ) {
-    const enough = history.acknowledged + Math.round(writesPerRound * (0.5 + random()))
-    const pause = longestPauseMilliseconds * random()
-    const work = history.write(caller, { writers })
-    while (history.acknowledged < enough) {
+  static async of(production: Production, baseUrl: string, name: string): Promise<Callers> {
+    const [bearer, session] = [await bearerOf(baseUrl, 'admin'), await sessionOf(baseUrl, 'operator')]
+    const callers = new Callers(production, name, bearer, session)
+    while (callers.history.chains.length < chains) {
+      const { body } = await new Client(baseUrl).post('/v1/auth/token', credentialsOf('operator'))
+      callers.history.chains.push({ tokens: [body.refreshToken], openKey: undefined })
+    }
+    return callers
+  }
+
+  async writeUntil(baseUrl: string, kill: () => Promise<unknown>): Promise<void> {
+    const enough = this.history.acknowledged + Math.round(writesPerRound * (0.5 + this.#random()))
+    const work = this.history.write(at(baseUrl, this.#bearer), { writers })
+    while (this.history.acknowledged < enough) {
       await Promise.race([wait(1), work.then(() => assert.fail('the load ended by itself'))])
     }
-    await wait(pause)
-    await server.stop('SIGKILL')
+    await wait(longestPauseMilliseconds * this.#random())
+    await kill()
     await work
   }
 
+  async goOn(baseUrl: string): Promise<void> {
+    await this.history.assertKept(this.#production.databaseUrl)
+    await this.history.repeatUnanswered(at(baseUrl, this.#bearer))
+    await this.history.assertKept(this.#production.databaseUrl)
+    const later = await at(baseUrl, this.#session).post('/v1/orders', { customer: 'later', total: 1 })
+    assert.equal(later.status, 201, later.text)
+  }
+
+  tell(t: TestContext): void {
+    t.diagnostic(
+      `seed ${faultSeed}: ${rounds} kills, ${this.history.acknowledged} acknowledged writes, none lost`,
+    )
+  }
+}
+
+describe('the service killed under a load of writes', () => {
   it(`${rounds} times: what it acknowledged is there once, nothing by halves, and old credentials serve`, async (t) => {
-    const random = randomOf('killed')
-    const history = new History('admin')
-    let server = await startServer([], production.env)
-    t.after(() => server.stop())
-    const bearer = await bearerOf(server.baseUrl, 'admin')
-    const session = await sessionOf(server.baseUrl, 'operator')
-    await beginChains(history, server.baseUrl)
+    const production = await newProduction()
+    t.after(() => production.remove())
+    let server = await production.serve()
+    const callers = await Callers.of(production, server.baseUrl, 'killed')
     for (let round = 0; round < rounds; round += 1) {
-      await killUnderLoad(server, at(server.baseUrl, bearer), history, random)
-      server = await startServer([], production.env)
-      await history.assertKept(database.databaseUrl)
-      await history.repeatUnanswered(at(server.baseUrl, bearer))
-      await history.assertKept(database.databaseUrl)
-      const later = await at(server.baseUrl, session).post('/v1/orders', { customer: 'later', total: 1 })
-      assert.equal(later.status, 201, later.text)
+      await callers.writeUntil(server.baseUrl, () => server.stop('SIGKILL'))
+      server = await production.serve()
+      await callers.goOn(server.baseUrl)
     }
+    assert.equal(callers.history.unavailable, 0)
     assert.equal(await server.stop(), 0)
-    t.diagnostic(`seed ${faultSeed}: ${rounds} kills, ${history.acknowledged} acknowledged writes, none lost`)
+    callers.tell(t)
+  })
+})
+
+describe('PostgreSQL killed under a load of writes', { skip: withoutPostgres }, () => {
+  let postgres: OwnPostgres
+  let production: Production
+  before(async () => {
+    postgres = await startPostgres({ durable: true })
+    production = await prepareProduction((await createPostgresDatabase(postgres.url)).databaseUrl)
+  })
+  after(async () => {
+    await production?.remove()
+    await postgres?.end()
+  })
+
+  it(`${rounds} times: the service lives on, no write is lost, none is doubled`, async (t) => {
+    const { baseUrl, process } = await production.serve()
+    const anyone = new Client(baseUrl)
+    const callers = await Callers.of(production, baseUrl, 'postgres-killed')
+    for (let round = 0; round < rounds; round += 1) {
+      await callers.writeUntil(baseUrl, () => postgres.tell('kill9'))
+      assert.equal((await anyone.get('/health')).status, 200)
+      assert.equal((await anyone.get('/health/ready')).status, 503)
+      await postgres.tell('start')
+      const begun = performance.now()
+      while ((await anyone.get('/health/ready')).status !== 200) {
+        assert.ok(performance.now() - begun < recoversWithinMilliseconds, 'not ready within 10 s')
+        await wait(20)
+      }
+      await callers.goOn(baseUrl)
+    }
+    assert.ok(callers.history.unavailable > 0)
+    assert.equal(process.exitCode, null)
+    callers.tell(t)
   })
 })

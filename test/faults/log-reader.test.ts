@@ -4,9 +4,8 @@ import { connect } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Client } from '../support/client.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { type RunningServer, startServer } from '../support/process.ts'
-import { type Production, prepareProduction } from '../support/production.ts'
+import type { RunningServer } from '../support/process.ts'
+import { newProduction, type Production } from '../support/production.ts'
 
 /** Of log.ts, and what the pipe holds besides. */
 const heldBytes = 4 * 1024 * 1024 + 128 * 1024
@@ -36,19 +35,15 @@ async function sendAhead(port: number, portions: number): Promise<void> {
 }
 
 describe('a log that nobody reads', () => {
-  let database: TestDatabase
   let production: Production
   let server: RunningServer
   before(async () => {
-    database = await createTestDatabase()
-    production = await prepareProduction(database.databaseUrl)
-    server = await startServer([], production.env)
+    production = await newProduction()
+    server = await production.serve()
   })
   after(async () => {
-    server.process.stdout?.resume()
-    await server.stop()
-    await production.remove()
-    await database.drop()
+    server?.process.stdout?.resume()
+    await production?.remove()
   })
 
   const isLine = (line: string) => line.endsWith('}')

@@ -11,8 +11,7 @@ import { getOrdersOverview } from '../../server/orders/overview.ts'
 import { createTestDatabase, withRawDatabase } from '../support/database.ts'
 import { stamp } from '../support/orders.ts'
 import { connectTo, runSql, withoutPostgres } from '../support/postgres.ts'
-import { startServer } from '../support/process.ts'
-import { bearerOf, prepareProduction } from '../support/production.ts'
+import { bearerOf, newProduction } from '../support/production.ts'
 import { countedTally, keptTally } from '../support/tally.ts'
 
 const day = 86_400_000
@@ -201,15 +200,9 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
   })
 
   it('is merged by the service itself within seconds', async (t) => {
-    const own = await createTestDatabase()
-    const production = await prepareProduction(own.databaseUrl)
-    const server = await startServer([], production.env)
-    t.after(async () => {
-      await server.stop()
-      await production.remove()
-      await own.drop()
-    })
-    const operator = await bearerOf(server.baseUrl, 'operator')
+    const own = await newProduction()
+    t.after(() => own.remove())
+    const operator = await bearerOf((await own.serve()).baseUrl, 'operator')
     await operator.post('/v1/orders', { customer: 'A', total: 3 })
     const unmerged = () => runSql(own.databaseUrl, 'select 1 from order_tally_changes')
     assert.equal((await unmerged()).length, 1)

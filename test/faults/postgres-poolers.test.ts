@@ -1,32 +1,26 @@
 import assert from 'node:assert/strict'
 import { tmpdir } from 'node:os'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import { runCommand } from '../cli/command-line.ts'
 import type { Client } from '../support/client.ts'
-import { createTestDatabase } from '../support/database.ts'
 import { type Pooler, startPooler } from '../support/pooler.ts'
 import { connectTo, runSql, withoutPostgres } from '../support/postgres.ts'
-import { type RunningServer, startServer } from '../support/process.ts'
-import { bearerOf, type Production, prepareProduction } from '../support/production.ts'
+import { bearerOf, newProduction, type Production } from '../support/production.ts'
 
 describe('behind a pooler that takes no settings at the start', { skip: withoutPostgres }, () => {
-  let databaseUrl: string
   let production: Production
-  let drop: () => Promise<void>
+  const poolers: Pooler[] = []
   before(async () => {
-    const database = await createTestDatabase()
-    databaseUrl = database.databaseUrl
-    drop = () => database.drop()
-    production = await prepareProduction(databaseUrl)
+    production = await newProduction()
   })
   after(async () => {
     await production?.remove()
-    await drop?.()
+    for (const pooler of poolers) await pooler.close()
   })
 
-  async function poolerOf(t: TestContext, mode: 'session' | 'transaction'): Promise<Pooler> {
-    const pooler = await startPooler(databaseUrl, mode)
-    t.after(() => pooler.close())
+  async function poolerOf(mode: 'session' | 'transaction'): Promise<Pooler> {
+    const pooler = await startPooler(production.databaseUrl, mode)
+    poolers.push(pooler)
     return pooler
   }
 
@@ -36,17 +30,11 @@ describe('behind a pooler that takes no settings at the start', { skip: withoutP
   ] as const) {
     describe(`by ${mode}, DATABASE_POOLER=${setting}`, () => {
       let pooler: Pooler
-      let server: RunningServer
       let admin: Client
       before(async () => {
-        pooler = await startPooler(databaseUrl, mode)
-        const env = { ...production.env, DATABASE_URL: pooler.url, DATABASE_POOLER: setting }
-        server = await startServer([], env)
-        admin = await bearerOf(server.baseUrl, 'admin')
-      })
-      after(async () => {
-        await server?.stop()
-        await pooler?.close()
+        pooler = await poolerOf(mode)
+        const { baseUrl } = await production.serve({ DATABASE_URL: pooler.url, DATABASE_POOLER: setting })
+        admin = await bearerOf(baseUrl, 'admin')
       })
 
       it('creates, approves, reads and lists, many at once', async () => {
@@ -64,7 +52,7 @@ describe('behind a pooler that takes no settings at the start', { skip: withoutP
 
       it('gives up a lock after 3 s, and leaves its limits to nobody', async () => {
         const { body } = await admin.post('/v1/orders', { customer: 'Held', total: 1 })
-        const other = await connectTo(databaseUrl)
+        const other = await connectTo(production.databaseUrl)
         await other.query('begin')
         await other.query('select * from orders where id = $1 for update', [body.id])
         const answer = await admin.patch(`/v1/orders/${body.id}/approve`)
@@ -76,8 +64,8 @@ describe('behind a pooler that takes no settings at the start', { skip: withoutP
     })
   }
 
-  it('is not started by transaction without being told so, and a command neither', async (t) => {
-    const { url } = await poolerOf(t, 'transaction')
+  it('is not started by transaction without being told so, and a command neither', async () => {
+    const { url } = await poolerOf('transaction')
     for (const command of ['serve', 'role list']) {
       const env = { ...production.env, DATABASE_URL: url, DATABASE_START_TIMEOUT_SECONDS: '0' }
       const { status, stderr } = await runCommand(command, '', tmpdir(), env)
@@ -86,8 +74,8 @@ describe('behind a pooler that takes no settings at the start', { skip: withoutP
     }
   })
 
-  it('says what the pooler says, with its code, when that refuses', async (t) => {
-    const { url } = await poolerOf(t, 'session')
+  it('says what the pooler says, with its code, when that refuses', async () => {
+    const { url } = await poolerOf('session')
     const env = { ...production.env, DATABASE_URL: `${url}?options=-c%20work_mem%3D8MB` }
     const { stderr } = await runCommand('role list', '', tmpdir(), env)
     assert.match(stderr, /08P01: unsupported startup parameter: options\n$/)

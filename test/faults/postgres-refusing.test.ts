@@ -1,22 +1,8 @@
-import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, it } from 'node:test'
-import { setTimeout as wait } from 'node:timers/promises'
-import { type Answer, Client } from '../support/client.ts'
-import { createTestDatabase, type TestDatabase, withRawDatabase } from '../support/database.ts'
-import { assertSound } from '../support/history.ts'
 import { runSql, withoutPostgres } from '../support/postgres.ts'
-import { assertProblem } from '../support/problem.ts'
-import { type RunningServer, startServer } from '../support/process.ts'
-import {
-  bearerOf,
-  credentialsOf,
-  type Production,
-  prepareProduction,
-  sessionOf,
-} from '../support/production.ts'
+import { newProduction, type Production } from '../support/production.ts'
+import { NoWrites } from './no-writes.ts'
 
-const writers = 8
-const recoversWithinMilliseconds = 10_000
 const tables = ['orders', 'sessions', 'session_ids', 'refresh_families']
 
 /** https://www.postgresql.org/docs/18/errcodes-appendix.html: what a server answers whose disk takes no more. */
@@ -27,30 +13,16 @@ const refusals = {
 } as const
 
 describe('when PostgreSQL writes nothing more', { skip: withoutPostgres }, () => {
-  let database: TestDatabase
   let production: Production
-  let server: RunningServer
-  let bearer: Client
-  let session: Client
-  let orderId: string
-  const acknowledged: string[] = []
+  let service: NoWrites
   before(async () => {
-    database = await createTestDatabase()
-    production = await prepareProduction(database.databaseUrl)
-    server = await startServer([], production.env)
-    bearer = await bearerOf(server.baseUrl, 'admin')
-    session = await sessionOf(server.baseUrl, 'operator')
-    orderId = (await create()).body.id
+    production = await newProduction()
+    service = await NoWrites.serve(production)
   })
-  after(async () => {
-    await server?.stop()
-    await production?.remove()
-    await database?.drop()
-  })
+  after(() => production?.remove())
 
-  const query = (statement: string) => runSql(database.databaseUrl, statement)
-  const name = () => new URL(database.databaseUrl).pathname.slice(1)
-  const anyone = () => new Client(server.baseUrl)
+  const query = (statement: string) => runSql(production.databaseUrl, statement)
+  const name = () => new URL(production.databaseUrl).pathname.slice(1)
 
   let mend: () => Promise<unknown> = async () => undefined
   afterEach(async () => {
@@ -58,75 +30,17 @@ describe('when PostgreSQL writes nothing more', { skip: withoutPostgres }, () =>
     mend = async () => undefined
   })
 
-  async function create(): Promise<Answer> {
-    const answer = await bearer.post('/v1/orders', { customer: 'Acme', total: 1 })
-    if (answer.status === 201) acknowledged.push(answer.body.id)
-    return answer
-  }
-
-  async function assertReadsOnly(): Promise<void> {
-    for (const answer of await Promise.all([
-      create(),
-      bearer.patch(`/v1/orders/${orderId}/approve`),
-      session.post('/v1/orders', { customer: 'Acme', total: 1 }),
-      session.post('/v1/auth/session/refresh'),
-      anyone().post('/v1/auth/session', credentialsOf('operator')),
-      anyone().post('/v1/auth/token', credentialsOf('operator')),
-    ])) {
-      assertProblem(answer, 503, 'database-unavailable')
-      assert.match(answer.headers.get('retry-after') ?? '', /^[1-9]\d?$/)
-      assert.deepEqual(answer.setCookies, [])
-    }
-    const reads = await Promise.all([
-      bearer.get(`/v1/orders/${orderId}`),
-      bearer.get('/v1/orders?filter=acme'),
-      bearer.get('/v1/orders/summary?days=1'),
-      session.get('/v1/auth/me'),
-      anyone().get('/health'),
-    ])
-    assert.deepEqual(
-      reads.map(({ status }) => status),
-      [200, 200, 200, 200, 200],
-    )
-  }
-
-  /** With writers from before the fault to after it: each of their answers is 201 or 503. */
-  async function assertOutlived(fault: () => Promise<void>): Promise<void> {
-    let isOver = false
-    const statuses: number[] = []
-    const work = Array.from({ length: writers }, async () => {
-      while (!isOver) statuses.push((await create()).status)
+  const assertOutlives = (fault: () => Promise<unknown>) =>
+    service.assertOutlives(async () => {
+      await fault()
+      await service.assertReadsOnly()
+      await mend()
+      mend = async () => undefined
     })
-    await wait(100)
-    await fault()
-      .then(assertReadsOnly)
-      .finally(() => {
-        isOver = true
-      })
-    await Promise.all(work)
-    assert.deepEqual(new Set(statuses), new Set([201, 503]))
-    await mend()
-    mend = async () => undefined
-    const deadline = performance.now() + recoversWithinMilliseconds
-    while ((await create()).status !== 201) {
-      assert.ok(performance.now() < deadline, 'no write within 10 s')
-      await wait(20)
-    }
-    assert.equal((await anyone().get('/health/ready')).status, 200)
-    assert.doesNotMatch(server.output(), /internal-error|unexpected error/)
-    await withRawDatabase(database.databaseUrl, async (db) => {
-      await assertSound(db)
-      const rows = await db.selectFrom('orders').select('id').orderBy('id').execute()
-      assert.deepEqual(
-        rows.map(({ id }) => id),
-        acknowledged.toSorted(),
-      )
-    })
-  }
 
   for (const [what, code] of Object.entries(refusals)) {
     it(`because ${what}: 503 while it lasts, reads go on, all is well after`, () =>
-      assertOutlived(async () => {
+      assertOutlives(async () => {
         mend = () => query('drop function if exists fault cascade')
         await query(
           `create function fault() returns trigger language plpgsql as
@@ -141,7 +55,7 @@ describe('when PostgreSQL writes nothing more', { skip: withoutPostgres }, () =>
   }
 
   it('because it has become a read-only server: 503 while it lasts, reads go on, all is well after', () =>
-    assertOutlived(async () => {
+    assertOutlives(async () => {
       const terminate = `select pg_terminate_backend(pid) from pg_stat_activity
         where datname = '${name()}' and pid <> pg_backend_pid()`
       mend = async () => {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { createTestDatabase, type TestDatabase, testEngine, withRawDatabase } from '../support/database.ts'
+import { testEngine, withRawDatabase } from '../support/database.ts'
 import { isLong } from '../support/faults.ts'
 import { History } from '../support/history.ts'
 import { storedEvents } from '../support/kept-log.ts'
-import { type RunningServer, startServer } from '../support/process.ts'
-import { bearerOf, type Production, prepareProduction } from '../support/production.ts'
+import type { RunningServer } from '../support/process.ts'
+import { bearerOf, newProduction, type Production } from '../support/production.ts'
 
 const rounds = isLong ? 20 : 2
 const writesPerRound = isLong ? 3_000 : 600
@@ -14,23 +14,18 @@ const writesPerRound = isLong ? 3_000 : 600
 const instances = testEngine === 'sqlite' ? 1 : 2
 
 describe('services that are stopped while they seal what callers write', () => {
-  let database: TestDatabase
   let production: Production
   before(async () => {
-    database = await createTestDatabase()
-    production = await prepareProduction(database.databaseUrl)
+    production = await newProduction()
   })
-  after(async () => {
-    await production?.remove()
-    await database?.drop()
-  })
+  after(() => production?.remove())
 
   const waiting = async () => {
-    const events = await withRawDatabase(database.databaseUrl, storedEvents)
+    const events = await withRawDatabase(production.databaseUrl, storedEvents)
     return events.filter(({ sequence }) => sequence === null)
   }
 
-  const start = () => Promise.all(Array.from({ length: instances }, () => startServer([], production.env)))
+  const start = () => Promise.all(Array.from({ length: instances }, () => production.serve()))
 
   async function stopUnderLoad(servers: RunningServer[], history: History): Promise<void> {
     const enough = history.acknowledged + writesPerRound
@@ -47,7 +42,7 @@ describe('services that are stopped while they seal what callers write', () => {
     const history = new History('admin')
     for (let round = 0; round < rounds; round += 1) {
       await stopUnderLoad(await start(), history)
-      await history.assertKept(database.databaseUrl)
+      await history.assertKept(production.databaseUrl)
     }
     const left = (await waiting()).length
     const servers = await start()
@@ -55,7 +50,7 @@ describe('services that are stopped while they seal what callers write', () => {
     while ((await waiting()).length > 0) await wait(20)
     const lag = Math.round(performance.now() - begun)
     for (const server of servers) assert.equal(await server.stop(), 0)
-    await history.assertKept(database.databaseUrl)
+    await history.assertKept(production.databaseUrl)
     t.diagnostic(
       `${history.acknowledged} writes; the ${left} events that waited at last were sealed in ${lag} ms`,
     )

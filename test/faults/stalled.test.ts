@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Client } from '../support/client.ts'
-import { createTestDatabase, type TestDatabase, withRawDatabase } from '../support/database.ts'
+import { withRawDatabase } from '../support/database.ts'
 import { faultSeed, isLong, randomOf } from '../support/faults.ts'
 import { assertSound } from '../support/history.ts'
 import { OrderLoad, ordersAt } from '../support/order-load.ts'
-import { type RunningServer, startServer } from '../support/process.ts'
-import { bearerOf, type Production, prepareProduction } from '../support/production.ts'
+import { bearerOf, newProduction } from '../support/production.ts'
 import { startService } from '../support/service.ts'
 
 const rounds = isLong ? 20 : 2
@@ -35,21 +34,10 @@ describe('held up for a second', () => {
   })
 
   describe('the whole process, under a load of writes', () => {
-    let database: TestDatabase
-    let production: Production
-    let server: RunningServer
-    before(async () => {
-      database = await createTestDatabase()
-      production = await prepareProduction(database.databaseUrl)
-      server = await startServer([], production.env)
-    })
-    after(async () => {
-      await server?.stop()
-      await production?.remove()
-      await database?.drop()
-    })
-
-    it(`${rounds} times: every write is answered, and there as it was answered`, async (t: TestContext) => {
+    it(`${rounds} times: every write is answered, and there as it was answered`, async (t) => {
+      const production = await newProduction()
+      t.after(() => production.remove())
+      const server = await production.serve()
       const random = randomOf('stalled')
       const caller = await bearerOf(server.baseUrl, 'admin')
       const load = new OrderLoad(caller)
@@ -69,7 +57,7 @@ describe('held up for a second', () => {
         found.map(({ etag }) => etag),
         [...settled.values()],
       )
-      await withRawDatabase(database.databaseUrl, assertSound)
+      await withRawDatabase(production.databaseUrl, assertSound)
       t.diagnostic(`seed ${faultSeed}: ${rounds} stalls, ${settled.size} orders`)
     })
   })

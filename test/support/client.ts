@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { noteAnswer, noteRequest } from './discretion.ts'
 
 /** An answer as a test looks at it; `body` is parsed JSON, or undefined for an empty one. */
@@ -113,4 +114,9 @@ function parse(text: string): unknown {
 /** True for the error of a call whose connection ended before the answer was whole. */
 export function isUnanswered(error: unknown): boolean {
   return error instanceof TypeError && /^(fetch failed|terminated)$/.test(error.message)
+}
+
+/** For `catch`: nothing listens any more, or the system had taken a connection that nobody will read. */
+export function assertUnanswered(error: unknown): undefined {
+  assert.ok(isUnanswered(error), String(error))
 }

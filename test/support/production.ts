@@ -7,6 +7,8 @@ import { machineStamp } from '../../server/audit/stamp.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { hashOf } from './accounts.ts'
 import { Client } from './client.ts'
+import { createTestDatabase } from './database.ts'
+import { type RunningServer, startServer } from './process.ts'
 
 const password = 'quiet harbour lanterns at dusk'
 
@@ -15,14 +17,27 @@ export function credentialsOf(userName: 'admin' | 'operator'): { email: string; 
   return { email: `${userName}@example.com`, password }
 }
 
+/** Settings with which real processes serve a database: the same keys for each, request limits off. */
 export interface Production {
-  /** Settings with which real processes serve the database: the same keys for each, request limits off. */
+  databaseUrl: string
   env: Record<string, string>
+  /** A process more, which ends with the production unless it has ended before. */
+  serve(env?: Record<string, string>): Promise<RunningServer>
+  /** Ends what serves, and takes away keys and database. */
   remove(): Promise<void>
 }
 
+/** On a database of its own, which goes with it. */
+export async function newProduction(): Promise<Production> {
+  const { databaseUrl, drop } = await createTestDatabase()
+  return prepareProduction(databaseUrl, drop)
+}
+
 /** Migrates the database, adds the users `admin` and `operator`, and makes the keys of a production run. */
-export async function prepareProduction(databaseUrl: string): Promise<Production> {
+export async function prepareProduction(
+  databaseUrl: string,
+  drop?: () => Promise<void>,
+): Promise<Production> {
   const db = await openAppDatabase({ databaseUrl })
   const passwordHash = await hashOf(password)
   for (const [userName, role] of [
@@ -39,11 +54,11 @@ export async function prepareProduction(databaseUrl: string): Promise<Production
     })
   }
   await db.close()
-  return productionKeys(databaseUrl)
+  return productionKeys(databaseUrl, drop)
 }
 
 /** The settings alone. */
-export async function productionKeys(databaseUrl: string): Promise<Production> {
+export async function productionKeys(databaseUrl: string, drop?: () => Promise<void>): Promise<Production> {
   const folder = await mkdtemp(join(tmpdir(), 'countersign-keys-'))
   const { privateKey } = await promisify(generateKeyPair)('rsa', {
     modulusLength: 2048,
@@ -52,17 +67,29 @@ export async function productionKeys(databaseUrl: string): Promise<Production> {
   })
   const file = join(folder, 'signing.pem')
   await writeFile(file, privateKey, { mode: 0o600 })
+  const env = {
+    HOST: '127.0.0.1',
+    PUBLIC_URL: 'https://orders.example.com',
+    DATABASE_URL: databaseUrl,
+    SIGNING_KEY_FILES: file,
+    ANTIFORGERY_KEY: randomBytes(32).toString('base64'),
+    RATE_LIMIT_FACTOR: '0',
+    NODE_COMPILE_CACHE: join(tmpdir(), 'countersign-test-compile-cache'),
+  }
+  const servers: RunningServer[] = []
   return {
-    env: {
-      HOST: '127.0.0.1',
-      PUBLIC_URL: 'https://orders.example.com',
-      DATABASE_URL: databaseUrl,
-      SIGNING_KEY_FILES: file,
-      ANTIFORGERY_KEY: randomBytes(32).toString('base64'),
-      RATE_LIMIT_FACTOR: '0',
-      NODE_COMPILE_CACHE: join(tmpdir(), 'countersign-test-compile-cache'),
+    databaseUrl,
+    env,
+    async serve(more) {
+      const server = await startServer([], { ...env, ...more })
+      servers.push(server)
+      return server
     },
-    remove: () => rm(folder, { recursive: true, force: true }),
+    async remove() {
+      await Promise.all(servers.map((server) => server.stop()))
+      await rm(folder, { recursive: true, force: true })
+      await drop?.()
+    },
   }
 }
 

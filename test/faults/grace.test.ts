@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { after, before, describe, it } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { assertUnanswered, Client } from '../support/client.ts'
+import { withRawDatabase } from '../support/database.ts'
+import { assertProblem } from '../support/problem.ts'
+import type { RunningServer } from '../support/process.ts'
+import { at, bearerOf, newProduction, type Production } from '../support/production.ts'
+
+/** Of serve.ts, and what the machine may need on top. */
+const graceMilliseconds = 10_000
+const atOnceMilliseconds = 5_000
+
+describe('the service on its way to its end', { concurrency: 4 }, () => {
+  let production: Production
+  before(async () => {
+    production = await newProduction()
+  })
+  after(() => production?.remove())
+
+  async function start(): Promise<{ server: RunningServer; admin: Client }> {
+    const server = await production.serve()
+    return { server, admin: await bearerOf(server.baseUrl, 'admin') }
+  }
+
+  /** A create of which the server has everything but the last byte of its body. */
+  async function beginCreate(admin: Client, customer: string) {
+    const { hostname, port } = new URL(admin.baseUrl)
+    const socket = connect(Number(port), hostname)
+    await once(socket, 'connect')
+    const body = JSON.stringify({ customer, total: 1 })
+    const lines = [
+      'POST /v1/orders HTTP/1.1',
+      'Host: localhost',
+      `Authorization: ${admin.headers.authorization}`,
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+    ]
+    socket.write(`${lines.join('\r\n')}\r\n\r\n${body.slice(0, -1)}`)
+    // The guard has passed it once the next request of this kind has been answered.
+    await admin.get('/v1/orders?pageSize=1')
+    return { socket, finish: () => socket.write(body.slice(-1)) }
+  }
+
+  async function received(socket: Socket): Promise<string> {
+    let text = ''
+    socket.on('data', (chunk) => {
+      text += chunk
+    })
+    await once(socket, 'close')
+    return text
+  }
+
+  async function isStored(customer: string): Promise<boolean> {
+    const row = await withRawDatabase(production.databaseUrl, (db) =>
+      db.selectFrom('orders').select('id').where('customer', '=', customer).executeTakeFirst(),
+    )
+    return row !== undefined
+  }
+
+  it('is not ready for DRAIN_SECONDS, and then listens no more', async () => {
+    const server = await production.serve({ DRAIN_SECONDS: '2.5' })
+    const begun = performance.now()
+    const stopped = server.stop('SIGTERM')
+    const probe = () => new Client(server.baseUrl).get('/health/ready').catch(assertUnanswered)
+    let answer = await probe()
+    // The signal is on its way.
+    while (answer?.status === 200) answer = await probe()
+    assert.ok(answer, 'it was not unready first')
+    for (; answer !== undefined; answer = await probe()) {
+      assertProblem(answer, 503, 'shutting-down')
+      await wait(50)
+    }
+    const milliseconds = performance.now() - begun
+    assert.ok(milliseconds > 2_400 && milliseconds < 2_500 + atOnceMilliseconds, `${milliseconds} ms`)
+    assert.equal(await stopped, 0)
+  })
+
+  it('waits for a request whose body is still on its way, and answers it', async () => {
+    const { server, admin } = await start()
+    const { socket, finish } = await beginCreate(admin, 'slow body')
+    const text = received(socket)
+    const stopped = server.stop('SIGTERM')
+    await wait(1_000)
+    assert.equal(server.process.exitCode, null)
+    finish()
+    assert.match(await text, /^HTTP\/1\.1 201 /)
+    assert.equal(await stopped, 0)
+    assert.ok(await isStored('slow body'))
+  })
+
+  it('gives up a request that does not end when its grace period is over', async () => {
+    const { server, admin } = await start()
+    const { socket } = await beginCreate(admin, 'never ends')
+    const text = received(socket)
+    const begun = performance.now()
+    const status = await server.stop('SIGTERM')
+    const milliseconds = performance.now() - begun
+    await text
+    assert.notEqual(status, 0)
+    assert.ok(milliseconds < graceMilliseconds + atOnceMilliseconds, `${milliseconds} ms`)
+    assert.equal(await isStored('never ends'), false)
+  })
+
+  it('ends at once at a second signal', async () => {
+    const { server, admin } = await start()
+    const { socket } = await beginCreate(admin, 'second signal')
+    const text = received(socket)
+    const exit = once(server.process, 'exit')
+    server.process.kill('SIGTERM')
+    await server.printed('shutting down')
+    const begun = performance.now()
+    server.process.kill('SIGTERM')
+    const [status] = await exit
+    assert.notEqual(status, 0)
+    assert.ok(performance.now() - begun < atOnceMilliseconds)
+    await text
+    assert.equal(await isStored('second signal'), false)
+    const { server: next } = await start()
+    assert.equal((await at(next.baseUrl, admin).get('/v1/orders')).status, 200)
+  })
+})

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import { type Answer, Client } from '../support/client.ts'
+import { withRawDatabase } from '../support/database.ts'
+import { assertSound } from '../support/history.ts'
+import { assertProblem } from '../support/problem.ts'
+import type { RunningServer } from '../support/process.ts'
+import { bearerOf, credentialsOf, type Production, sessionOf } from '../support/production.ts'
+
+const writers = 8
+const recoversWithinMilliseconds = 10_000
+
+/** A service whose database comes to write nothing more, its callers, and what was acknowledged to them. */
+export class NoWrites {
+  readonly acknowledged: string[] = []
+  readonly server: RunningServer
+  readonly #production: Production
+  readonly #bearer: Client
+  readonly #session: Client
+  #orderId = ''
+
+  private constructor(production: Production, server: RunningServer, bearer: Client, session: Client) {
+    this.server = server
+    this.#production = production
+    this.#bearer = bearer
+    this.#session = session
+  }
+
+  static async serve(production: Production): Promise<NoWrites> {
+    const server = await production.serve()
+    const { baseUrl } = server
+    const callers = [await bearerOf(baseUrl, 'admin'), await sessionOf(baseUrl, 'operator')] as const
+    const service = new NoWrites(production, server, ...callers)
+    service.#orderId = (await service.create()).body.id
+    return service
+  }
+
+  readonly anyone = () => new Client(this.server.baseUrl)
+
+  async create(): Promise<Answer> {
+    const answer = await this.#bearer.post('/v1/orders', { customer: `disk ${randomUUID()}`, total: 1 })
+    if (answer.status === 201) this.acknowledged.push(answer.body.id)
+    return answer
+  }
+
+  /** Every kind of write is this 503, and every kind of read is answered as ever. */
+  async assertReadsOnly(): Promise<void> {
+    const order = `/v1/orders/${this.#orderId}`
+    for (const answer of await Promise.all([
+      this.create(),
+      this.#bearer.patch(`${order}/approve`),
+      this.#session.post('/v1/orders', { customer: 'by session', total: 1 }),
+      this.#session.post('/v1/auth/session/refresh'),
+      this.anyone().post('/v1/auth/session', credentialsOf('operator')),
+      this.anyone().post('/v1/auth/token', credentialsOf('operator')),
+    ])) {
+      assertProblem(answer, 503, 'database-unavailable')
+      assert.match(answer.headers.get('retry-after') ?? '', /^[1-9]\d?$/)
+      assert.deepEqual(answer.setCookies, [])
+    }
+    const paths = [order, '/v1/orders?filter=disk', '/v1/orders/summary?days=1', '/health']
+    const reads = paths.map((path) => this.#bearer.get(path))
+    const statuses = (await Promise.all([...reads, this.#session.get('/v1/auth/me')])).map(
+      ({ status }) => status,
+    )
+    assert.deepEqual(statuses, [200, 200, 200, 200, 200])
+  }
+
+  /**
+   * With writers from before the fault until after it: each of their answers is 201 or 503. Then the same process writes
+   * again; what it acknowledged is there, and nothing else; the database is whole.
+   */
+  async assertOutlives(fault: () => Promise<void>, pauseMilliseconds = 100): Promise<void> {
+    let isOver = false
+    const answers: Answer[] = []
+    const work = Array.from({ length: writers }, async () => {
+      while (!isOver) answers.push(await this.create())
+    })
+    await wait(pauseMilliseconds)
+    await fault().finally(() => {
+      isOver = true
+    })
+    await Promise.all(work)
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([201, 503]))
+    const refused = answers.filter(({ status }) => status === 503)
+    for (const answer of refused) assertProblem(answer, 503, 'database-unavailable')
+    await this.#assertRecovered()
+  }
+
+  async #assertRecovered(): Promise<void> {
+    const deadline = performance.now() + recoversWithinMilliseconds
+    while ((await this.create()).status !== 201) {
+      assert.ok(performance.now() < deadline, 'no write within 10 s')
+      await wait(20)
+    }
+    assert.equal((await this.anyone().get('/health/ready')).status, 200)
+    assert.equal(this.server.process.exitCode, null)
+    assert.doesNotMatch(this.server.output(), /internal-error|unexpected error/)
+    await withRawDatabase(this.#production.databaseUrl, async (db) => {
+      await assertSound(db)
+      const rows = await db.selectFrom('orders').select('id').orderBy('id').execute()
+      assert.deepEqual(
+        rows.map(({ id }) => id),
+        this.acknowledged.toSorted(),
+      )
+    })
+  }
+}

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { copyFile, mkdir, mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import Sqlite from 'better-sqlite3'
+import { runCommand } from '../cli/command-line.ts'
+import type { Client } from '../support/client.ts'
+import { createPostgresDatabase, testEngine, withRawDatabase } from '../support/database.ts'
+import { assertSound } from '../support/history.ts'
+import { type Acknowledged, OrderLoad, ordersAt } from '../support/order-load.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { type RunningCopy, startCopy, takeBaseBackup } from '../support/postgres-copy.ts'
+import { at, bearerOf, type Production, prepareProduction } from '../support/production.ts'
+
+/** What is taken of a database while the load writes, and put in place elsewhere. */
+interface Restored {
+  databaseUrl: string
+  /** What the steps promise to hold. */
+  acknowledged: Acknowledged
+  /** Orders that were created while it was taken. */
+  writtenMeanwhile: number
+}
+
+interface Source {
+  production: Production
+  backUp(load: OrderLoad): Promise<Restored>
+  end(): Promise<void>
+}
+
+/** The steps of docs/operations.md for SQLite. */
+async function sqliteSource(): Promise<Source> {
+  const folder = await mkdtemp(join(tmpdir(), 'countersign-restore-'))
+  const file = join(folder, 'countersign.db')
+  const backup = join(folder, 'backup.db')
+  const restored = join(folder, 'elsewhere', 'countersign.db')
+  const databaseUrl = `file:${file}`
+  const production = await prepareProduction(databaseUrl)
+  fill(file)
+  async function backUp(load: OrderLoad): Promise<Restored> {
+    const acknowledged = load.acknowledged()
+    const { status, stderr } = await runCommand(`backup ${backup}`, '', folder, { DATABASE_URL: databaseUrl })
+    assert.equal(status, 0, stderr)
+    const writtenMeanwhile = load.acknowledged().created.length - acknowledged.created.length
+    assert.equal((await stat(backup)).mode & 0o777, 0o600, 'others may read it')
+    await mkdir(join(folder, 'elsewhere'))
+    await copyFile(backup, restored)
+    return { databaseUrl: `file:${restored}`, acknowledged, writtenMeanwhile }
+  }
+  return { production, backUp, end: () => rm(folder, { recursive: true, force: true }) }
+}
+
+/** Enough that the copy takes many steps, and would begin again for ever if writes could disturb it. */
+function fill(file: string): void {
+  const database = new Sqlite(file)
+  database.exec(`
+    with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 50000)
+    insert into orders (id, customer, customer_folded, total_e4, status, created_at, created_at_time_zone,
+      created_by, updated_at, updated_at_time_zone, modified_by, version, approvals_needed, self_approval,
+      service_approval, approvals_given)
+    select format('00000000-0000-7000-8000-%012d', n), 'Filling ' || n, 'filling ' || n, n, 0,
+      n, 'UTC', 'admin', null, null, null, 1, 1, 1, 1, 0 from numbers`)
+  database.close()
+}
+
+/** Those for PostgreSQL, with the base backup taken by hand. */
+async function postgresSource(): Promise<Source> {
+  const postgres = await startPostgres({ durable: true })
+  let copy: RunningCopy | undefined
+  const { databaseUrl } = await createPostgresDatabase(postgres.url)
+  async function backUp(load: OrderLoad): Promise<Restored> {
+    const before = load.acknowledged().created.length
+    let acknowledged = load.acknowledged()
+    const taken = await takeBaseBackup(postgres.url, {
+      onTablesCopied: () => load.settles(100),
+      onCopied: () => {
+        acknowledged = load.acknowledged()
+      },
+    })
+    copy = await startCopy(taken)
+    const url = new URL(copy.url)
+    url.pathname = new URL(databaseUrl).pathname
+    return { databaseUrl: url.href, acknowledged, writtenMeanwhile: acknowledged.created.length - before }
+  }
+  const end = async () => {
+    await copy?.end()
+    await postgres.end()
+  }
+  return { production: await prepareProduction(databaseUrl), backUp, end }
+}
+
+describe('a backup that is made under a load of writes and put in place elsewhere', () => {
+  let source: Source
+  let restored: Restored
+  let original: unknown[]
+  let answers: unknown[]
+  let elsewhere: Client
+  before(async () => {
+    source = await (testEngine === 'sqlite' ? sqliteSource() : postgresSource())
+    const { production } = source
+    const caller = await bearerOf((await production.serve()).baseUrl, 'admin')
+    const load = new OrderLoad(caller)
+    await load.settles(200)
+    restored = await source.backUp(load)
+    await load.settles(50)
+    await load.end()
+    const { databaseUrl, acknowledged } = restored
+    original = await ordersAt(caller, acknowledged.settled.keys())
+    elsewhere = at((await production.serve({ DATABASE_URL: databaseUrl })).baseUrl, caller)
+    answers = await ordersAt(elsewhere, acknowledged.settled.keys())
+  })
+  after(async () => {
+    await source?.production.remove()
+    await source?.end()
+  })
+
+  it('is made while orders are being written', () => {
+    assert.ok(restored.writtenMeanwhile > 0)
+  })
+
+  it('is whole, and consistent in itself', () => withRawDatabase(restored.databaseUrl, assertSound))
+
+  it('holds every order that it promises to hold', async () => {
+    const rows = await withRawDatabase(restored.databaseUrl, (db) =>
+      db.selectFrom('orders').select('id').execute(),
+    )
+    const stored = new Set(rows.map(({ id }) => id))
+    assert.deepEqual(
+      restored.acknowledged.created.filter((id) => !stored.has(id)),
+      [],
+    )
+  })
+
+  it('serves each of them in its version, and with its audit fields, as the original does', () => {
+    assert.ok(answers.length >= 200)
+    assert.deepEqual(answers, original)
+    assert.deepEqual(
+      answers.map((answer) => (answer as { etag: string }).etag),
+      [...restored.acknowledged.settled.values()],
+    )
+  })
+
+  it('takes the next write', async () => {
+    assert.equal((await elsewhere.post('/v1/orders', { customer: 'Acme', total: 1 })).status, 201)
+  })
+})
