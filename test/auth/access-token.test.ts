@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash, createHmac, createPublicKey } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import fc from 'fast-check'
 import {
   newClient,
@@ -13,9 +13,10 @@ import {
 import { decode, encode, forge, type Members, makeKey, parts, verifyElsewhere } from '../support/forge.ts'
 import { exchange, request } from '../support/raw.ts'
 import { publicUrl, type Service, startService } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 describe('access tokens', () => {
-  let service: Service
+  const service = sharedService()
   let user: TestUser
   let client: TestClient
   let token: string
@@ -23,14 +24,12 @@ describe('access tokens', () => {
   let claims: Members
   const stranger = makeKey()
   before(async () => {
-    service = await startService()
     user = await newUser(service, { roles: ['Admin', 'Viewer'] })
     client = await newClient(service)
     token = (await tokenPair(service, user)).accessToken
     header = decode(parts(token)[0])
     claims = decode(parts(token)[1])
   })
-  after(() => service.close())
 
   const statusOf = async (bearer: string, at: { client(): ReturnType<Service['client']> } = service) =>
     (await at.client().withBearer(bearer).get('/v1/auth/me')).status

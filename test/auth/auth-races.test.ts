@@ -1,53 +1,51 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, it } from 'node:test'
+import { beforeEach, describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { decodeJwt } from 'jose'
 import { machineStamp } from '../../server/audit/stamp.ts'
 import { idsLimit } from '../../server/auth/session/store.ts'
-import { liveCredentials, newClient, newUser, signIn, type TestUser, tokenPair } from '../support/accounts.ts'
-import type { Answer, Client } from '../support/client.ts'
+import {
+  grantRoles,
+  liveCredentials,
+  newClient,
+  newUser,
+  refresh,
+  setEnabled,
+  signIn,
+  type TestClient,
+  type TestUser,
+  tokenPair,
+} from '../support/accounts.ts'
+import type { Answer } from '../support/client.ts'
 import { startInstance } from '../support/instance.ts'
 import { assertProblem } from '../support/problem.ts'
-import { type Service, startService } from '../support/service.ts'
+import type { Service } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 const sessionCookie = '__Host-Http-session'
 
 describe('races of authentication', () => {
-  let service: Service
+  const service = sharedService()
   let user: TestUser
-  before(async () => {
-    service = await startService()
-  })
   beforeEach(async () => {
     user = await newUser(service, { roles: ['Operator', 'Viewer'] })
   })
-  after(() => service.close())
 
-  const refresh = (refreshToken: string) => service.client().post('/v1/auth/token/refresh', { refreshToken })
   const together = <T>(count: number, work: (index: number) => Promise<T>) =>
     Promise.all(Array.from({ length: count }, (_, index) => work(index)))
   const count = (answers: Answer[], status: number) =>
     answers.filter((answer) => answer.status === status).length
-  const disable = ({ account }: { account: TestUser['account'] | { kind: 'client'; name: string } }) =>
-    service.db.write('setAccountEnabled', { account, enabled: false, stamp: machineStamp(service.now()) })
-
-  /** A tab of the same browser: the same cookie at this moment, and its own from then on. */
-  function tabOf(browser: Client): Client {
-    const tab = service.client()
-    tab.cookies.set(sessionCookie, browser.cookies.get(sessionCookie) ?? '')
-    Object.assign(tab.headers, browser.headers)
-    return tab
-  }
+  const disable = (account: TestUser | TestClient) => setEnabled(service, account, false)
 
   describe('50 simultaneous uses of one refresh token', () => {
     it('exactly one is answered 200, the others 401, and the family has ended', async () => {
       const { refreshToken } = await tokenPair(service, user)
-      const answers = await together(50, () => refresh(refreshToken))
+      const answers = await together(50, () => refresh(service, refreshToken))
       assert.deepEqual([count(answers, 200), count(answers, 401)], [1, 49])
       const refused = answers.filter((answer) => answer.status === 401)
       for (const answer of refused) assertProblem(answer, 401, 'invalid-refresh-token')
       const winner = answers.find((answer) => answer.status === 200)
-      assertProblem(await refresh(winner?.body.refreshToken), 401, 'invalid-refresh-token')
+      assertProblem(await refresh(service, winner?.body.refreshToken), 401, 'invalid-refresh-token')
       assert.deepEqual(await liveCredentials(service, user), { sessions: 0, families: 0 })
     })
 
@@ -68,8 +66,8 @@ describe('races of authentication', () => {
       const pairs = await together(10, () => tokenPair(service, user))
       const reused = await tokenPair(service, user)
       const [mine] = await Promise.all([
-        Promise.all(pairs.map((pair) => refresh(pair.refreshToken))),
-        together(10, () => refresh(reused.refreshToken)),
+        Promise.all(pairs.map((pair) => refresh(service, pair.refreshToken))),
+        together(10, () => refresh(service, reused.refreshToken)),
       ])
       assert.equal(count(mine, 200), 10)
       assert.deepEqual(await liveCredentials(service, user), { sessions: 0, families: 10 })
@@ -79,7 +77,7 @@ describe('races of authentication', () => {
   describe('parallel refreshes of one session', () => {
     it('all succeed, each with an id of its own, and all ids serve', async () => {
       const browser = await signIn(service, user)
-      const tabs = await together(idsLimit - 1, async () => tabOf(browser))
+      const tabs = await together(idsLimit - 1, async () => browser.copy())
       const answers = await Promise.all(tabs.map((tab) => tab.post('/v1/auth/session/refresh')))
       assert.equal(count(answers, 200), tabs.length)
       assert.equal(new Set(tabs.map((tab) => tab.cookies.get(sessionCookie))).size, tabs.length)
@@ -90,7 +88,7 @@ describe('races of authentication', () => {
 
     it('that are too many give it eight ids, and no more', async () => {
       const browser = await signIn(service, user)
-      const tabs = await together(30, async () => tabOf(browser))
+      const tabs = await together(30, async () => browser.copy())
       const answers = await Promise.all(tabs.map((tab) => tab.post('/v1/auth/session/refresh')))
       assert.equal(count(answers, 200), idsLimit)
       assert.equal(count(answers, 401), 30 - idsLimit)
@@ -105,10 +103,10 @@ describe('races of authentication', () => {
 
     it('leave the id that they came with 30 seconds from the first of them', async () => {
       const browser = await signIn(service, user)
-      const tabs = await together(5, async () => tabOf(browser))
+      const tabs = await together(5, async () => browser.copy())
       await Promise.all(tabs.map((tab) => tab.post('/v1/auth/session/refresh')))
       service.advance(15_000)
-      assert.equal((await tabOf(browser).post('/v1/auth/session/refresh')).status, 200)
+      assert.equal((await browser.copy().post('/v1/auth/session/refresh')).status, 200)
       service.advance(15_000)
       assertProblem(await browser.get('/v1/auth/me'), 401, 'authentication-required')
       const mine = await Promise.all(tabs.map((tab) => tab.get('/v1/auth/me')))
@@ -117,7 +115,7 @@ describe('races of authentication', () => {
 
     it('disturb no request that is under way with the old id', async () => {
       const browser = await signIn(service, user)
-      const tabs = await together(5, async () => tabOf(browser))
+      const tabs = await together(5, async () => browser.copy())
       const order = { customer: 'Acme', total: 1 }
       const [writes] = await Promise.all([
         together(20, () => browser.post('/v1/orders', order)),
@@ -130,10 +128,10 @@ describe('races of authentication', () => {
   describe('logout', () => {
     it('against requests: each is answered or 401, none half, and afterwards all are 401', async () => {
       const browser = await signIn(service, user)
-      const tabs = await together(20, async () => tabOf(browser))
+      const tabs = await together(20, async () => browser.copy())
       const order = { customer: 'Acme', total: 1 }
       const [goodbye, ...answers] = await Promise.all([
-        tabOf(browser).post('/v1/auth/session/logout'),
+        browser.copy().post('/v1/auth/session/logout'),
         ...tabs.slice(0, 10).map((tab) => tab.get('/v1/auth/me')),
         ...tabs.slice(10).map((tab) => tab.post('/v1/orders', order)),
       ])
@@ -146,9 +144,9 @@ describe('races of authentication', () => {
     it('against refreshes: no id survives, whoever came first', async () => {
       for (let turn = 0; turn < 10; turn += 1) {
         const browser = await signIn(service, user)
-        const tabs = await together(4, async () => tabOf(browser))
+        const tabs = await together(4, async () => browser.copy())
         const [goodbye, ...answers] = await Promise.all([
-          setTimeout(turn % 3).then(() => tabOf(browser).post('/v1/auth/session/logout')),
+          setTimeout(turn % 3).then(() => browser.copy().post('/v1/auth/session/logout')),
           ...tabs.map((tab) => tab.post('/v1/auth/session/refresh')),
         ])
         assert.equal(goodbye.status, 204)
@@ -161,7 +159,7 @@ describe('races of authentication', () => {
 
     it('twenty times at once: each is 204 or 401, at least one 204', async () => {
       const browser = await signIn(service, user)
-      const answers = await together(20, () => tabOf(browser).post('/v1/auth/session/logout'))
+      const answers = await together(20, () => browser.copy().post('/v1/auth/session/logout'))
       assert.ok(count(answers, 204) >= 1)
       assert.equal(count(answers, 204) + count(answers, 401), 20)
     })
@@ -170,7 +168,7 @@ describe('races of authentication', () => {
   describe('a login that comes with a session', () => {
     it('many at once: one session is left for each browser, the one that they came with has ended', async () => {
       const browser = await signIn(service, user)
-      const tabs = await together(8, async () => tabOf(browser))
+      const tabs = await together(8, async () => browser.copy())
       const answers = await Promise.all(tabs.map((tab) => tab.post('/v1/auth/session', user.credentials)))
       assert.equal(count(answers, 200), 8)
       assertProblem(await browser.get('/v1/auth/me'), 401, 'authentication-required')
@@ -197,10 +195,10 @@ describe('races of authentication', () => {
       for (let turn = 0; turn < 10; turn += 1) {
         const someone = await newUser(service)
         const { refreshToken } = await tokenPair(service, someone)
-        const [answer] = await Promise.all([refresh(refreshToken), disable(someone)])
+        const [answer] = await Promise.all([refresh(service, refreshToken), disable(someone)])
         assert.deepEqual(await liveCredentials(service, someone), { sessions: 0, families: 0 })
         const next = answer.body.refreshToken ?? refreshToken
-        assertProblem(await refresh(next), 401, 'invalid-refresh-token')
+        assertProblem(await refresh(service, next), 401, 'invalid-refresh-token')
         const caller = service.client().withBearer(answer.body.accessToken ?? 'none')
         assertProblem(await caller.get('/v1/auth/me'), 401, 'authentication-required')
       }
@@ -236,17 +234,11 @@ describe('races of authentication', () => {
         await instance.close()
       }
     }
-    const nowMilliseconds = () => service.now()
 
     it('has the roles that the rotation found, also those granted a moment before it', async () => {
-      const { account } = user
       const { refreshToken } = await tokenPair(service, user)
       const around = async (rotate: () => Promise<unknown>) => {
-        await service.db.write('grantRoles', {
-          account,
-          roles: ['Admin'],
-          stamp: machineStamp(nowMilliseconds()),
-        })
+        await grantRoles(service, user, ['Admin'])
         return rotate()
       }
       const { body } = await refreshAround(around, refreshToken)
@@ -254,15 +246,10 @@ describe('races of authentication', () => {
     })
 
     it('has not the roles of a moment later: signed from what the rotation returned', async () => {
-      const { account } = user
       const { refreshToken } = await tokenPair(service, user)
       const around = async (rotate: () => Promise<unknown>) => {
         const rotated = await rotate()
-        await service.db.write('grantRoles', {
-          account,
-          roles: ['Admin'],
-          stamp: machineStamp(nowMilliseconds()),
-        })
+        await grantRoles(service, user, ['Admin'])
         return rotated
       }
       const { body } = await refreshAround(around, refreshToken)
@@ -270,15 +257,11 @@ describe('races of authentication', () => {
     })
 
     it('is no good when a role was removed between rotation and signature', async () => {
-      const { account } = user
       const { refreshToken } = await tokenPair(service, user)
       const around = async (rotate: () => Promise<unknown>) => {
         const rotated = await rotate()
-        await service.db.write('revokeRoles', {
-          account,
-          roles: ['Viewer'],
-          stamp: machineStamp(nowMilliseconds()),
-        })
+        const change = { account: user.account, roles: ['Viewer'], stamp: machineStamp(service.now()) }
+        await service.db.write('revokeRoles', change)
         return rotated
       }
       const { body } = await refreshAround(around, refreshToken)
@@ -292,7 +275,7 @@ describe('races of authentication', () => {
       const answer = await refreshAround(around, refreshToken)
       assertProblem(answer, 500, 'internal-error')
       assert.ok(!answer.text.includes('disk'))
-      assert.equal((await refresh(refreshToken)).status, 200)
+      assert.equal((await refresh(service, refreshToken)).status, 200)
     })
   })
 })

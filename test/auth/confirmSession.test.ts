@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, it } from 'node:test'
+import { beforeEach, describe, it } from 'node:test'
 import { machineStamp } from '../../server/audit/stamp.ts'
-import { newUser, signIn, type TestUser, tokenPair } from '../support/accounts.ts'
+import { newUser, signIn, type TestUser } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { assertProblem } from '../support/problem.ts'
-import { type Service, startService } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 const path = '/v1/auth/session/confirm'
 const sessionCookie = '__Host-Http-session'
@@ -12,26 +12,16 @@ const minute = 60_000
 const wrong = 'not the password of anybody'
 
 describe('confirmSession', () => {
-  let service: Service
+  const service = sharedService()
   let user: TestUser
   let browser: Client
-  before(async () => {
-    service = await startService()
-  })
   beforeEach(async () => {
     user = await newUser(service)
     browser = await signIn(service, user)
   })
-  after(() => service.close())
 
   const confirm = (password = user.password, from = browser) => from.post(path, { password })
   const idOf = (client: Client) => client.cookies.get(sessionCookie) ?? ''
-  function tabOf(id: string): Client {
-    const tab = service.client()
-    tab.cookies.set(sessionCookie, id)
-    Object.assign(tab.headers, browser.headers)
-    return tab
-  }
 
   describe('succeeds', () => {
     it('with 204, and a new id in the same kind of cookie (ASVS 5.0 7.2.4)', async () => {
@@ -47,7 +37,7 @@ describe('confirmSession', () => {
     })
 
     it('and leaves the replaced id 30 seconds, for other tabs', async () => {
-      const tab = tabOf(idOf(browser))
+      const tab = browser.copy()
       await confirm()
       service.advance(29_000)
       assert.equal((await tab.get('/v1/auth/me')).status, 200)
@@ -115,16 +105,6 @@ describe('confirmSession', () => {
       const refused = answers.filter(({ status }) => status === 403)
       assert.equal(refused.length, 5)
       assert.equal(answers.filter(({ status }) => status === 429).length, 45)
-    })
-  })
-
-  describe('requires access', () => {
-    it('by the session cookie: 401 to nobody and to a bearer', async () => {
-      const body = { password: user.password }
-      assertProblem(await service.client().post(path, body), 401, 'authentication-required')
-      const { accessToken } = await tokenPair(service, user)
-      const bearer = service.client().withBearer(accessToken)
-      assertProblem(await bearer.post(path, body), 401, 'authentication-required')
     })
   })
 

@@ -1,34 +1,30 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, it } from 'node:test'
+import { beforeEach, describe, it } from 'node:test'
 import {
   eventsOf,
   everyCredentialOf,
   liveCredentials,
   newUser,
+  refresh,
   signIn,
   type TestUser,
   tokenPair,
 } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { assertProblem } from '../support/problem.ts'
-import { type Service, startService } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 const path = '/v1/auth/sessions'
-const sessionCookie = '__Host-Http-session'
 const minute = 60_000
 
 describe('endOtherSignIns', () => {
-  let service: Service
+  const service = sharedService()
   let user: TestUser
   let browser: Client
-  before(async () => {
-    service = await startService()
-  })
   beforeEach(async () => {
     user = await newUser(service)
     browser = await signIn(service, user)
   })
-  after(() => service.close())
 
   const endOthers = (from = browser) => from.send('DELETE', path)
 
@@ -38,21 +34,14 @@ describe('endOtherSignIns', () => {
       assert.equal((await endOthers()).status, 204)
       assert.deepEqual(await liveCredentials(service, user), { sessions: 1, families: 0 })
       assertProblem(await others.browser.get('/v1/auth/me'), 401, 'authentication-required')
-      const { refreshToken } = others
-      const refreshed = await service.client().post('/v1/auth/token/refresh', { refreshToken })
-      assertProblem(refreshed, 401, 'invalid-refresh-token')
+      assertProblem(await refresh(service, others.refreshToken), 401, 'invalid-refresh-token')
       service.advance(5 * minute)
       assertProblem(await others.bearer.get('/v1/auth/me'), 401, 'authentication-required')
       assert.equal((await browser.get('/v1/auth/me')).status, 200)
     })
 
     it('and gives the session a new id alone: who had copied one is out, in whatever order', async () => {
-      const [thief, sibling] = [service.client(), service.client()]
-      const copied = browser.cookies.get(sessionCookie) ?? ''
-      for (const each of [thief, sibling]) {
-        each.cookies.set(sessionCookie, copied)
-        Object.assign(each.headers, browser.headers)
-      }
+      const [thief, sibling] = [browser.copy(), browser.copy()]
       await sibling.post('/v1/auth/session/refresh')
       const answer = await endOthers()
       assert.match(
@@ -86,15 +75,6 @@ describe('endOtherSignIns', () => {
       service.advance(4 * minute)
       assert.equal((await endOthers()).status, 204)
       service.advance(minute)
-      assertProblem(await endOthers(), 403, 'recent-sign-in-needed')
-    })
-  })
-
-  describe('requires access', () => {
-    it('of a person whose password was given in the last five minutes (ASVS 5.0 7.5.2)', async () => {
-      assertProblem(await endOthers(service.client()), 401, 'authentication-required')
-      assertProblem(await endOthers(await service.bearer('demo-service')), 403, 'not-for-services')
-      service.advance(5 * minute)
       assertProblem(await endOthers(), 403, 'recent-sign-in-needed')
     })
   })

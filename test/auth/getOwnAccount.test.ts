@@ -1,18 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { machineStamp } from '../../server/audit/stamp.ts'
 import { hashOf, newUser, signIn, tokenPair } from '../support/accounts.ts'
-import { assertProblem } from '../support/problem.ts'
-import { type Service, startService } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 const path = '/v1/auth/me/account'
 
 describe('getOwnAccount', () => {
-  let service: Service
-  before(async () => {
-    service = await startService()
-  })
-  after(() => service.close())
+  const service = sharedService()
 
   it('succeeds by cookie and by bearer, with the email', async () => {
     const user = await newUser(service, { roles: ['Viewer', 'Operator'] })
@@ -36,10 +31,5 @@ describe('getOwnAccount', () => {
       password: 'quiet harbour lanterns at dusk',
     })
     assert.equal((await browser.get(path)).body.timeZone, 'Asia/Tokyo')
-  })
-
-  it('requires access of a person: 401 to nobody, 403 to a service', async () => {
-    assertProblem(await service.client().get(path), 401, 'authentication-required')
-    assertProblem(await (await service.bearer('demo-service')).get(path), 403, 'not-for-services')
   })
 })

@@ -1,25 +1,21 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, it } from 'node:test'
+import { beforeEach, describe, it } from 'node:test'
 import { formatInstant } from '../../server/clock.ts'
 import { newUser, type TestUser, tokenPair } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { assertProblem } from '../support/problem.ts'
-import { type Service, startService } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 const path = '/v1/auth/sessions'
 const minute = 60_000
 const browserName = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0'
 
 describe('listSignIns', () => {
-  let service: Service
+  const service = sharedService()
   let user: TestUser
-  before(async () => {
-    service = await startService()
-  })
   beforeEach(async () => {
     user = await newUser(service)
   })
-  after(() => service.close())
 
   async function signInAs(userAgent: string): Promise<Client> {
     const browser = service.client()
@@ -117,13 +113,6 @@ describe('listSignIns', () => {
       assert.equal(item?.userAgent, `Till ${'x'.repeat(251)}`)
       const none = await signInAs('')
       assert.equal((await list(none)).find(({ current }) => current)?.userAgent, null)
-    })
-  })
-
-  describe('requires access', () => {
-    it('of a person: 401 to nobody, 403 to a service', async () => {
-      assertProblem(await service.client().get(path), 401, 'authentication-required')
-      assertProblem(await (await service.bearer('demo-service')).get(path), 403, 'not-for-services')
     })
   })
 

@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { decodeJwt } from 'jose'
-import { publicUrl, type Service, startService } from '../support/service.ts'
+import { publicUrl, startService } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 const paths = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration']
 
 describe('getAuthorizationServerMetadata and getOpenIdConfiguration', () => {
-  let service: Service
-  before(async () => {
-    service = await startService()
-  })
-  after(() => service.close())
+  const service = sharedService()
 
   it('tell the same, and nothing that is not so', async () => {
     for (const path of paths) {

@@ -1,23 +1,21 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import * as oauth from 'oauth4webapi'
 import { newClient, newUser, type TestClient, tokenPair } from '../support/accounts.ts'
-import { type Service, startService } from '../support/service.ts'
+import { ownService } from '../support/shared-service.ts'
 
 /** Development has no TLS; that is the one thing the library has to be told. */
 const onLoopback = { [oauth.allowInsecureRequests]: true }
 
 /** What a library that knows nothing of this service makes of the issuer's address alone. */
 describe('an OAuth library', () => {
-  let service: Service
+  const service = ownService({ development: true, env: { PUBLIC_URL: '' } })
   let issuer: URL
   let client: TestClient
   before(async () => {
-    service = await startService({ development: true, env: { PUBLIC_URL: '' } })
     issuer = new URL(service.baseUrl.replace('127.0.0.1', 'localhost'))
     client = await newClient(service)
   })
-  after(() => service.close())
 
   async function discover(algorithm: 'oidc' | 'oauth2'): Promise<oauth.AuthorizationServer> {
     const answer = await oauth.discoveryRequest(issuer, { algorithm, ...onLoopback })

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { availableParallelism } from 'node:os'
 import { after, before, describe, it, mock } from 'node:test'
-import { machineStamp } from '../../server/audit/stamp.ts'
 import { nobodysHash, Passwords } from '../../server/auth/passwords.ts'
 import { Problem } from '../../server/http/problems.ts'
-import { newUser, type TestUser } from '../support/accounts.ts'
+import { newUser, setEnabled, type TestUser } from '../support/accounts.ts'
 import { assertProblem } from '../support/problem.ts'
 import { type Service, startInside } from '../support/service.ts'
 
@@ -80,8 +79,7 @@ describe('passwords', () => {
       for (const path of ['/v1/auth/session', '/v1/auth/token']) {
         it(`is one verification like any other: POST ${path}`, async () => {
           const disabled = await newUser(service)
-          const change = { account: disabled.account, enabled: false, stamp: machineStamp(service.now()) }
-          await service.db.write('setAccountEnabled', change)
+          await setEnabled(service, disabled, false)
           const verify = mock.method(Passwords.prototype, 'verify')
           const calls: number[] = []
           for (const email of ['nobody@example.com', user.email, disabled.email]) {

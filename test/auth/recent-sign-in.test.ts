@@ -12,7 +12,6 @@ import { type InsideService, startInside } from '../support/service.ts'
 const minute = 60_000
 /** Any guarded route will do: this one is made to ask for a recent sign-in. */
 const guarded = '/v1/orders/summary'
-const sessionCookie = '__Host-Http-session'
 
 describe('a route that needs a recent sign-in', () => {
   let service: InsideService
@@ -77,9 +76,7 @@ describe('a route that needs a recent sign-in', () => {
     it('is opened for the new id alone: who had copied the old one, and goes on with it, gains nothing', async () => {
       const browser = await signIn(service, user)
       service.advance(5 * minute)
-      const thief = service.client()
-      thief.cookies.set(sessionCookie, browser.cookies.get(sessionCookie) ?? '')
-      Object.assign(thief.headers, browser.headers)
+      const thief = browser.copy()
       assert.equal((await confirm(browser)).status, 204)
       await assertTooOld(thief)
       assert.equal((await thief.post('/v1/auth/session/refresh')).status, 200)

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { machineStamp } from '../../server/audit/stamp.ts'
 import { newSecret, sha256 } from '../../server/ids.ts'
 import {
+  bearerOf,
   everyCredentialOf,
+  grantRoles,
   hashOf,
   liveCredentials,
   newClient,
@@ -19,18 +21,15 @@ import { withRawDatabase } from '../support/database.ts'
 import { startInstance } from '../support/instance.ts'
 import { assertProblem } from '../support/problem.ts'
 import { at } from '../support/production.ts'
-import { type Service, startService } from '../support/service.ts'
+import type { Service } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 const minute = 60_000
 const newPassword = 'another harbour lantern at dawn'
 const order = { customer: 'Acme', total: 1 }
 
 describe('revocation', () => {
-  let service: Service
-  before(async () => {
-    service = await startService()
-  })
-  after(() => service.close())
+  const service = sharedService()
 
   const disable = ({ account }: TestUser | TestClient) =>
     service.db.write('setAccountEnabled', { account, enabled: false, stamp: machineStamp(service.now()) })
@@ -86,7 +85,7 @@ describe('revocation', () => {
       it('ends access tokens within 5 minutes, verified before or not', async () => {
         const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
         const { bearer } = await everyCredential(user)
-        const unused = service.client().withBearer((await tokenPair(service, user)).accessToken)
+        const unused = await bearerOf(service, user)
         service.advance(minute)
         await change(user)
         service.advance(4 * minute)
@@ -164,7 +163,7 @@ describe('revocation', () => {
     it('ends access tokens within 5 minutes, and the refresh gives one with what is left', async () => {
       const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
       const { bearer, refreshToken } = await everyCredential(user)
-      const unused = service.client().withBearer((await tokenPair(service, user)).accessToken)
+      const unused = await bearerOf(service, user)
       await revoke(user, 'Operator')
       const { status, body } = await refresh(refreshToken)
       assert.equal(status, 200)
@@ -181,8 +180,7 @@ describe('revocation', () => {
       const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
       const bystander = await signIn(service, await newUser(service))
       const browser = await signIn(service, user)
-      const { account } = user
-      await service.db.write('grantRoles', { account, roles: ['Admin'], stamp: machineStamp(service.now()) })
+      await grantRoles(service, user, ['Admin'])
       const later = await signIn(service, user)
       await revoke(user, 'Operator')
       const roles = await Promise.all(
@@ -280,7 +278,7 @@ describe('revocation', () => {
 
     it('an account that was enabled again is served at once, though it is remembered as disabled', async () => {
       const user = await newUser(service)
-      const before = service.client().withBearer((await tokenPair(service, user)).accessToken)
+      const before = await bearerOf(service, user)
       await disable(user)
       service.advance(301_000)
       assertProblem(await me(before), 401, 'authentication-required')

@@ -1,19 +1,16 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { machineStamp } from '../../server/audit/stamp.ts'
 import { everyCredentialOf, newClient, newUser, serviceToken } from '../support/accounts.ts'
 import { assertProblem } from '../support/problem.ts'
-import { type Service, startService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 const minute = 60_000
 const order = { customer: 'Acme', total: 1 }
 
 describe('the permissions of a role', () => {
-  let service: Service
-  before(async () => {
-    service = await startService()
-  })
-  after(() => service.close())
+  const service = sharedService()
 
   const permissions = ['Orders.Create' as const]
   const withPermissions = () => ({ role: 'Viewer', permissions, stamp: machineStamp(service.now()) })

@@ -10,28 +10,25 @@ import { newUser, type TestUser, tokenPair } from '../support/accounts.ts'
 import { decode, forge, type Members, makeKey, parts, verifyElsewhere } from '../support/forge.ts'
 import { type Instance, startInstance } from '../support/instance.ts'
 import { type Service, startService } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 const pem = (key: KeyObject, type: 'pkcs1' | 'pkcs8' = 'pkcs8') =>
   key.export({ format: 'pem', type }).toString()
 
 describe('signing keys', () => {
-  let service: Service
+  const service = sharedService()
   let user: TestUser
   let header: Members
   let claims: Members
   let folder: string
   before(async () => {
-    service = await startService()
     user = await newUser(service, { roles: ['Admin', 'Viewer'] })
     const { accessToken } = await tokenPair(service, user)
     header = decode(parts(accessToken)[0])
     claims = decode(parts(accessToken)[1])
     folder = await mkdtemp(join(tmpdir(), 'countersign-keys-'))
   })
-  after(async () => {
-    await service.close()
-    await rm(folder, { recursive: true })
-  })
+  after(() => rm(folder, { recursive: true }))
 
   const statusOf = async (bearer: string, at: Pick<Service, 'client'>) =>
     (await at.client().withBearer(bearer).get('/v1/auth/me')).status

@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { findUserByEmail } from '../../server/auth/accounts/store.ts'
 import { sessionsLimit } from '../../server/auth/session/store.ts'
 import { familiesLimit } from '../../server/auth/tokens/store.ts'
 import { newUser, signIn, type TestUser, tokenPair } from '../support/accounts.ts'
-import { type Service, startService } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 describe('sign-ins of one user', () => {
-  let service: Service
-  before(async () => {
-    service = await startService()
-  })
-  after(() => service.close())
+  const service = sharedService()
 
   /** What a sign-in writes, without the work that its password costs. */
   async function credentialsOf({ credentials }: TestUser) {

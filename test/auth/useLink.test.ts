@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, it } from 'node:test'
+import { beforeEach, describe, it } from 'node:test'
 import { machineStamp } from '../../server/audit/stamp.ts'
 import {
   eventsOf,
@@ -13,24 +13,20 @@ import {
 import type { Answer } from '../support/client.ts'
 import { startInstance } from '../support/instance.ts'
 import { assertProblem, visibleParts } from '../support/problem.ts'
-import { type Service, startService } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 const newPassword = 'seven grey herons by the weir'
 const hour = 3_600_000
 
 describe('useLink', () => {
-  let service: Service
+  const service = sharedService()
   let user: TestUser
   let path: string
   let token: string
-  before(async () => {
-    service = await startService()
-  })
   beforeEach(async () => {
     user = await newUser(service)
     ;({ path, token } = await newLink(service, user))
   })
-  after(() => service.close())
 
   const use = (at = path, password = newPassword) => service.client().post(at, { newPassword: password })
   const signInWith = (password: string) =>
@@ -219,15 +215,6 @@ describe('useLink', () => {
       const logged = JSON.stringify(await service.log())
       assert.match(logged, /"path":"\/v1\/auth\/links\/\*\*\*"/)
       assert.ok(!logged.includes(secret) && !logged.includes(escaped.slice(0, 48)))
-    })
-
-    it('is limited by address as sign-ins are', async (t) => {
-      const limited = await startService({ env: { RATE_LIMIT_FACTOR: '0.1' } })
-      t.after(() => limited.close())
-      const guess = () => limited.client().post(`/v1/auth/links/${'A'.repeat(43)}`, { newPassword })
-      const answers = await Promise.all(Array.from({ length: 20 }, guess))
-      assert.equal(answers.filter(({ status }) => status === 404).length, 6)
-      assert.equal(answers.filter(({ status }) => status === 429).length, 14)
     })
 
     it('tells the log who used one, and from where somebody guessed', async () => {

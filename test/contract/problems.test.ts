@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { DatabaseUnavailable, QueryTooSlow, TooManyWaiting } from '../../server/db/errors.ts'
 import { catalogue } from '../../server/http/problems.ts'
 import type { Answer, Client } from '../support/client.ts'
 import { policyRow } from '../support/policy.ts'
 import { exchange, type RawAnswer, request } from '../support/raw.ts'
-import { publicUrl, type Service, startInside, startService } from '../support/service.ts'
+import { publicUrl, startInside } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 import { viewOf } from '../support/views.ts'
 
 const unknownId = '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57'
@@ -76,17 +77,15 @@ describe('what the database cannot do', () => {
 })
 
 describe('a problem', () => {
-  let service: Service
+  const service = sharedService()
   let anybody: Client
   let admin: Client
   let viewer: Client
   before(async () => {
-    service = await startService()
     anybody = service.client()
     admin = await service.bearer('admin')
     viewer = await service.bearer('viewer')
   })
-  after(() => service.close())
 
   it('has exactly the shape of section 7 and a code of the catalogue, whatever failed', async () => {
     const order = (await admin.post('/v1/orders', { customer: 'Acme', total: 1 })).body.id
@@ -251,23 +250,14 @@ describe('a problem', () => {
       await assertRefused(431, 'headers-too-large', request('GET', '/v1/orders', many))
     })
 
+    // test/security/request-smuggling.test.ts has many more.
     it('400 for a broken request line, header or framing', async () => {
       const json = ['Content-Type: application/json']
       const broken = [
         'garbage\r\n\r\n',
-        'GET\r\n\r\n',
-        'GET / HTTP/9.9\r\nHost: localhost\r\n\r\n',
         'GET /health HTTP/1.1\r\nConnection: close\r\n\r\n',
         'GET /health HTTP/1.1\r\nHost: localhost\r\nno colon\r\n\r\n',
-        'GET /health HTTP/1.1\r\nHost: localhost\r\nX: a\0b\r\n\r\n',
-        'GET /he\0alth HTTP/1.1\r\nHost: localhost\r\n\r\n',
-        'G\0T /health HTTP/1.1\r\nHost: localhost\r\n\r\n',
         request('POST', '/v1/orders', [...json, 'Content-Length: 2', 'Content-Length: 3']),
-        request('POST', '/v1/orders', [...json, 'Content-Length: 2', 'Content-Length: 2']),
-        request('POST', '/v1/orders', [...json, 'Content-Length: -1']),
-        request('POST', '/v1/orders', [...json, 'Content-Length: 1e3']),
-        request('POST', '/v1/orders', [...json, 'Transfer-Encoding: chunked', 'Content-Length: 2']),
-        request('POST', '/v1/orders', [...json, 'Transfer-Encoding: chunked, gzip']),
       ]
       for (const bytes of broken) await assertRefused(400, 'bad-request', bytes)
     })
@@ -278,14 +268,7 @@ describe('a problem', () => {
         'Transfer-Encoding: chunked',
         `Authorization: ${admin.headers.authorization}`,
       ]
-      for (const chunks of [
-        'zz\r\nhello\r\n',
-        '-1\r\n',
-        '5\r\n{}\r\n0\r\n\r\nxxxx\r\n',
-        'FFFFFFFFFFFFFFFFF\r\n',
-      ]) {
-        await assertRefused(400, 'bad-request', `${request('POST', '/v1/orders', lines)}${chunks}`)
-      }
+      await assertRefused(400, 'bad-request', `${request('POST', '/v1/orders', lines)}zz\r\nhello\r\n`)
     })
 
     it('400 for escapes in the path that are none', async () => {

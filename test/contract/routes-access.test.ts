@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { buildApp } from '../../server/app.ts'
 import { permissions } from '../../server/auth/permissions.ts'
 import { makeLog } from '../../server/log.ts'
@@ -9,7 +9,8 @@ import type { Client } from '../support/client.ts'
 import { createdId } from '../support/orders.ts'
 import { addRole } from '../support/roles.ts'
 import { changingRoutes, type Route, tableOfRoutes } from '../support/routes.ts'
-import { type Service, startInside, startService } from '../support/service.ts'
+import { type Service, startInside } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 /** As the contract has it (sections 3, 4, 9 and 14 to 18), so that a route that is opened or forgotten fails here. */
 const contracted: Record<string, string> = {
@@ -93,12 +94,16 @@ function codeOf(answer: { body?: { code?: string } }, route: Route): string | un
 
 const expectedCode = (route: Route, code: string) => (route.method === 'HEAD' ? 'no body' : code)
 
-/** Of each operation whether it takes a cookie, a person's bearer, a service's: as the page has it. */
-async function toldAccess(): Promise<Map<string, string[]>> {
+/** Of each operation whether it takes a cookie, a person's bearer, a service's, and what it needs: as the page has it. */
+async function toldAccess(): Promise<Map<string, { taken: string[]; needs: string }>> {
   const page = await readFile(new URL('../../docs/access.md', import.meta.url), 'utf8')
-  const rows = page.matchAll(/^\| `(.+?)` \| \w+ \| (\w+) \| (\w+) \| (\w+) \|/gm)
-  return new Map([...rows].map(([, key = '', ...cells]) => [key, cells]))
+  const rows = page.matchAll(/^\| `(.+?)` \| \w+ \| (\w+) \| (\w+) \| (\w+) \| (.*) \|$/gm)
+  return new Map(
+    [...rows].map(([, key = '', ...cells]) => [key, { taken: cells.slice(0, 3), needs: cells[3] ?? '' }]),
+  )
 }
+
+const keyOf = ({ method, url }: Route) => `${method} ${url.replaceAll(/:(\w+)/g, '{$1}')}`
 
 /** The user by bearer and by session. */
 async function callersOf(service: Service, user: TestUser): Promise<[Client, Client]> {
@@ -107,17 +112,15 @@ async function callersOf(service: Service, user: TestUser): Promise<[Client, Cli
 }
 
 describe('the route table', () => {
-  let service: Service
+  const service = sharedService()
   let routes: Route[]
   let guarded: Route[]
   let permitted: Route[]
   before(async () => {
-    service = await startService()
     routes = await tableOfRoutes()
     guarded = routes.filter(({ access }) => access !== 'public')
     permitted = guarded.filter(({ access }) => permissions.some((permission) => permission === access))
   })
-  after(() => service.close())
 
   it('offers exactly the operations of the contract, each with its access', () => {
     const offered = routes
@@ -291,9 +294,8 @@ describe('the route table', () => {
 
   it('takes of each route the credentials that docs/access.md says, and no other', async () => {
     const told = await toldAccess()
-    const keyOf = ({ method, url }: Route) => `${method} ${url.replaceAll(/:(\w+)/g, '{$1}')}`
     const swept = guarded.filter(({ method }) => method !== 'HEAD')
-    const described = [...told.keys()].filter((key) => told.get(key)?.[0] !== 'none')
+    const described = [...told.keys()].filter((key) => told.get(key)?.taken[0] !== 'none')
     assert.deepEqual(swept.map(keyOf).sort(), described.sort())
     const role = await addRole(service, 'Everything', [...permissions])
     const client = await newClient(service, [role])
@@ -302,11 +304,24 @@ describe('the route table', () => {
       // Of a user each: some routes end what the other callers of their user show.
       const [, cookie] = await callersOf(service, await newUser(service, { roles: [role] }))
       const [bearer] = await callersOf(service, await newUser(service, { roles: [role] }))
-      const answers = [cookie, bearer, machine].map((caller) => caller.send(route.method, route.path))
-      const taken = (await Promise.all(answers)).map(({ status }) =>
-        [401, 403].includes(status) ? 'no' : 'yes',
-      )
-      assert.deepEqual(taken, told.get(keyOf(route)), keyOf(route))
+      const sent = [cookie, bearer, machine].map((caller) => caller.send(route.method, route.path))
+      const answers = await Promise.all(sent)
+      const taken = answers.map(({ status }) => ([401, 403].includes(status) ? 'no' : 'yes'))
+      assert.deepEqual(taken, told.get(keyOf(route))?.taken, keyOf(route))
+      const code = answers[2]?.body?.code
+      assert.equal(code === 'not-for-services', route.access === 'person', `${keyOf(route)} ${code}`)
+    }
+  })
+
+  it('asks for a sign-in of the last five minutes where docs/access.md says it, and nowhere else', async () => {
+    const told = await toldAccess()
+    const role = await addRole(service, 'EverythingLate', [...permissions])
+    const [bearer] = await callersOf(service, await newUser(service, { roles: [role] }))
+    service.advance(301_000)
+    for (const route of guarded.filter(({ method }) => method !== 'HEAD')) {
+      const { body } = await bearer.send(route.method, route.path)
+      const isAsked = body?.code === 'recent-sign-in-needed'
+      assert.equal(isAsked, told.get(keyOf(route))?.needs.includes('recent sign-in'), keyOf(route))
     }
   })
 

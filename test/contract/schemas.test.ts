@@ -1,24 +1,22 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import * as fc from 'fast-check'
 import { totalField } from '../../server/orders/schemas.ts'
 import type { Client } from '../support/client.ts'
 import { Judge, toPointer } from '../support/description.ts'
 import { canBeSeen } from '../support/orders.ts'
-import { type Service, startService } from '../support/service.ts'
+import { ownService } from '../support/shared-service.ts'
 
 /** What the schema allows is never answered 400, what it forbids is never accepted. */
 describe('the live description allows exactly what is accepted', () => {
-  let service: Service
+  const service = ownService({ development: true, env: { RATE_LIMIT_FACTOR: '1000' } })
   let judge: Judge
   let admin: Client
   before(async () => {
-    service = await startService({ development: true, env: { RATE_LIMIT_FACTOR: '1000' } })
     judge = new Judge((await service.client().get('/openapi/v1.json')).body)
     admin = await service.bearer('admin')
   })
-  after(() => service.close())
 
   const either = <T>(...arbitraries: fc.Arbitrary<T>[]) => fc.oneof(...arbitraries)
   const anyText = fc.string({ unit: 'binary', maxLength: 12 })

@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test'
 import Sqlite from 'better-sqlite3'
 import { migrateDatabase } from '../../server/db/open.ts'
 import { sqliteOwnTables, sqliteRowNumber } from '../../server/db/tables.ts'
-import { type Service, startService } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 interface Column {
   name: string
@@ -51,11 +51,7 @@ function columnNames(columns: readonly { name: string }[]): string[] {
 }
 
 describe('the tables of either engine', () => {
-  let service: Service
-  before(async () => {
-    service = await startService()
-  })
-  after(() => service.close())
+  const service = sharedService()
 
   it('are exactly those that the types name, with exactly their columns', async () => {
     const typed = Object.fromEntries(

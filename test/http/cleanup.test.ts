@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { newLink, newUser, signIn, tokenPair } from '../support/accounts.ts'
-import { type Service, startService } from '../support/service.ts'
+import { ownService } from '../support/shared-service.ts'
 import { removeExpired } from '../support/upkeep.ts'
 
 const hourMilliseconds = 3_600_000
 
 describe('the clean-up', () => {
-  let service: Service
-  before(async () => {
-    service = await startService()
-  })
-  after(() => service.close())
+  const service = ownService()
 
   const remove = (limit = 200) => removeExpired(service, limit)
   const tables = [

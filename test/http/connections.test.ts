@@ -9,7 +9,8 @@ import { keepAnswering, registerConnections, unreadLimitBytes } from '../../serv
 import type { App } from '../../server/http/route.ts'
 import type { Client } from '../support/client.ts'
 import { insertOrders, orderRow } from '../support/orders.ts'
-import { type InsideService, type Service, startInside, startService } from '../support/service.ts'
+import { type InsideService, startInside } from '../support/service.ts'
+import { ownService } from '../support/shared-service.ts'
 
 async function connected(baseUrl: string): Promise<Socket> {
   const { hostname, port } = new URL(baseUrl)
@@ -25,13 +26,11 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 describe('requests sent ahead on a connection', () => {
-  let service: Service
+  const service = ownService()
   let bearer: Client
   before(async () => {
-    service = await startService()
     bearer = await service.bearer('admin')
   })
-  after(() => service.close())
 
   const message = (start: string, lines: string[] = [], body = '') =>
     [start, 'Host: x', `Authorization: ${bearer.headers.authorization}`, ...lines, '', body].join('\r\n')
@@ -176,6 +175,7 @@ describe('an answer that is read a little now and then', () => {
     app.decorateRequest('clientAddress', '')
     registerConnections(app, { exchangeLimitMilliseconds: limit })
     app.get('/', { config: { access: 'public' } }, async () => Buffer.alloc(30_000_000) as never)
+    app.get('/less', { config: { access: 'public' } }, async () => Buffer.alloc(3_000_000) as never)
     // As an export does: each portion is made when the one before it has been taken.
     app.get('/portions', { config: { access: 'public' } }, async ({ raw }, reply) => {
       const portions = async function* () {
@@ -220,8 +220,8 @@ describe('an answer that is read a little now and then', () => {
         received += chunk.length
       }
       socket.on('data', listener)
-      socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
-      await until(() => received > 30_000_000)
+      socket.write('GET /less HTTP/1.1\r\nHost: x\r\n\r\n')
+      await until(() => received > 3_000_000)
       socket.off('data', listener)
       await wait(1_000)
     }

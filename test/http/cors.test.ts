@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
-import { type Service, startService } from '../support/service.ts'
+import { describe, it } from 'node:test'
+import { startService } from '../support/service.ts'
+import { ownService } from '../support/shared-service.ts'
 
 const listed = 'https://app.example.net'
 const preflight = {
@@ -11,11 +12,7 @@ const corsHeaders = (headers: Headers) =>
   [...headers.keys()].filter((name) => name.startsWith('access-control-')).sort()
 
 describe('cross-origin requests', () => {
-  let service: Service
-  before(async () => {
-    service = await startService({ env: { CORS_ORIGINS: `${listed}, http://localhost:5173` } })
-  })
-  after(() => service.close())
+  const service = ownService({ env: { CORS_ORIGINS: `${listed}, http://localhost:5173` } })
 
   it('of a listed origin may be made with a bearer: preflight and answer name that origin and no other', async () => {
     for (const origin of [listed, 'http://localhost:5173']) {

@@ -2,16 +2,13 @@ import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { assertProblem } from '../support/problem.ts'
-import { passwordOf, type Service, startInside, startService } from '../support/service.ts'
+import { passwordOf, startInside, startService } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 describe('the probes', () => {
-  let service: Service
-  before(async () => {
-    service = await startService()
-  })
-  after(() => service.close())
+  const service = sharedService()
 
   it('say ok, to anybody, and are never stored', async () => {
     for (const path of ['/health', '/health/ready']) {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { describePage, pageRequest } from '../../server/http/paging.ts'
 import type { Client } from '../support/client.ts'
-import { type Service, startService } from '../support/service.ts'
+import { ownService } from '../support/shared-service.ts'
 
 const maximum = 2_147_483_647
 
@@ -54,13 +54,11 @@ describe('a page', () => {
 })
 
 describe('the Link header', () => {
-  let service: Service
+  const service = ownService({ orders: true })
   let viewer: Client
   before(async () => {
-    service = await startService({ orders: true })
     viewer = await service.bearer('viewer')
   })
-  after(() => service.close())
 
   async function linksOf(path: string): Promise<Record<string, string>> {
     const { headers } = await viewer.get(path)

@@ -1,29 +1,27 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { newUser, type TestUser } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { type Route, tableOfRoutes } from '../support/routes.ts'
-import { type Service, startService } from '../support/service.ts'
+import { ownService } from '../support/shared-service.ts'
 
 describe('every limited route', () => {
-  let service: Service
+  const service = ownService({
+    env: {
+      RATE_LIMIT_FACTOR: '1',
+      RATE_LIMIT_ANONYMOUS: '2',
+      RATE_LIMIT_EXCHANGE: '2',
+      RATE_LIMIT_REFRESH: '2',
+      RATE_LIMIT_REFRESH_ADDRESS: '2',
+      RATE_LIMIT_READ: '2',
+      RATE_LIMIT_WRITE: '2',
+      TRUSTED_PROXIES: '127.0.0.1',
+    },
+  })
   let routes: Route[]
   before(async () => {
     routes = await tableOfRoutes()
-    service = await startService({
-      env: {
-        RATE_LIMIT_FACTOR: '1',
-        RATE_LIMIT_ANONYMOUS: '2',
-        RATE_LIMIT_EXCHANGE: '2',
-        RATE_LIMIT_REFRESH: '2',
-        RATE_LIMIT_REFRESH_ADDRESS: '2',
-        RATE_LIMIT_READ: '2',
-        RATE_LIMIT_WRITE: '2',
-        TRUSTED_PROXIES: '127.0.0.1',
-      },
-    })
   })
-  after(() => service.close())
 
   let addresses = 0
   const newAddress = () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { FastifyReply } from 'fastify'
@@ -8,7 +8,8 @@ import { Problem } from '../../server/http/problems.ts'
 import { limitKey, RequestLimits } from '../../server/http/rate-limit.ts'
 import { newUser, signIn, tokenPair } from '../support/accounts.ts'
 import type { Answer, Client } from '../support/client.ts'
-import { type Service, startService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
+import { ownService } from '../support/shared-service.ts'
 
 const smallLimits = {
   RATE_LIMIT_FACTOR: '1',
@@ -23,11 +24,7 @@ const smallLimits = {
 const nobody = { email: 'nobody@example.com', password: 'wrong' }
 
 describe('the request limits', () => {
-  let service: Service
-  before(async () => {
-    service = await startService({ env: { ...smallLimits, TRUSTED_PROXIES: '127.0.0.1' } })
-  })
-  after(() => service.close())
+  const service = ownService({ env: { ...smallLimits, TRUSTED_PROXIES: '127.0.0.1' } })
 
   let addresses = 0
   const newAddress = () => `10.9.${++addresses}.1`
@@ -84,6 +81,7 @@ describe('the request limits', () => {
       (caller) => caller.send('DELETE', '/v1/orders'),
       (caller) => caller.send('OPTIONS', '/v1/orders'),
       (caller) => caller.get('/v1/auth/csrf'),
+      (caller) => caller.get('/v1/auth/me', { cookie: `__Host-Http-session=${'N'.repeat(43)}` }),
       (caller) => caller.get('/v1/orders', { 'x-long': 'a'.repeat(17_000) }),
       (caller) => caller.get(`/v1/${'a'.repeat(9_000)}`),
       (caller) => caller.post('/orders'),
@@ -121,18 +119,18 @@ describe('the request limits', () => {
     assert.equal((await from(newAddress()).get('/orders/7')).status, 200)
   })
 
-  it('count credential exchanges of the three kinds together by address, good ones too', async () => {
+  it('count credential exchanges of all kinds together by address, good ones too', async () => {
     const { credentials } = await newUser(service)
     const caller = from(newAddress())
     const answers = await inTurn([
       () => caller.post('/v1/auth/session', credentials),
       () => caller.post('/v1/auth/token', credentials),
       () => caller.post('/v1/auth/clients/token', { clientId: 'x', clientSecret: 'x' }),
-      () => caller.post('/v1/auth/token', nobody),
+      () => caller.post('/v1/auth/links/x', { newPassword: 'seven grey herons by the weir' }),
       () => caller.post('/v1/auth/session', {}),
       () => caller.post('/v1/auth/token', credentials),
     ])
-    assert.deepEqual(await statusesOf('exchange', 5, answers), [200, 200, 401, 401, 400, 429])
+    assert.deepEqual(await statusesOf('exchange', 5, answers), [200, 200, 401, 404, 400, 429])
   })
 
   it('count refreshes by token family, and by address', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type Service, startInside, startService } from '../support/service.ts'
+import { type Service, startInside } from '../support/service.ts'
 
 const info = 30
 const debug = 20
@@ -22,13 +22,6 @@ describe('the log of requests', () => {
         [info, 503, 'shutting-down'],
       ],
     )
-  })
-
-  it('has at most 256 characters of a path', async (t) => {
-    const service = await startService()
-    t.after(() => service.close())
-    await service.client().get(`/v1/${'x/'.repeat(1_000)}`)
-    assert.equal((await requestsIn(service))[0]?.path, `/v1/${'x/'.repeat(126)}`)
   })
 
   it('names the first hundred requests of an address that a limit refuses, and the number of the others', async () => {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { newUser, type TestUser, tokenPair } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
-import { publicUrl, type Service, startService } from '../support/service.ts'
+import { publicUrl } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 /** `passes` is what a request is answered that nothing stands against. */
 const requests = {
@@ -65,17 +66,15 @@ function expected(name: string, credential: Credential, token: Token, site: Reco
 }
 
 describe('the whole antiforgery matrix: request, credential, token, site', () => {
-  let service: Service
+  const service = sharedService()
   let user: TestUser
   let bearer: string
   let otherToken: string
   before(async () => {
-    service = await startService()
     user = await newUser(service, { roles: ['Admin'] })
     bearer = (await tokenPair(service, user)).accessToken
     otherToken = await (await login()).fetchAntiforgeryToken()
   })
-  after(() => service.close())
 
   async function login(): Promise<Client> {
     const browser = service.client()

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { signCheckpoint, signReceipt } from '../../server/audit/statements.ts'
 import { sha256 } from '../../server/ids.ts'
 import { newClient, newUser, serviceToken, type TestUser, tokenPair } from '../support/accounts.ts'
 import { decode } from '../support/forge.ts'
-import { publicUrl, type Service, startService } from '../support/service.ts'
+import { publicUrl } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 /** Where a credential can be put, and what is at home there. */
 const places = {
@@ -29,13 +30,12 @@ const order = {
 const receipt = { order, approvals: [], event: { sequence: 1, hash: head.hash }, checkpoint: head }
 
 describe('a credential in the place of another', () => {
-  let service: Service
+  const service = sharedService()
   let user: TestUser
   let clientId: string
   let sessionId: string
   let credentials: Record<string, string>
   before(async () => {
-    service = await startService()
     user = await newUser(service, { roles: ['Admin'], password: 'seven grey herons by the weir' })
     const client = await newClient(service)
     clientId = client.clientId
@@ -77,7 +77,6 @@ describe('a credential in the place of another', () => {
       'the kid of our key': service.keys.kid,
     }
   })
-  after(() => service.close())
 
   /** Each sends the text in one place and everything else as it should be; answers the status. */
   const present: Record<Place, (text: string) => Promise<number>> = {

@@ -1,17 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
-import { machineStamp } from '../../server/audit/stamp.ts'
-import { newClient, newUser, serviceToken, signIn, tokenPair } from '../support/accounts.ts'
+import { describe, it } from 'node:test'
+import { newClient, newUser, serviceToken, setEnabled, signIn, tokenPair } from '../support/accounts.ts'
 import { assertDiscreet, noteAnswer } from '../support/discretion.ts'
 import { exchange, request } from '../support/raw.ts'
 import { changingRoutes } from '../support/routes.ts'
-import {
-  type InsideService,
-  passwordOf,
-  type Service,
-  startInside,
-  startService,
-} from '../support/service.ts'
+import { type InsideService, passwordOf, startInside, startService } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 describe('what every test watches for', () => {
   const password = 'lanterns over the quiet weir'
@@ -122,11 +116,7 @@ describe('a fault of the service', () => {
 })
 
 describe('refusals of credentials', () => {
-  let service: Service
-  before(async () => {
-    service = await startService()
-  })
-  after(() => service.close())
+  const service = sharedService()
 
   /** The answer as it stood on the wire, without what no two answers have in common. */
   async function refused(path: string, body: object): Promise<string> {
@@ -143,11 +133,7 @@ describe('refusals of credentials', () => {
     it(`are the same to the byte for every cause: POST ${path}`, async () => {
       const user = await newUser(service)
       const gone = await newUser(service)
-      await service.db.write('setAccountEnabled', {
-        account: gone.account,
-        enabled: false,
-        stamp: machineStamp(service.now()),
-      })
+      await setEnabled(service, gone, false)
       const client = await newClient(service)
       const password = 'not the password of anybody'
       const answers = await Promise.all([

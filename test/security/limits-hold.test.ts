@@ -1,23 +1,21 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { newUser, signIn, type TestUser, tokenPair } from '../support/accounts.ts'
 import type { Answer, Client } from '../support/client.ts'
-import { type Service, startService } from '../support/service.ts'
+import { ownService } from '../support/shared-service.ts'
 
 const order = { customer: 'Acme', total: 1 }
 
 /** A tenth of the limits of section 8 of the contract. Each flood comes from an address of its own. */
 describe('a flood from one address or one caller meets its limit, and nobody else does', () => {
-  let service: Service
+  const service = ownService({ env: { RATE_LIMIT_FACTOR: '0.1', TRUSTED_PROXIES: '127.0.0.1' } })
   let bystander: TestUser
   let bystanderToken: string
   let addresses = 0
   before(async () => {
-    service = await startService({ env: { RATE_LIMIT_FACTOR: '0.1', TRUSTED_PROXIES: '127.0.0.1' } })
     bystander = await newUser(service, { roles: ['Admin'] })
     bystanderToken = (await tokenPair(service, bystander)).accessToken
   })
-  after(() => service.close())
 
   const newAddress = () => `203.0.113.${++addresses}`
   function from(address: string, bearer?: string): Client {
@@ -49,15 +47,7 @@ describe('a flood from one address or one caller meets its limit, and nobody els
   }
 
   const floods: [what: string, limit: number, send: (caller: Client, turn: number) => Promise<Answer>][] = [
-    ['unknown paths', 30, (caller) => caller.get('/v1/none')],
-    ['requests without a credential', 30, (caller) => caller.get('/v1/orders')],
     ['wrong tokens', 30, (caller, turn) => caller.withBearer(`x${turn}`).get('/v1/orders')],
-    [
-      'cookies of no session',
-      30,
-      (caller) => caller.get('/v1/auth/me', { cookie: `__Host-Http-session=${'N'.repeat(43)}` }),
-    ],
-    ['antiforgery tokens', 30, (caller) => caller.get('/v1/auth/csrf')],
     [
       'refresh tokens that never were',
       30,
@@ -68,11 +58,6 @@ describe('a flood from one address or one caller meets its limit, and nobody els
       6,
       (caller, turn) =>
         caller.post('/v1/auth/session', { email: `nobody${turn}@example.com`, password: 'x' }),
-    ],
-    [
-      'exchanges of clients',
-      6,
-      (caller) => caller.post('/v1/auth/clients/token', { clientId: 'nobody', clientSecret: 'x' }),
     ],
   ]
   for (const [what, limit, send] of floods) {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import fc from 'fast-check'
 import { newUser, signIn, tokenPair } from '../support/accounts.ts'
 import { exchange, request } from '../support/raw.ts'
-import { type Service, startService } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 /** Edits of a request target; what a proxy, a router and an access check could read in different ways. */
 const edits: ((path: string, at: number) => string)[] = [
@@ -62,14 +62,13 @@ const spelling = (path: string) =>
     .map((chosen) => chosen.reduce((text, [edit, at]) => edit(text, at), path))
 
 describe('no spelling of a path passes by the access check', () => {
-  let service: Service
+  const service = sharedService()
   let orderId: string
   let holder: string
   let roleless: string
   let cookie: string
   let token: string
   before(async () => {
-    service = await startService()
     const admin = await newUser(service, { roles: ['Admin'] })
     holder = `Authorization: Bearer ${(await tokenPair(service, admin)).accessToken}`
     const nobody = await newUser(service, { roles: [] })
@@ -79,7 +78,6 @@ describe('no spelling of a path passes by the access check', () => {
     token = `X-XSRF-TOKEN: ${browser.headers['x-xsrf-token']}`
     orderId = (await browser.post('/v1/orders', { customer: 'Kestrel Mills', total: 1 })).body.id
   })
-  after(() => service.close())
 
   const get = (path: string, lines: string[]) => exchange(service.baseUrl, request('GET', path, lines))
   const holdsData = (text: string) => /Kestrel Mills|"userName"|"totalCount"|"pending":{/.test(text)
@@ -94,7 +92,7 @@ describe('no spelling of a path passes by the access check', () => {
   for (const [what, pathOf, isForAnyRole] of guarded) {
     it(`of ${what}: whoever has no credential or no permission never gets what a holder gets`, async (t) => {
       const path = pathOf()
-      const sample = [path, `${path}/`, ...samples(path, 200)]
+      const sample = [path, `${path}/`, ...samples(path, 100)]
       let reached = 0
       for (const target of sample) {
         const [held, bare, without] = await Promise.all([
@@ -125,7 +123,7 @@ describe('no spelling of a path passes by the access check', () => {
     let asked = 0
     for (const path of ['/v1/orders', `/v1/orders/${orderId}/approve`]) {
       const method = path.endsWith('approve') ? 'PATCH' : 'POST'
-      for (const target of [path, `${path}/`, ...samples(path, 150)]) {
+      for (const target of [path, `${path}/`, ...samples(path, 75)]) {
         const answer = await exchange(service.baseUrl, request(method, target, [cookie, json], body))
         assert.ok([400, 403, 404, 405].includes(answer.status), `${answer.status} ${target}`)
         if (answer.status === 403) {
@@ -146,12 +144,23 @@ describe('no spelling of a path passes by the access check', () => {
   })
 
   it('leads to a file that is not of the web app', async () => {
-    const climbs = ['..', '%2e%2e', '..%2f', '%2e%2e%2f', '..\\', '..%5c', '%252e%252e', '....//', '.%00./']
+    const climbs = [
+      '',
+      '..',
+      '%2e%2e',
+      '..%2f',
+      '%2e%2e%2f',
+      '..\\',
+      '..%5c',
+      '%252e%252e',
+      '....//',
+      '.%00./',
+    ]
     const files = ['package.json', 'server/main.ts', '.env', 'etc/passwd', 'web/index.html']
-    for (const start of ['/', '/assets/', '/problems/', '/assets/x/']) {
+    for (const start of ['/', '//', '/assets/', '/problems/', '/assets/x/']) {
       for (const climb of climbs) {
         for (const file of files) {
-          const step = /(?:\/|f|c|\\)$/.test(climb) ? climb : `${climb}/`
+          const step = climb === '' || /(?:\/|f|c|\\)$/.test(climb) ? climb : `${climb}/`
           const target = `${start}${step.repeat(6)}${file}`
           const { text } = await get(target, [])
           assert.equal(/"dependencies"|node:fs|root:x:|main\.tsx/.test(text), false, target)

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { newUser, signIn, tokenPair } from '../support/accounts.ts'
 import { exchange, request } from '../support/raw.ts'
-import { publicUrl, type Service, startService } from '../support/service.ts'
+import { publicUrl } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 const smuggled = 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n'
 const post = ['POST /v1/auth/token HTTP/1.1', 'Host: x', 'Content-Type: application/json']
@@ -77,19 +78,17 @@ const ambiguous: Record<string, string> = {
 }
 
 describe('smuggled requests', () => {
-  let service: Service
+  const service = sharedService()
   let cookie: string
   let bearer: string
   let viewer: string
   before(async () => {
-    service = await startService({ orders: true })
     const admin = await newUser(service, { roles: ['Admin'] })
     cookie = `Cookie: __Host-Http-session=${(await signIn(service, admin)).cookies.get('__Host-Http-session')}`
     bearer = `Authorization: Bearer ${(await tokenPair(service, admin)).accessToken}`
     const reader = await newUser(service, { roles: ['Viewer'] })
     viewer = `Authorization: Bearer ${(await tokenPair(service, reader)).accessToken}`
   })
-  after(() => service.close())
 
   /** Everything that is answered to the bytes; the server has to end the connection, or to fall silent. */
   function answersTo(bytes: string): Promise<{ received: string; ended: boolean }> {

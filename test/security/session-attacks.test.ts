@@ -1,25 +1,23 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { newUser, signIn, type TestUser } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { assertProblem } from '../support/problem.ts'
 import { exchange, request } from '../support/raw.ts'
-import { type Service, startService } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 const sessionCookie = '__Host-Http-session'
 const csrfCookie = '__Host-Http-csrf'
 const order = { customer: 'Acme', total: 1 }
 
 describe('attacks on sessions', () => {
-  let service: Service
+  const service = sharedService()
   let victim: TestUser
   let attacker: TestUser
   before(async () => {
-    service = await startService()
     victim = await newUser(service, { roles: ['Admin'] })
     attacker = await newUser(service, { roles: ['Admin'] })
   })
-  after(() => service.close())
 
   const idOf = (browser: Client) => browser.cookies.get(sessionCookie) ?? ''
   const holding = (id: string) => {

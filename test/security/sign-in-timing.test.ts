@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { machineStamp } from '../../server/audit/stamp.ts'
 import { newUser, type TestUser } from '../support/accounts.ts'
-import { type Service, startService } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 /** Takes a minute: only with SECURITY_LONG=1. */
 const isLong = process.env.SECURITY_LONG === '1'
@@ -11,11 +11,10 @@ const tries = 240
 const triesOfAccount = 4
 
 describe('how long a refused sign-in takes', { skip: !isLong && 'SECURITY_LONG is not 1' }, () => {
-  let service: Service
+  const service = sharedService()
   let users: TestUser[]
   let disabled: TestUser[]
   before(async () => {
-    service = await startService()
     const make = () => Promise.all(Array.from({ length: tries / triesOfAccount }, () => newUser(service)))
     users = await make()
     disabled = await make()
@@ -24,7 +23,6 @@ describe('how long a refused sign-in takes', { skip: !isLong && 'SECURITY_LONG i
       await service.db.write('setAccountEnabled', change)
     }
   })
-  after(() => service.close())
 
   async function timeOf(email: string, password: string): Promise<number> {
     const begunAt = performance.now()

@@ -6,11 +6,11 @@ import { after, before, describe, it } from 'node:test'
 import { CompactEncrypt, CompactSign, FlattenedSign, GeneralSign } from 'jose'
 import { newUser, type TestUser, tokenPair } from '../support/accounts.ts'
 import { decode, encode, type Members, signText } from '../support/forge.ts'
-import { type Service, startService } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 /** What test/auth/access-token.test.ts does not try: rarer members of the header, doubled names, other wrappings. */
 describe('headers of access tokens', () => {
-  let service: Service
+  const service = sharedService()
   let user: TestUser
   let header: Members
   let claims: Members
@@ -18,7 +18,6 @@ describe('headers of access tokens', () => {
   let visits = 0
   const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 })
   before(async () => {
-    service = await startService()
     user = await newUser(service, { roles: ['Viewer'] })
     const parts = (await tokenPair(service, user)).accessToken.split('.')
     header = decode(parts[0])
@@ -29,10 +28,7 @@ describe('headers of access tokens', () => {
     })
     await new Promise<void>((resolve) => trap.listen(0, '127.0.0.1', resolve))
   })
-  after(async () => {
-    trap.close()
-    await service.close()
-  })
+  after(() => void trap.close())
 
   const me = (bearer: string) => service.client().withBearer(bearer).get('/v1/auth/me')
   const statusOf = async (bearer: string) => (await me(bearer)).status

@@ -107,6 +107,24 @@ export async function tokenPair(service: Service, { credentials }: TestUser): Pr
   return (await service.client().post('/v1/auth/token', credentials)).body
 }
 
+/** A caller with a new access token of the user. */
+export async function bearerOf(service: Service, user: TestUser): Promise<Client> {
+  return service.client().withBearer((await tokenPair(service, user)).accessToken)
+}
+
+export function refresh(service: Pick<Service, 'client'>, refreshToken: string): Promise<Answer> {
+  return service.client().post('/v1/auth/token/refresh', { refreshToken })
+}
+
+export function setEnabled(service: Service, { account }: TestUser | TestClient, enabled: boolean) {
+  const stamp = machineStamp(service.now())
+  return service.db.write('setAccountEnabled', { account, enabled, stamp })
+}
+
+export function grantRoles(service: Service, { account }: TestUser | TestClient, roles: string[]) {
+  return service.db.write('grantRoles', { account, roles, stamp: machineStamp(service.now()) })
+}
+
 /** The answer to a revocation (RFC 7009). */
 export function revoke(service: Service, token: string): Promise<Answer> {
   return service.client().postForm('/v1/auth/revoke', { token })

@@ -21,6 +21,14 @@ export class Client {
     this.baseUrl = baseUrl
   }
 
+  /** Another with the same cookies and headers, and its own from then on: a second tab, or a thief. */
+  copy(): Client {
+    const copy = new Client(this.baseUrl)
+    for (const [name, value] of this.cookies) copy.cookies.set(name, value)
+    Object.assign(copy.headers, this.headers)
+    return copy
+  }
+
   withBearer(token: string): this {
     this.headers.authorization = `Bearer ${token}`
     return this

@@ -39,6 +39,7 @@ const describedWhereSent = 'Set-Cookie ETag Location Link Preference-Applied Ide
 export class Judge {
   readonly description: Description
   readonly #ajv: Ajv2020
+  /** By the text of the schema. */
   readonly #validators = new Map<string, ValidateFunction>()
   /** `operationId status` of every answer that was judged. */
   readonly seen = new Set<string>()
@@ -56,19 +57,20 @@ export class Judge {
     this.#ajv.addKeyword('example')
   }
 
-  /** The JSON pointer names a schema inside the description. */
+  /** The JSON pointer names a schema inside the description. Most answers share theirs with others. */
   validator(pointer: string): ValidateFunction {
-    const known = this.#validators.get(pointer)
-    if (known !== undefined) return known
     const parts = pointer.slice(1).split('/').map(fromPointerPart)
     const schema = parts.reduce<unknown>((value, part) => (value as Json)[part], this.description)
+    const key = JSON.stringify(schema)
+    const known = this.#validators.get(key)
+    if (known !== undefined) return known
     const $defs = this.description.components.schemas
     const text = JSON.stringify({ ...(schema as Json), $defs }).replaceAll(
       '#/components/schemas/',
       '#/$defs/',
     )
     const validate = this.#ajv.compile(JSON.parse(text))
-    this.#validators.set(pointer, validate)
+    this.#validators.set(key, validate)
     return validate
   }
 

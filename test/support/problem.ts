@@ -14,6 +14,20 @@ export function assertProblem(answer: Answer, status: number, code: string): voi
   assert.equal(answer.body.requestId, answer.headers.get('x-request-id'))
 }
 
+/** The answer says of these places of the body that they are wrong, and of no other. */
+export function assertInvalid(answer: Answer, pointers: readonly string[]): void {
+  assertProblem(answer, 400, 'validation-failed')
+  const named = answer.body.errors.map((error: { pointer: string }) => error.pointer)
+  assert.deepEqual(named, pointers)
+}
+
+/** One answer has the status, and all others are this problem. */
+export function assertOneOf(answers: Answer[], status: number, refused: number, code: string): void {
+  const others = answers.filter((answer) => answer.status !== status)
+  assert.equal(others.length, answers.length - 1)
+  for (const answer of others) assertProblem(answer, refused, code)
+}
+
 /** What two refusals must have in common when the caller may not tell their causes apart. */
 export function visibleParts({ status, headers, setCookies, body }: Answer): unknown {
   const { requestId: _, ...rest } = body

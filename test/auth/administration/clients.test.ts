@@ -1,22 +1,18 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, it } from 'node:test'
+import { beforeEach, describe, it } from 'node:test'
 import { accountEvents, idOf } from '../../support/administration.ts'
 import type { Client } from '../../support/client.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { type Service, startService } from '../../support/service.ts'
+import { sharedService } from '../../support/shared-service.ts'
 import { until } from '../../support/stream.ts'
 
 describe('service clients', () => {
-  let service: Service
+  const service = sharedService()
   let admin: Client
   let count = 0
   let id: number
   let clientId: string
   let clientSecret: string
-  before(async () => {
-    service = await startService()
-  })
-  after(() => service.close())
   beforeEach(async () => {
     admin = await service.bearer('admin')
     count += 1

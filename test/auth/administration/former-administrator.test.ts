@@ -1,21 +1,17 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, it } from 'node:test'
+import { beforeEach, describe, it } from 'node:test'
 import { machineStamp } from '../../../server/audit/stamp.ts'
-import { newClient, newUser, type TestUser, tokenPair } from '../../support/accounts.ts'
+import { bearerOf, newClient, newUser, type TestUser, tokenPair } from '../../support/accounts.ts'
 import { accountEvents, newAdministrator } from '../../support/administration.ts'
 import type { Client } from '../../support/client.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { type Service, startService } from '../../support/service.ts'
+import { sharedService } from '../../support/shared-service.ts'
 
 /** A token is remembered as good for five minutes, and a request may be let in long before its body is there. */
 describe('somebody who may manage accounts no longer', () => {
-  let service: Service
+  const service = sharedService()
   let former: { user: TestUser; caller: Client }
   let other: TestUser
-  before(async () => {
-    service = await startService()
-  })
-  after(() => service.close())
   beforeEach(async () => {
     former = await newAdministrator(service)
     other = await newUser(service, { roles: ['Admin'] })
@@ -58,7 +54,7 @@ describe('somebody who may manage accounts no longer', () => {
     const permissions = ['Accounts.Manage' as const]
     await service.db.write('addRole', { role, permissions, stamp: stamp() })
     const keeper = await newUser(service, { roles: [role] })
-    const keeping = service.client().withBearer((await tokenPair(service, keeper)).accessToken)
+    const keeping = await bearerOf(service, keeper)
     assert.equal((await keeping.get('/v1/users')).status, 200)
     await service.db.write('denyPermissions', { role, permissions, stamp: stamp() })
     assertProblem(await keeping.send('PUT', `/v1/roles/${role}`, { permissions }), 403, 'permission-denied')

