@@ -1,181 +1,99 @@
 import assert from 'node:assert/strict'
-import { describe, it, type TestContext } from 'node:test'
+import { after, before, beforeEach, describe, it } from 'node:test'
 import { machineStamp } from '../../server/audit/stamp.ts'
-import type { AppDatabase } from '../../server/operations.ts'
-import { openAppDatabase } from '../../server/operations.ts'
-import { type CommandLine, commandLine, insertCredentials, readCredentials } from './command-line.ts'
+import { type AppDatabase, openAppDatabase } from '../../server/operations.ts'
+import { commandLine, insertCredentials, readCredentials } from './command-line.ts'
 
 const addedAt = 1_800_000_000_000
 const changedAt = addedAt + 60_123
-const jo = { kind: 'user', name: 'jo' } as const
-const billing = { kind: 'client', name: 'billing' } as const
-
+const stamp = machineStamp(changedAt)
 const untouched = { sessions: 1, families: 1, changedAt: addedAt }
 const revoked = { sessions: 0, families: 0, changedAt }
 
-interface Accounts extends CommandLine {
-  db: AppDatabase
-  credentials(principalId: number): ReturnType<typeof readCredentials>
-}
+/** What ends the credentials of an account is in test/auth/revocation.test.ts. */
+describe('a change of an account', () => {
+  const cli = commandLine({ after })
+  let db: AppDatabase
+  before(async () => {
+    db = await openAppDatabase({ databaseUrl: `file:${cli.databaseFile}` })
+  })
+  after(() => db.close())
 
-/** User jo (1), user al (2) and client billing (3), each with one session and one refresh family. */
-async function accounts(t: TestContext): Promise<Accounts> {
-  const cli = commandLine(t)
-  const db = await openAppDatabase({
-    databaseUrl: `file:${cli.databaseFile}`,
-  })
-  t.after(() => db.close())
-  const user = {
-    passwordHash: 'hash',
-    timeZone: null,
-    roles: ['Viewer', 'Admin'],
-    stamp: machineStamp(addedAt),
-  }
-  await db.write('addUser', { ...user, userName: 'jo', email: 'jo@example.com' })
-  await db.write('addUser', { ...user, userName: 'al', email: 'al@example.com' })
-  await db.write('addClient', {
-    clientId: 'billing',
-    secretHash: 'first',
-    roles: ['Operator'],
-    stamp: machineStamp(addedAt),
-  })
-  cli.sql((database) => {
-    for (const id of [1, 2, 3]) insertCredentials(database, id)
-  })
-  const credentials = (principalId: number) => cli.sql((database) => readCredentials(database, principalId))
-  return { ...cli, db, credentials }
-}
-
-describe('what ends the credentials of an account at once, and of no other', () => {
-  it('a new password', async (t) => {
-    const { db, credentials } = await accounts(t)
-    await db.write('setPassword', { account: jo, passwordHash: 'new', stamp: machineStamp(changedAt) })
-    assert.deepEqual([credentials(1), credentials(2)], [revoked, untouched])
+  let made = 0
+  let jo: { kind: 'user'; name: string }
+  let billing: { kind: 'client'; name: string }
+  beforeEach(async () => {
+    made += 1
+    jo = { kind: 'user', name: `jo${made}` }
+    billing = { kind: 'client', name: `billing${made}` }
+    const rest = { roles: ['Viewer'], stamp: machineStamp(addedAt) }
+    const user = { userName: jo.name, email: `${jo.name}@example.com`, passwordHash: 'hash', timeZone: null }
+    await db.write('addUser', { ...rest, ...user })
+    await db.write('addClient', { ...rest, clientId: billing.name, secretHash: `first ${made}` })
+    for (const { name } of [jo, billing]) cli.sql((database) => insertCredentials(database, idOf(name)))
   })
 
-  it('disabling a user or a client, the first time', async (t) => {
-    const { db, credentials } = await accounts(t)
-    await db.write('setAccountEnabled', { account: jo, enabled: false, stamp: machineStamp(changedAt) })
-    await db.write('setAccountEnabled', { account: billing, enabled: false, stamp: machineStamp(changedAt) })
-    await db.write('setAccountEnabled', {
-      account: jo,
-      enabled: false,
-      stamp: machineStamp(changedAt + 5_000),
-    })
-    assert.deepEqual([credentials(1), credentials(2), credentials(3)], [revoked, untouched, revoked])
-  })
-
-  it('but for sessions and families, a removed role that was there', async (t) => {
-    const { db, credentials } = await accounts(t)
-    await db.write('revokeRoles', { account: jo, roles: ['Admin'], stamp: machineStamp(changedAt) })
-    await db.write('revokeRoles', { account: billing, roles: ['Operator'], stamp: machineStamp(changedAt) })
-    const dated = { ...untouched, changedAt }
-    const al = { kind: 'user', email: 'AL@example.com' } as const
-    const nothing = await db.write('revokeRoles', {
-      account: al,
-      roles: ['Operator'],
-      stamp: machineStamp(changedAt),
-    })
-    assert.deepEqual(nothing, { name: 'al', changed: [], roles: ['Admin', 'Viewer'] })
-    assert.deepEqual([credentials(1), credentials(2), credentials(3)], [dated, untouched, dated])
-  })
-
-  it('signing out a user', async (t) => {
-    const { db, credentials } = await accounts(t)
-    await db.write('signOutUser', { account: jo, stamp: machineStamp(changedAt) })
-    assert.deepEqual([credentials(1), credentials(2), credentials(3)], [revoked, untouched, untouched])
-  })
-
-  it('a secret that is dropped, not one that is added', async (t) => {
-    const { db, credentials } = await accounts(t)
-    const rotation = { clientId: 'billing', dropOld: false, stamp: machineStamp(changedAt) }
-    await db.write('rotateClientSecret', { ...rotation, secretHash: 'second' })
-    assert.deepEqual(credentials(3), untouched)
-    await db.write('rotateClientSecret', { ...rotation, secretHash: 'third' })
-    assert.deepEqual(credentials(3), revoked)
-  })
-
-  it('rotate-secret --now', async (t) => {
-    const { db, credentials } = await accounts(t)
-    const rotation = { clientId: 'billing', dropOld: true, stamp: machineStamp(changedAt) }
-    await db.write('rotateClientSecret', { ...rotation, secretHash: 'second' })
-    assert.deepEqual(credentials(3), revoked)
-  })
-
-  it('not: enabling, an added role, a denied permission', async (t) => {
-    const { db, credentials, sql } = await accounts(t)
-    sql((database) => database.exec('update principals set enabled = 0 where id = 1'))
-    const enabled = await db.write('setAccountEnabled', {
-      account: jo,
-      enabled: true,
-      stamp: machineStamp(changedAt),
-    })
-    assert.deepEqual(enabled, { name: 'jo', changed: true })
-    await db.write('grantRoles', { account: jo, roles: ['Operator'], stamp: machineStamp(changedAt) })
-    const stamp = machineStamp(changedAt)
-    await db.write('denyPermissions', { role: 'Viewer', permissions: ['Orders.Read'], stamp })
-    assert.deepEqual(credentials(1), untouched)
-  })
-})
-
-describe('the instant of a change', () => {
-  it('is later than the whole second at which a token may have been dated', async (t) => {
-    const { db, credentials } = await accounts(t)
-    const change = (nowMilliseconds: number) =>
-      db.write('setPassword', { account: jo, passwordHash: 'new', stamp: machineStamp(nowMilliseconds) })
-    await change(addedAt)
-    assert.equal(credentials(1).changedAt, addedAt + 1)
-    await change(addedAt + 900)
-    assert.equal(credentials(1).changedAt, addedAt + 1_001)
-    await change(addedAt + 5_000)
-    assert.equal(credentials(1).changedAt, addedAt + 5_001)
-  })
-
-  it('moves on when the clock has gone back', async (t) => {
-    const { db, credentials } = await accounts(t)
-    await db.write('setPassword', {
-      account: jo,
-      passwordHash: 'new',
-      stamp: machineStamp(addedAt - 3_600_000),
-    })
-    assert.equal(credentials(1).changedAt, addedAt + 1)
-  })
-})
-
-describe('a refusal', () => {
-  it('is a result, and leaves no trace', async (t) => {
-    const { db, sql } = await accounts(t)
-    const user = { passwordHash: 'hash', timeZone: null, roles: ['Viewer'], stamp: machineStamp(changedAt) }
-    const dump = () =>
-      sql((database) => [
-        database.prepare('select * from principals').all(),
-        database.prepare('select * from principal_roles').all(),
-        database.prepare('select * from client_secrets').all(),
-      ])
-    const before = dump()
-    assert.deepEqual(
-      [
-        await db.write('addUser', { ...user, userName: 'new', email: 'jo@example.com' }),
-        await db.write('addUser', { ...user, userName: 'BILLING', email: 'new@example.com' }),
-        await db.write('addUser', { ...user, userName: 'new', email: 'new@example.com', roles: ['Boss'] }),
-        await db.write('grantRoles', { account: billing, roles: ['Boss'], stamp: machineStamp(changedAt) }),
-        await db.write('setPassword', {
-          account: { kind: 'user', name: 'billing' },
-          passwordHash: 'x',
-          stamp: machineStamp(changedAt),
-        }),
-        await db.write('dropOldClientSecrets', { clientId: 'jo', stamp: machineStamp(changedAt) }),
-        await db.write('allowPermissions', {
-          role: 'Boss',
-          permissions: ['Orders.Read'],
-          stamp: machineStamp(changedAt),
-        }),
-      ].map((result) => 'refused' in result && result.refused),
-      [
-        ...'email-taken name-taken unknown-role unknown-role no-such-user no-such-client'.split(' '),
-        ...'unknown-role'.split(' '),
-      ],
+  const idOf = (name: string) =>
+    cli.sql((database) =>
+      Number(database.prepare('select id from principals where name = ?').pluck().get(name)),
     )
+  const credentials = ({ name }: { name: string }) =>
+    cli.sql((database) => readCredentials(database, idOf(name)))
+
+  it('by a secret that is added ends nothing, by one that is dropped for it everything', async () => {
+    const rotation = { clientId: billing.name, dropOld: false, stamp }
+    await db.write('rotateClientSecret', { ...rotation, secretHash: `second ${made}` })
+    assert.deepEqual(credentials(billing), untouched)
+    await db.write('rotateClientSecret', { ...rotation, secretHash: `third ${made}` })
+    assert.deepEqual(credentials(billing), revoked)
+  })
+
+  it('ends nothing where it enables, adds a role or denies a permission', async () => {
+    cli.sql((database) => database.exec(`update principals set enabled = 0 where id = ${idOf(jo.name)}`))
+    const enabled = await db.write('setAccountEnabled', { account: jo, enabled: true, stamp })
+    assert.deepEqual(enabled, { name: jo.name, changed: true })
+    await db.write('grantRoles', { account: jo, roles: ['Operator'], stamp })
+    await db.write('denyPermissions', { role: 'Viewer', permissions: ['Orders.Read'], stamp })
+    assert.deepEqual(credentials(jo), untouched)
+  })
+
+  it('ends nothing a second time', async () => {
+    await db.write('setAccountEnabled', { account: jo, enabled: false, stamp })
+    const again = { account: jo, enabled: false, stamp: machineStamp(changedAt + 5_000) }
+    assert.deepEqual(await db.write('setAccountEnabled', again), { name: jo.name, changed: false })
+    assert.deepEqual(credentials(jo), revoked)
+  })
+
+  it('is later than the whole second of any token, and than the change before, wherever the clock is', async () => {
+    for (const [now, dated] of [
+      [addedAt - 3_600_000, addedAt + 1],
+      [addedAt + 900, addedAt + 1_001],
+      [addedAt + 5_000, addedAt + 5_001],
+    ] as const) {
+      await db.write('setPassword', { account: jo, passwordHash: 'new', stamp: machineStamp(now) })
+      assert.equal(credentials(jo).changedAt, dated)
+    }
+  })
+
+  it('that is refused is a result, and leaves no trace', async () => {
+    const tables = ['principals', 'principal_roles', 'client_secrets']
+    const dump = () =>
+      cli.sql((database) => tables.map((table) => database.prepare(`select * from ${table}`).all()))
+    const before = dump()
+    const email = 'new@example.com'
+    const user = { userName: 'new', email, passwordHash: 'hash', timeZone: null, roles: ['Viewer'], stamp }
+    const refusals = [
+      await db.write('addUser', { ...user, email: `${jo.name}@example.com` }),
+      await db.write('addUser', { ...user, userName: billing.name.toUpperCase() }),
+      await db.write('addUser', { ...user, roles: ['Boss'] }),
+      await db.write('grantRoles', { account: billing, roles: ['Boss'], stamp }),
+      await db.write('setPassword', { account: { ...billing, kind: 'user' }, passwordHash: 'x', stamp }),
+      await db.write('dropOldClientSecrets', { clientId: jo.name, stamp }),
+      await db.write('allowPermissions', { role: 'Boss', permissions: ['Orders.Read'], stamp }),
+    ].map((result) => 'refused' in result && result.refused)
+    const unknown = 'unknown-role'
+    const accounts = ['no-such-user', 'no-such-client']
+    assert.deepEqual(refusals, ['email-taken', 'name-taken', unknown, unknown, ...accounts, unknown])
     assert.deepEqual(dump(), before)
   })
 })

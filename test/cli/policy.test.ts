@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { describe, it } from 'node:test'
 import { commandLine, refusal } from './command-line.ts'
@@ -6,7 +7,7 @@ import { commandLine, refusal } from './command-line.ts'
 const first = { from: 0, approvals: 1, selfApproval: true, services: true }
 const second = { from: 10_000.5, approvals: 2, selfApproval: false, services: false }
 
-describe('policy list and set', { concurrency: 4 }, () => {
+describe('policy list and set', () => {
   it('shows the policy as a table, and how it is written', async (t) => {
     const cli = commandLine(t)
     assert.deepEqual(await cli.run('policy list'), {
@@ -21,19 +22,15 @@ describe('policy list and set', { concurrency: 4 }, () => {
   it('replaces all rows, which the list then writes as they were given', async (t) => {
     const cli = commandLine(t)
     const words = 'policy set 0=1,self,services 10000.5=2,no-self,no-services'
-    assert.deepEqual(await cli.run(words), {
-      status: 0,
-      stdout:
-        'FROM     APPROVALS  SELF  SERVICES\n0        1          yes   yes\n10000.5  2          no    no\n',
-      stderr: '',
-    })
+    const stdout =
+      'FROM     APPROVALS  SELF  SERVICES\n0        1          yes   yes\n10000.5  2          no    no\n'
+    assert.deepEqual(await cli.run(words), { status: 0, stdout, stderr: '' })
+    const listed = await cli.run('policy list')
+    assert.deepEqual(listed, { status: 0, stdout, stderr: `To change it, begin with: ${words}\n` })
     assert.deepEqual(await cli.json('policy list'), { version: 2, rows: [first, second] })
-    const { stderr } = await cli.run('policy list')
-    assert.equal(stderr, `To change it, begin with: ${words}\n`)
     const other = await cli.json('policy set 0=3,no-services,self')
     const row = { from: 0, approvals: 3, selfApproval: true, services: false }
     assert.deepEqual(other, { version: 3, rows: [row], changed: true })
-    assert.deepEqual(await cli.json('policy list'), { version: 3, rows: [row] })
   })
 
   it('leaves an event by the account of the machine, and a line in the log', async (t) => {
@@ -90,19 +87,13 @@ describe('policy list and set', { concurrency: 4 }, () => {
     it(`refuses in one line, and changes nothing: ${words.slice(0, 60)}`, async (t) => {
       const cli = commandLine(t)
       assert.deepEqual(await cli.run(`policy set -- ${words}`), refusal(line))
-      assert.deepEqual(await cli.json('policy list'), { version: 1, rows: [first] })
+      assert.equal(existsSync(cli.databaseFile), false, 'before the database is opened')
     })
   }
 
-  for (const words of [
-    '0=1',
-    '0=1,self',
-    '0=1,services',
-    '0=1,self,self',
-    '0:1,self,services',
-    '0=1,self,services,more',
-    '0=1,no-selfservices',
-  ]) {
+  const unclear =
+    '0=1 0=1,self 0=1,services 0=1,self,self 0:1,self,services 0=1,self,services,more 0=1,no-selfservices'
+  for (const words of unclear.split(' ')) {
     it(`does not guess what is not said: ${words}`, async (t) => {
       const { status, stderr } = await commandLine(t).run(`policy set 0=1,self,services ${words}`)
       assert.equal(status, 2)

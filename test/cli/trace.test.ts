@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
 import { userInfo } from 'node:os'
 import { describe, it } from 'node:test'
+import { commands } from '../../server/cli/catalogue.ts'
 import { commandLine, goodPassword } from './command-line.ts'
 
-describe('administration by the command line', { concurrency: 4 }, () => {
-  it('leaves a line in the form of the log: what was done, to whom, by which account of the machine', async (t) => {
+describe('administration by the command line', () => {
+  it('leaves a line of the log: what was done, to whom, by which account of the machine, and no secret', async (t) => {
     const cli = commandLine(t)
     await cli.run('user add jo@example.com --role Viewer', goodPassword)
     await cli.run('user grant jo Operator --json')
+    await cli.run('user set-password jo', `${goodPassword} too`)
     await cli.run('client add billing --role Viewer')
     const by = userInfo().username
     const line = { level: 30, event: 'administration', by, msg: 'carried out' }
@@ -16,27 +18,21 @@ describe('administration by the command line', { concurrency: 4 }, () => {
       [
         { ...line, command: 'user add', arguments: ['jo@example.com'], options: { role: ['Viewer'] } },
         { ...line, command: 'user grant', arguments: ['jo', 'Operator'], options: {} },
+        { ...line, command: 'user set-password', arguments: ['jo'], options: {} },
         { ...line, command: 'client add', arguments: ['billing'], options: { role: ['Viewer'] } },
       ],
     )
     for (const { time } of cli.log) assert.ok(Math.abs(Date.parse(String(time)) - Date.now()) < 60_000)
   })
 
-  it('holds no password and no secret', async (t) => {
-    const cli = commandLine(t)
-    await cli.run('user add jo@example.com', goodPassword)
-    await cli.run('user set-password jo', `${goodPassword} too`)
-    const { stdout } = await cli.run('client add billing')
-    const [secret = ''] = /[\w-]{43}/.exec(stdout) ?? []
-    assert.notEqual(secret, '')
-    assert.equal(cli.log.length, 3)
-    assert.ok(![goodPassword, secret].some((text) => JSON.stringify(cli.log).includes(text)))
-  })
-
   it('leaves none when it was refused, or only looked', async (t) => {
     const cli = commandLine(t)
+    const looks = [...commands].filter(([, { changesNothing }]) => changesNothing).map(([name]) => name)
+    const lists = ['client list', 'policy list', 'role list', 'user list']
+    const others = ['key generate', 'log checkpoint', 'log export', 'log verify', 'serve']
+    assert.deepEqual(looks.toSorted(), [...lists, ...others].toSorted())
     await cli.run('user disable nobody@example.com')
-    for (const command of ['user list', 'client list', 'role list', 'key generate']) await cli.run(command)
+    for (const command of ['user list', 'key generate --antiforgery']) await cli.run(command)
     assert.deepEqual(cli.log, [])
   })
 })
