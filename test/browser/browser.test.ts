@@ -12,7 +12,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { brotliCompressSync } from 'node:zlib'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { figuresOf } from '../support/browser/figures.ts'
-import { openBrowser, type Person, screenshot, signIn } from '../support/browser/person.ts'
+import { openBrowser, type Person } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -41,42 +41,14 @@ function html(body: string): string {
     <body><main><h1>A test</h1>${body}</main></body></html>`
 }
 
-for (const development of [false, true]) {
-  describe(`the page of the service with ${development ? 'development' : 'production'} options`, () => {
-    let service: Service
-    before(async () => {
-      service = await startService({ development, clockRuns: true })
-    })
-    after(() => service.close())
-
-    it('opens without a fault and is accessible', async (t) => {
-      const { page, assertClean } = await browser.person(t, { service })
-      await page.goto('/', { waitUntil: 'networkidle' })
-      assert.match(await page.title(), /Countersign/)
-      await checkAccessibility(page)
-      await screenshot(page, `browser-${development ? 'development' : 'production'}`)
-      await assertClean()
-    })
-
-    it('takes a session from a browser: it reads, and with its antiforgery token it writes', async (t) => {
-      const person = await browser.person(t, { service })
-      await signIn(person, 'operator')
-      await openQuietPage(person)
-      const [me, refreshed] = await person.page.evaluate<[{ userName: string }, number]>(`(async () => {
-        const json = async (path) => (await fetch(path)).json()
-        const me = await json('/v1/auth/me')
-        const { token } = await json('/v1/auth/csrf')
-        const headers = { 'x-xsrf-token': token }
-        const { status } = await fetch('/v1/auth/session/refresh', { method: 'POST', headers })
-        return [me, status]
-      })()`)
-      assert.equal(me.userName, 'operator')
-      assert.equal(refreshed, 200)
-      const [cookie] = await person.page.context().cookies()
-      assert.deepEqual([cookie?.httpOnly, cookie?.secure, cookie?.sameSite], [true, true, 'Strict'])
-    })
-  })
-}
+it('the page of the service with development options opens without a fault and is accessible', async (t) => {
+  const service = await startService({ development: true, clockRuns: true })
+  t.after(() => service.close())
+  const { page } = await browser.person(t, { service })
+  await page.goto('/', { waitUntil: 'networkidle' })
+  assert.match(await page.title(), /Countersign/)
+  await checkAccessibility(page)
+})
 
 /** A page of the service's origin on which nothing happens by itself. */
 async function openQuietPage({ page, origin }: Person): Promise<void> {

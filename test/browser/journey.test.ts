@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { after, describe, it } from 'node:test'
 import { heading, nameCard, signInByForm } from '../support/browser/journeys.ts'
 import { searchBox, showsCustomers, storedOrder } from '../support/browser/orders.ts'
 import { openBrowser } from '../support/browser/person.ts'
-import { passwordOf, type Service, startService } from '../support/service.ts'
+import { passwordOf, startService } from '../support/service.ts'
 
 const browser = openBrowser()
-let service: Service
-before(async () => {
-  service = await startService({ orders: true })
-})
+const service = await startService({ orders: true })
 after(() => service.close())
 
 /** The one journey that meets each engine; what an answer says, the tests of the API hold on both. */

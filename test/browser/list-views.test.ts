@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { after, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { newUser } from '../support/accounts.ts'
 import { lookAt, looks, type View } from '../support/browser/looks.ts'
@@ -7,24 +7,21 @@ import { eventually, focuses, isAt, latestFirst, showsCustomers, visit } from '.
 import { openBrowser, signIn } from '../support/browser/person.ts'
 import { seal } from '../support/log.ts'
 import { createdId, insertOrders } from '../support/orders.ts'
-import { type Service, startService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 import { keptView, putView, viewOf } from '../support/views.ts'
 
 const browser = openBrowser()
-let service: Service
-before(async () => {
-  service = await startService({ clockRuns: true })
-  await insertOrders(service, [
-    ...latestFirst(['Acme', 'Basil']),
-    ...latestFirst(['Cedar'], {
-      status: 1,
-      version: 2,
-      modified_by: 'admin',
-      updated_at: Date.UTC(2026, 0, 2),
-    }),
-  ])
-})
+const service = await startService({ clockRuns: true })
 after(() => service.close())
+await insertOrders(service, [
+  ...latestFirst(['Acme', 'Basil']),
+  ...latestFirst(['Cedar'], {
+    status: 1,
+    version: 2,
+    modified_by: 'admin',
+    updated_at: Date.UTC(2026, 0, 2),
+  }),
+])
 
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true })
 const dialog = (page: Page) => page.getByRole('dialog')
@@ -40,6 +37,8 @@ describe('views of the list', () => {
     await page.keyboard.press('l')
     await dialog(page).getByText('under a name').waitFor()
     const press = async (name: string) => {
+      const within = (role: 'button' | 'link') => dialog(page).getByRole(role, { name, exact: true })
+      await within('button').or(within('link')).first().waitFor()
       for (let tabs = 0; tabs < 12; tabs += 1) {
         if (
           (await page.evaluate('document.activeElement.ariaLabel ?? document.activeElement.textContent')) ===

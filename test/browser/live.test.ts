@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { listRequests } from '../support/browser/journeys.ts'
-import { customersOf, eventually, focuses, linkOf, visit } from '../support/browser/orders.ts'
+import { customersOf, eventually, focuses, linkOf, searchBox, visit } from '../support/browser/orders.ts'
 import { openBrowser, type Person } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import type { Client } from '../support/client.ts'
@@ -59,6 +59,7 @@ describe('the live list in the web app', () => {
 
   it('announces new orders, and loads them when they are wanted', async (t) => {
     const { service, page, colleague } = await atWork(t)
+    await linkOf(page, 'Cedar').waitFor()
     await eventually(async () => assert.match(await page.title(), /^\(3\) Orders/))
     await createdId(colleague, { customer: 'Dill' })
     await createdId(colleague, { customer: 'Elder' })
@@ -72,14 +73,23 @@ describe('the live list in the web app', () => {
     await linkOf(page, 'Elder').waitFor()
     await loadAnew(page, 'Load anew').waitFor()
     await focuses(page, 'Load anew')
-  })
 
-  it('announces only what the search finds', async (t) => {
-    const { service, page, colleague } = await atWork(t, () => '/orders?filter=Dill')
-    for (const customer of ['Elder', 'Dill', 'Fern']) await createdId(colleague, { customer })
-    await seal(service.db)
-    await loadAnew(page, '1 new order').click()
-    await linkOf(page, 'Dill').waitFor()
+    await t.test('of which it counts only what the search finds', async () => {
+      await searchBox(page).fill('Fern')
+      await page.getByRole('heading', { name: 'No orders match' }).waitFor()
+      for (const customer of ['Gorse', 'Fern', 'Hazel']) await createdId(colleague, { customer })
+      await seal(service.db)
+      await loadAnew(page, '1 new order').click()
+      await linkOf(page, 'Fern').waitFor()
+    })
+
+    await t.test('lets the figures of the overview follow', async () => {
+      await page.getByRole('link', { name: 'Overview' }).click()
+      await page.getByText(/^8 orders (?:are )?wait/).waitFor()
+      await createdId(colleague, { customer: 'Ivy' })
+      await seal(service.db)
+      await page.getByText(/^9 orders (?:are )?wait/).waitFor()
+    })
   })
 
   it('lets an order that is open tell who decided, before one tries; also while the question is open', async (t) => {
@@ -95,14 +105,6 @@ describe('the live list in the web app', () => {
     await eventually(async () =>
       assert.equal(await page.getByRole('button', { name: /^Approve/ }).count(), 0),
     )
-  })
-
-  it('lets the figures of the overview follow', async (t) => {
-    const { service, page, colleague } = await atWork(t, () => '/')
-    await page.getByText(/^3 orders (?:are )?wait/).waitFor()
-    await createdId(colleague, { customer: 'Dill' })
-    await seal(service.db)
-    await page.getByText(/^4 orders (?:are )?wait/).waitFor()
   })
 
   it('is one connection for all tabs, which another tab takes over', async (t) => {
@@ -122,7 +124,7 @@ describe('the live list in the web app', () => {
     await row(second, 'Basil').getByText('Approved').waitFor()
   })
 
-  it('goes on after a lost connection, with what happened meanwhile', async (t) => {
+  it('goes on after a lost connection, with what happened meanwhile, and ends with the sign-out', async (t) => {
     const { service, person, page, ids, colleague } = await atWork(t)
     person.allowFault(brokenConnection)
     await person.network('stopped')
@@ -130,10 +132,6 @@ describe('the live list in the web app', () => {
     await seal(service.db)
     await person.network('normal')
     await row(page, 'Acme').getByText('Approved').waitFor()
-  })
-
-  it('ends with the sign-out, and asks for nothing afterwards', async (t) => {
-    const { page } = await atWork(t)
     const requests = listRequests(page)
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByRole('heading', { name: 'Sign in to Countersign' }).waitFor()

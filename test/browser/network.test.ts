@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { after, describe, it, type TestContext } from 'node:test'
 import type { Locator, Page, Route } from 'playwright-core'
 import type { NetworkState } from '../support/browser/network.ts'
 import { openBrowser, type Person, signIn } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
-import { passwordOf, type Service, startService } from '../support/service.ts'
+import { passwordOf, startService } from '../support/service.ts'
 
 const browser = openBrowser()
-let service: Service
-before(async () => {
-  service = await startService({ orders: true, clockRuns: true })
-})
+const service = await startService({ orders: true, clockRuns: true })
 after(() => service.close())
 
 /** Without motion: what shows that a view is at work would be drawn 60 times a second, by each person who waits. */
@@ -196,36 +193,28 @@ async function assertSamePage(page: Page): Promise<void> {
 
 describe('what a person asked for comes by itself', { concurrency: 8 }, () => {
   for (const view of views) {
-    it(`${view.name}: after a service that is ${inTurn}, and the view says each meanwhile`, async (t) => {
+    it(`${view.name}: after a service that is slow, ${inTurn}, and the view says each meanwhile`, async (t) => {
       const person = await arrive(t)
       const { page, network, expectFault } = person
       await view.open(person)
       await mark(page)
       const entered = await view.entered?.(page)
+      // So slow that no answer comes before the connection is gone.
+      await network({ slowBySeconds: 60 })
+      await view.ask(page)
+      await view.slow(page).waitFor()
       for (const { state, words, fault } of troubles) {
         expectFault(fault)
         await network(state)
-        await (state === 'stopped' ? view.ask(page) : view.askAgain?.(page))
+        if (state !== 'stopped') await view.askAgain?.(page)
         await page.getByText(words).first().waitFor()
         assert.deepEqual(await view.entered?.(page), entered)
       }
       await network('normal')
       await view.askAgain?.(page)
       await view.answer(page).waitFor()
-      for (const { words } of troubles) assert.equal(await page.getByText(words).count(), 0)
-      await assertSamePage(page)
-    })
-
-    it(`${view.name}: from a service that takes 3 s, and the view shows that it is at work`, async (t) => {
-      const person = await arrive(t)
-      const { page, network } = person
-      await view.open(person)
-      await mark(page)
-      await network({ slowBySeconds: 3 })
-      await view.ask(page)
-      await view.slow(page).waitFor()
-      // Signing in is three answers, one after the other: 9 s before anybody waits.
-      await view.answer(page).waitFor({ timeout: 20_000 })
+      // What says so closes with the dialog that it is in.
+      for (const { words } of troubles) await page.getByText(words).first().waitFor({ state: 'detached' })
       await assertSamePage(page)
     })
   }
@@ -265,7 +254,8 @@ describe('the first page that a person opens', { concurrency: true }, () => {
 })
 
 describe('without a connection', { concurrency: true }, () => {
-  for (const view of views.filter(({ askAgain }) => askAgain === undefined)) {
+  // One that asks and one that changes something: each of these ways is one in the app.
+  for (const view of views.filter(({ name }) => ['the list', 'creating', 'approving'].includes(name))) {
     it(`${view.name} says so, and goes on as soon as it is back`, async (t) => {
       const person = await arrive(t)
       const { page, expectFault } = person
@@ -283,24 +273,23 @@ describe('without a connection', { concurrency: true }, () => {
 })
 
 describe('something between the person and the service', { concurrency: true }, () => {
-  const html = { contentType: 'text/html', body: '<h1>Bad gateway</h1>' }
-  const answers = [
-    { status: 502, faults: [/ 502 /] },
-    { status: 200, faults: [] },
-  ]
-  for (const { status, faults } of answers) {
-    it(`answers ${status} with a page of its own: that counts as no answer`, async (t) => {
-      const person = await arrive(t)
-      const { page, expectFault } = person
-      await openList(person)
+  it('answers with a page of its own, be it with 502 or with 200: that counts as no answer', async (t) => {
+    const person = await arrive(t)
+    const { page } = person
+    await openList(person)
+    person.expectFault(/ 502 /)
+    const html = { contentType: 'text/html', body: '<h1>Bad gateway</h1>' }
+    for (const [status, range] of [
+      [502, '26–50'],
+      [200, '51–75'],
+    ] as const) {
       await page.route('**/v1/orders?**', (route) => route.fulfill({ ...html, status }))
-      faults.forEach(expectFault)
       await page.getByRole('button', { name: 'Next page' }).click()
       await page.getByText('The service is not responding').waitFor()
       await page.unroute('**/v1/orders?**')
-      await rowsShown(page, '26–50').waitFor()
-    })
-  }
+      await rowsShown(page, range).waitFor()
+    }
+  })
 })
 
 describe('a part of the app that was not needed so far', { concurrency: true }, () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { after, describe, it } from 'node:test'
 import {
   eventually,
   focusedName,
@@ -14,21 +14,18 @@ import {
 } from '../support/browser/orders.ts'
 import { openBrowser, sideBySide } from '../support/browser/person.ts'
 import { insertOrders } from '../support/orders.ts'
-import { type Service, startService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 
 const owls = ['Owl One', 'Owl Two', 'Owl Three', 'Owl Four']
 
 const browser = openBrowser()
-let service: Service
-before(async () => {
-  service = await startService({ clockRuns: true })
-  await insertOrders(service, [
-    ...latestFirst(Array.from({ length: 30 }, (_, index) => `Sparrow ${index + 1}`)),
-    ...latestFirst(owls),
-    ...latestFirst(['Kite'], { status: 1, version: 2 }),
-  ])
-})
+const service = await startService({ clockRuns: true })
 after(() => service.close())
+await insertOrders(service, [
+  ...latestFirst(Array.from({ length: 30 }, (_, index) => `Sparrow ${index + 1}`)),
+  ...latestFirst(owls),
+  ...latestFirst(['Kite'], { status: 1, version: 2 }),
+])
 
 /** Whether another part of the page lies over what has the focus, or it is out of sight. */
 const isFocusHidden = `(() => {
@@ -139,27 +136,28 @@ describe('the keyboard in the table of orders', sideBySide, () => {
   })
 
   // What a window of 1280 by 1024 and one of 1280 by 800 have left at 400 % and at 200 %; and one without zoom.
-  for (const [width, height] of [
-    [320, 256],
-    [640, 400],
-    [1280, 800],
-  ] as const) {
-    it(`never has its focus behind what lies over the rows, at ${width} by ${height}`, async (t) => {
-      const person = await browser.person(t, { service, viewport: { width, height } })
-      const page = await visit(person, 'admin', '/orders?filter=sparrow')
-      await page
-        .getByRole('checkbox', { name: /^Select Sparrow/ })
-        .first()
-        .click()
-      await page.getByText('1 selected').waitFor()
-      const hidden: string[] = []
-      for (let press = 0; press < 60; press += 1) {
-        await page.keyboard.press('Tab')
-        if (await page.evaluate(isFocusHidden)) hidden.push(await focusedName(page))
-      }
-      assert.deepEqual(hidden, [])
-    })
-  }
+  it('never has its focus behind what lies over the rows', async (t) => {
+    const page = await visit(await browser.person(t, { service }), 'admin', '/orders?filter=sparrow')
+    const first = page.getByRole('checkbox', { name: /^Select Sparrow/ }).first()
+    await first.click()
+    await page.getByText('1 selected').waitFor()
+    for (const [width, height] of [
+      [320, 256],
+      [640, 400],
+      [1280, 800],
+    ] as const) {
+      await t.test(`at ${width} by ${height}`, async () => {
+        await page.setViewportSize({ width, height })
+        await first.focus()
+        const hidden: string[] = []
+        for (let press = 0; press < 60; press += 1) {
+          await page.keyboard.press('Tab')
+          if (await page.evaluate(isFocusHidden)) hidden.push(await focusedName(page))
+        }
+        assert.deepEqual(hidden, [])
+      })
+    }
+  })
 
   it('reaches everything with Tab in the order of the eye', async (t) => {
     const person = await browser.person(t, { service })

@@ -1,31 +1,27 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { after, describe, it, type TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
 import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { heading, waitForAddress } from '../support/browser/journeys.ts'
 import { focuses, storedOrder, visit } from '../support/browser/orders.ts'
 import { openBrowser, type Person, sideBySide } from '../support/browser/person.ts'
-import { brokenConnection } from '../support/browser/watch.ts'
 import type { Client } from '../support/client.ts'
 import { createdId } from '../support/orders.ts'
 import { policyRow, putPolicy } from '../support/policy.ts'
-import { type Service, startService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
 /** The totals from which on the policy asks for two, and for somebody else. */
 const forTwo = 50_000
 const forOthers = 90_000
-let service: Service
-before(async () => {
-  service = await startService({ clockRuns: true })
-  await putPolicy(await service.bearer('admin'), [
-    policyRow(),
-    policyRow({ from: forTwo, approvals: 2 }),
-    policyRow({ from: forOthers, selfApproval: false }),
-  ])
-})
+const service = await startService({ clockRuns: true })
 after(() => service.close())
+await putPolicy(await service.bearer('admin'), [
+  policyRow(),
+  policyRow({ from: forTwo, approvals: 2 }),
+  policyRow({ from: forOthers, selfApproval: false }),
+])
 
 type DemoUser = 'admin' | 'operator' | 'viewer'
 
@@ -68,6 +64,8 @@ const announced = (page: Page, words: RegExp) => page.getByRole('status').getByT
 describe('a rejection', sideBySide, () => {
   it('asks for a reason, which stands in the history as it was written', async (t) => {
     const { page, id } = await atOrder(t)
+    await button(page, 'Reject …').waitFor()
+    assert.equal(await button(page, 'Withdraw …').count(), 0)
     await button(page, 'Reject …').click()
     await titled(page, 'Reject this order?')
     await focuses(page, 'Reason')
@@ -125,26 +123,6 @@ describe('a rejection', sideBySide, () => {
     await event(page, 'Too late for this year.').waitFor()
     assert.equal((await storedOrder(service, id)).status, 2)
   })
-
-  it('whose answer is lost is sent again under the same key, and is one', async (t) => {
-    const { person, page, id } = await atOrder(t)
-    const keys: (string | undefined)[] = []
-    page.on('request', (request) => {
-      if (request.method() === 'PATCH') keys.push(request.headers()['idempotency-key'])
-    })
-    await button(page, 'Reject …').click()
-    await dialog(page).getByLabel('Reason').fill('No.')
-    person.expectFault(brokenConnection)
-    await person.network('stopped')
-    await inDialog(page, 'Reject').click()
-    await dialog(page).getByText('The service is not responding').waitFor()
-    await person.network('normal')
-    await closed(page)
-    await status(page, 'Rejected').waitFor()
-    assert.ok(keys.length >= 2)
-    assert.equal(new Set(keys).size, 1)
-    assert.deepEqual(await storedOrder(service, id), { status: 2, version: 2, modifiedBy: 'admin' })
-  })
 })
 
 describe('a reason', sideBySide, () => {
@@ -181,6 +159,16 @@ describe('a reason', sideBySide, () => {
   })
 })
 
+describe('who may only look', sideBySide, () => {
+  it('is told so, and offered nothing', async (t) => {
+    const { page } = await atOrder(t, { viewer: 'viewer' })
+    await page.getByText('Needs one, not you: your role does not include approving orders.').waitFor()
+    for (const name of ['Add a note', 'Reject …', 'Withdraw …', 'New order like this one']) {
+      assert.equal(await button(page, name).count(), 0, name)
+    }
+  })
+})
+
 describe('a withdrawal', sideBySide, () => {
   it('is for who created the order, with a reason or without', async (t) => {
     const { page, id } = await atOrder(t, { viewer: 'operator' })
@@ -194,12 +182,6 @@ describe('a withdrawal', sideBySide, () => {
     await event(page, 'Withdrawn by operator').waitFor()
     assert.equal(await button(page, 'Withdraw …').count(), 0)
     assert.deepEqual(await storedOrder(service, id), { status: 3, version: 2, modifiedBy: 'operator' })
-  })
-
-  it('is offered to nobody else', async (t) => {
-    const { page } = await atOrder(t, { creator: 'operator', viewer: 'admin' })
-    await button(page, 'Reject …').waitFor()
-    assert.equal(await button(page, 'Withdraw …').count(), 0)
   })
 })
 
@@ -237,13 +219,6 @@ describe('a note', sideBySide, () => {
     await page.goBack()
     await page.getByRole('textbox', { name: 'Note' }).waitFor()
     assert.equal(await page.getByRole('textbox', { name: 'Note' }).inputValue(), 'Half a thought')
-  })
-
-  it('is not for who may only look', async (t) => {
-    const { page } = await atOrder(t, { viewer: 'viewer' })
-    for (const name of ['Add a note', 'Reject …', 'Withdraw …', 'New order like this one']) {
-      assert.equal(await button(page, name).count(), 0, name)
-    }
   })
 })
 
@@ -334,11 +309,6 @@ describe('an order that needs two', sideBySide, () => {
     await closed(page)
     await event(page, 'Too dear.').waitFor()
     assert.deepEqual(await storedOrder(service, id), { status: 2, version: 3, modifiedBy: 'admin' })
-  })
-
-  it('says that a role is missing', async (t) => {
-    const { page } = await atOrder(t, { viewer: 'viewer' })
-    await page.getByText('Needs one, not you: your role does not include approving orders.').waitFor()
   })
 })
 

@@ -1,25 +1,22 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
+import { after, describe, it } from 'node:test'
 import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
 import { heading } from '../support/browser/journeys.ts'
 import { lookAt, looks, type View } from '../support/browser/looks.ts'
 import { openBrowser, type Person, signIn } from '../support/browser/person.ts'
 import { createdId } from '../support/orders.ts'
 import { policyRow, putPolicy } from '../support/policy.ts'
-import { type Service, startService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
 /** From this total on an order needs two approvals. */
 const forTwo = 100_000
 
-let service: Service
-before(async () => {
-  service = await startService({ clockRuns: true })
-  const policy = [policyRow(), policyRow({ from: forTwo, approvals: 2, selfApproval: false })]
-  await putPolicy(await service.bearer('admin'), policy)
-})
+const service = await startService({ clockRuns: true })
 after(() => service.close())
+const policy = [policyRow(), policyRow({ from: forTwo, approvals: 2, selfApproval: false })]
+await putPolicy(await service.bearer('admin'), policy)
 
 async function create(customer: string, total: number): Promise<string> {
   return createdId(await service.bearer('operator'), { customer, total })

@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { after, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { openBrowser, screenshot, signIn } from '../support/browser/person.ts'
 import { createdId } from '../support/orders.ts'
-import { type Service, startService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
-let service: Service
-before(async () => {
-  service = await startService({ orders: true })
-})
+const service = await startService({ orders: true })
 after(() => service.close())
 
 const rows = (page: Page) => page.getByRole('row').filter({ has: page.getByRole('link') })

@@ -1,24 +1,21 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { after, describe, it } from 'node:test'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 import type { Page } from 'playwright-core'
 import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { heading, waitForAddress } from '../support/browser/journeys.ts'
 import { visit } from '../support/browser/orders.ts'
-import { openBrowser, type Person, screenshot, sideBySide } from '../support/browser/person.ts'
+import { openBrowser, screenshot, sideBySide } from '../support/browser/person.ts'
 import { createdId } from '../support/orders.ts'
 import { policyRow, putPolicy } from '../support/policy.ts'
-import { publicUrl, type Service, startService } from '../support/service.ts'
+import { publicUrl, startService } from '../support/service.ts'
 
 const browser = openBrowser()
-let service: Service
-before(async () => {
-  service = await startService({ clockRuns: true })
-  await putPolicy(await service.bearer('admin'), [policyRow({ approvals: 2 })])
-})
+const service = await startService({ clockRuns: true })
 after(() => service.close())
+await putPolicy(await service.bearer('admin'), [policyRow({ approvals: 2 })])
 
 /** An order of the operator that two have approved: admin, and the one whose name is told. */
 async function approvedByTwo(): Promise<{ id: string; second: string }> {
@@ -33,71 +30,64 @@ async function approvedByTwo(): Promise<{ id: string; second: string }> {
   return { id, second: user.userName }
 }
 
-async function atReceipt(
-  t: TestContext,
-): Promise<{ person: Person; page: Page; id: string; second: string }> {
-  const order = await approvedByTwo()
-  const person = await browser.person(t, { service })
-  const page = await visit(person, 'viewer', `/orders/${order.id}`)
-  await page.getByRole('link', { name: 'Receipt' }).click()
-  await page.getByRole('article', { name: 'Receipt' }).waitFor()
-  return { person, page, ...order }
-}
-
 const fact = (page: Page, name: string) =>
   page.locator('.receipt-facts > div').filter({ has: page.getByText(name, { exact: true }) })
 const jwsOf = async (page: Page) => (await page.locator('.receipt-jws').textContent()) ?? ''
 
 describe('the receipt of an approved order', sideBySide, () => {
-  it('says what was approved, by whom and when, and where the log has it', async (t) => {
-    const { person, page, id, second } = await atReceipt(t)
-    await waitForAddress(person, `/orders/${id}/receipt`)
-    await page.getByRole('heading', { name: 'This order is approved' }).waitFor()
-    await fact(page, 'Customer').getByText('Müller & Söhne').waitFor()
-    await fact(page, 'Total').getByText('48,250.25').waitFor()
-    await fact(page, 'Order number').getByText(id).waitFor()
-    await fact(page, 'Created').getByText('by operator').waitFor()
-    for (const name of ['admin', second]) await fact(page, '2 approvals').getByText(name).waitFor()
-    const { items } = (await (await service.bearer('viewer')).get(`/v1/orders/${id}/history`)).body
-    const { sequence, hash } = items.at(-1)
-    await fact(page, 'Place in the log')
-      .getByText(`number ${sequence.toLocaleString('en-US')}`)
-      .waitFor()
-    await fact(page, 'Place in the log').getByText(hash).waitFor()
-    await page.getByRole('heading', { name: 'How to check it' }).waitFor()
-    await checkAccessibility(page)
-  })
+  it('is a page, a file and a paper', async (t) => {
+    const { id, second } = await approvedByTwo()
+    const person = await browser.person(t, { service })
+    const page = await visit(person, 'viewer', `/orders/${id}`)
+    await page.getByRole('link', { name: 'Receipt' }).click()
+    await page.getByRole('article', { name: 'Receipt' }).waitFor()
 
-  it('is a file that any JWT library verifies with the public keys, and says what the page says', async (t) => {
-    const { page, id } = await atReceipt(t)
-    const downloading = page.waitForEvent('download')
-    await page.getByRole('link', { name: 'Keep as a file' }).click()
-    const download = await downloading
-    assert.equal(download.suggestedFilename(), `receipt-${id.slice(0, 13)}.jwt`)
-    const jws = await readFile(await download.path(), 'utf8')
-    assert.equal(jws, await jwsOf(page))
-    const keys = createRemoteJWKSet(new URL('/.well-known/jwks.json', service.baseUrl))
-    const { payload } = await jwtVerify(jws, keys, { issuer: publicUrl, typ: 'countersign-receipt+jwt' })
-    assert.partialDeepStrictEqual(payload, {
-      order: { id, customer: 'Müller & Söhne', total: '48250.25', createdBy: 'operator' },
-      approvals: [{ by: 'admin' }, {}],
+    await t.test('says what was approved, by whom and when, and where the log has it', async () => {
+      await waitForAddress(person, `/orders/${id}/receipt`)
+      await page.getByRole('heading', { name: 'This order is approved' }).waitFor()
+      await fact(page, 'Customer').getByText('Müller & Söhne').waitFor()
+      await fact(page, 'Total').getByText('48,250.25').waitFor()
+      await fact(page, 'Order number').getByText(id).waitFor()
+      await fact(page, 'Created').getByText('by operator').waitFor()
+      for (const name of ['admin', second]) await fact(page, '2 approvals').getByText(name).waitFor()
+      const { items } = (await (await service.bearer('viewer')).get(`/v1/orders/${id}/history`)).body
+      const { sequence, hash } = items.at(-1)
+      await fact(page, 'Place in the log')
+        .getByText(`number ${sequence.toLocaleString('en-US')}`)
+        .waitFor()
+      await fact(page, 'Place in the log').getByText(hash).waitFor()
+      await page.getByRole('heading', { name: 'How to check it' }).waitFor()
     })
-    const changed = `${jws.slice(0, -4)}${jws.endsWith('AAAA') ? 'BBBB' : 'AAAA'}`
-    await assert.rejects(jwtVerify(changed, keys, { typ: 'countersign-receipt+jwt' }))
-  })
 
-  it('is a document on paper, without what one presses', async (t) => {
-    const { page } = await atReceipt(t)
-    await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
-    for (const name of ['Keep as a file', 'Order']) {
-      assert.equal(await page.getByRole('link', { name, exact: true }).isVisible(), false, name)
-    }
-    assert.equal(await page.getByRole('navigation', { name: 'Main' }).isVisible(), false)
-    assert.equal(await page.locator('.receipt-jws').isVisible(), true)
-    assert.equal(await page.evaluate('getComputedStyle(document.documentElement).colorScheme'), 'light')
-    const pages = (await page.pdf({ format: 'A4' })).toString('latin1').match(/\/Type \/Page\b/g)
-    assert.equal(pages?.length, 1)
-    await screenshot(page, 'print-receipt')
+    await t.test('is a file that any JWT library verifies, and says what the page says', async () => {
+      const downloading = page.waitForEvent('download')
+      await page.getByRole('link', { name: 'Keep as a file' }).click()
+      const download = await downloading
+      assert.equal(download.suggestedFilename(), `receipt-${id.slice(0, 13)}.jwt`)
+      const jws = await readFile(await download.path(), 'utf8')
+      assert.equal(jws, await jwsOf(page))
+      const keys = createRemoteJWKSet(new URL('/.well-known/jwks.json', service.baseUrl))
+      const { payload } = await jwtVerify(jws, keys, { issuer: publicUrl, typ: 'countersign-receipt+jwt' })
+      assert.partialDeepStrictEqual(payload, {
+        order: { id, customer: 'Müller & Söhne', total: '48250.25', createdBy: 'operator' },
+        approvals: [{ by: 'admin' }, {}],
+      })
+      const changed = `${jws.slice(0, -4)}${jws.endsWith('AAAA') ? 'BBBB' : 'AAAA'}`
+      await assert.rejects(jwtVerify(changed, keys, { typ: 'countersign-receipt+jwt' }))
+    })
+
+    await t.test('is a document on paper, without what one presses', async () => {
+      await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
+      for (const name of ['Keep as a file', 'Order']) {
+        assert.equal(await page.getByRole('link', { name, exact: true }).isVisible(), false, name)
+      }
+      assert.equal(await page.getByRole('navigation', { name: 'Main' }).isVisible(), false)
+      assert.equal(await page.locator('.receipt-jws').isVisible(), true)
+      assert.equal(await page.evaluate('getComputedStyle(document.documentElement).colorScheme'), 'light')
+      const pages = (await page.pdf({ format: 'A4' })).toString('latin1').match(/\/Type \/Page\b/g)
+      assert.equal(pages?.length, 1)
+      await screenshot(page, 'print-receipt')
+    })
   })
 
   it('comes by itself when its approval is sealed', async (t) => {

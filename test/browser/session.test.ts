@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { after, describe, it, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { machineStamp } from '../../server/audit/stamp.ts'
@@ -16,20 +16,16 @@ import { eventually } from '../support/browser/orders.ts'
 import { openBrowser, type Person, screenshot, sideBySide } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import { createdId } from '../support/orders.ts'
-import { type Service, startService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
 const refresh = 'POST /v1/auth/session/refresh'
-const minutes = (count: number) => count * 60_000
 const stillThere = (page: Page) => page.getByText('Still there?')
 const signedOutWords = 'Your session has ended. Sign in to pick up where you left off.'
 
-let service: Service
-before(async () => {
-  service = await startService({ clockRuns: true })
-  await createdId(await service.bearer('operator'), { customer: 'Protected Pencils' })
-})
+const service = await startService({ clockRuns: true })
 after(() => service.close())
+await createdId(await service.bearer('operator'), { customer: 'Protected Pencils' })
 
 /** Somebody at the list of orders whose clock goes on as the test says (and by itself). */
 async function atTheOrders(
@@ -84,16 +80,6 @@ describe('a session that nobody uses', sideBySide, () => {
     assert.deepEqual(requests, [])
   })
 
-  it('asks the service for nothing by itself', async (t) => {
-    const { person } = await atTheOrders(t)
-    const { page } = person
-    const requests = listRequests(page)
-    await page.clock.fastForward('28:30')
-    await stillThere(page).waitFor()
-    await page.waitForLoadState('networkidle')
-    assert.deepEqual(requests, [])
-  })
-
   it('shows nothing any more after its end, whether the network is there or not', async (t) => {
     const { person, user } = await atTheOrders(t)
     const { page } = person
@@ -110,29 +96,31 @@ describe('a session that nobody uses', sideBySide, () => {
 })
 
 describe('a session that somebody uses', sideBySide, () => {
-  for (const [what, act] of [
-    ['a key', (page: Page) => page.keyboard.press('Shift')],
-    ['the pointer', (page: Page) => page.mouse.click(640, 790)],
-    ['the wheel', (page: Page) => page.mouse.wheel(0, 10)],
-  ] as const) {
-    it(`is refreshed by ${what}, at most once in five minutes`, async (t) => {
-      const { person } = await atTheOrders(t)
-      const { page } = person
-      const requests = listRequests(page)
-      await act(page)
-      await page.clock.fastForward('04:00')
-      await act(page)
-      await page.waitForLoadState('networkidle')
-      assert.deepEqual(requests, [])
-      await page.clock.fastForward('01:10')
-      const refreshed = page.waitForResponse('**/v1/auth/me/permissions')
-      await act(page)
-      await refreshed
-      await act(page)
-      await page.waitForLoadState('networkidle')
-      assert.deepEqual(requests, [refresh, 'GET /v1/auth/me/permissions'])
-    })
-  }
+  it('is refreshed at most once in five minutes', async (t) => {
+    const { page } = (await atTheOrders(t)).person
+    const requests = listRequests(page)
+    for (const [what, act] of [
+      ['a key', () => page.keyboard.press('Shift')],
+      ['the pointer', () => page.mouse.click(640, 790)],
+      ['the wheel', () => page.mouse.wheel(0, 10)],
+    ] as const) {
+      await t.test(`by ${what}`, async () => {
+        requests.length = 0
+        await act()
+        await page.clock.fastForward('04:00')
+        await act()
+        await page.waitForLoadState('networkidle')
+        assert.deepEqual(requests, [])
+        await page.clock.fastForward('01:10')
+        const refreshed = page.waitForResponse('**/v1/auth/me/permissions')
+        await act()
+        await (await refreshed).finished()
+        await act()
+        await page.waitForLoadState('networkidle')
+        assert.deepEqual(requests, [refresh, 'GET /v1/auth/me/permissions'])
+      })
+    }
+  })
 
   it('has the permissions of a new role after the next refresh', async (t) => {
     const { person, user } = await atTheOrders(t, ['Viewer'])
@@ -265,27 +253,6 @@ describe('a session that the service has ended', sideBySide, () => {
 })
 
 describe('a session at its end', sideBySide, () => {
-  it('ends by itself on the clock of both, with words, and one goes on where one was', async (t) => {
-    const own = await startService({ clockRuns: true })
-    t.after(() => own.close())
-    const user = await newUser(own)
-    const person = await browser.person(t, { service: own })
-    const { page } = person
-    await page.clock.install()
-    await page.goto('/orders?pageSize=50')
-    await signInByForm(page, user.credentials, heading(page, 'Orders'))
-    await page.waitForLoadState('networkidle')
-    own.advance(minutes(29))
-    await page.clock.fastForward(minutes(29))
-    await stillThere(page).waitFor()
-    own.advance(minutes(1.1))
-    await page.clock.fastForward(minutes(1.1))
-    await page.getByText(signedOutWords).waitFor()
-    await waitForAddress(person, `/sign-in?to=${encodeURIComponent('/orders?pageSize=50')}`)
-    await signInByForm(page, user.credentials, heading(page, 'Orders'))
-    await waitForAddress(person, '/orders?pageSize=50')
-  })
-
   it('tells five minutes before that it ends in any case', async (t) => {
     const short = await startService({ env: { SESSION_ABSOLUTE_TTL_SECONDS: '303' }, clockRuns: true })
     t.after(() => short.close())

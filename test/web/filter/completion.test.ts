@@ -254,7 +254,7 @@ describe('complete, for any text and caret', () => {
           assertCovers(applied)
         }
       }),
-      { numRuns: 5000 },
+      { numRuns: 1500 },
     )
   })
 
@@ -276,7 +276,7 @@ describe('complete, for any text and caret', () => {
           assert.ok(!(meaningOf(filter) instanceof FilterError), filter)
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: 600 },
     )
   })
 
@@ -287,7 +287,7 @@ describe('complete, for any text and caret', () => {
         const done = completedFrom(begun, second, context)
         assert.ok(!(meaningOf(done) instanceof FilterError), done)
       }),
-      { numRuns: 2000 },
+      { numRuns: 600 },
     )
   })
 

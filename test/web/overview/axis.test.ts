@@ -42,7 +42,7 @@ describe('an axis', () => {
   }
 
   it('reaches what it measures, with few round steps and none too many, whatever it is', () => {
-    for (let index = 1; index < 3000; index += 1) {
+    for (let index = 1; index < 3000; index += 7) {
       // From 0.0001 to a sum of a million of the largest totals.
       const largest = 10 ** ((index / 3000) * 22 - 4)
       for (const most of [2, 3, 4, 5]) {
@@ -58,7 +58,7 @@ describe('an axis', () => {
   })
 
   it('of whole numbers has only such marks', () => {
-    for (let largest = 1; largest < 3000; largest += 1) {
+    for (let largest = 1; largest < 1000; largest += 1) {
       const marks = marksTo(largest, 4, true)
       assert.ok(
         marks.every(Number.isInteger) && Number(marks.at(-1)) >= largest && marks.length <= 5,
