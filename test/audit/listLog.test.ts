@@ -7,7 +7,7 @@ import { recordEvent } from '../../server/audit/events.ts'
 import { machineStamp } from '../../server/audit/stamp.ts'
 import { verifyLog } from '../../server/audit/verify.ts'
 import { newOrderedId } from '../../server/ids.ts'
-import { newUser, signIn, tokenPair } from '../support/accounts.ts'
+import { bearerOf, newCaller, newUser, signIn } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { withRawDatabase } from '../support/database.ts'
 import { addEvents, inPortions, seal } from '../support/log.ts'
@@ -284,9 +284,7 @@ describe('listLog', () => {
 
   describe('as an export, of which a caller has one at a time', () => {
     it('refuses a second while the first is being read, and takes it afterwards', async () => {
-      const user = await newUser(service, { roles: ['Admin'] })
-      const { accessToken } = await tokenPair(service, user)
-      const caller = service.client().withBearer(accessToken)
+      const caller = await newCaller(service, ['Admin'])
       const first = await beginExport(caller.headers)
       assert.equal(first.status, 200)
       const second = await caller.get('/v1/log', jsonl)
@@ -300,15 +298,15 @@ describe('listLog', () => {
     })
 
     it('frees the place of one that was given up', async () => {
-      const user = await newUser(service, { roles: ['Admin'] })
-      const caller = service.client().withBearer((await tokenPair(service, user)).accessToken)
+      const caller = await newCaller(service, ['Admin'])
       const first = await beginExport(caller.headers)
       first.end()
       await until(async () => (await caller.get(`/v1/log?after=${size}`, jsonl)).status === 200)
     })
   })
 
-  describe('as an export that goes on for long', () => {
+  /** Its caller is looked at every three seconds: of all of them in the same ones. */
+  describe('as an export that goes on for long', { concurrency: true }, () => {
     it('ends when its session has ended, without an end that could be taken for one', async () => {
       const browser = await signIn(service, await newUser(service, { roles: ['Admin'] }))
       const running = await beginExport(cookieOf(browser))
@@ -320,9 +318,7 @@ describe('listLog', () => {
 
     it('ends when its access token counts no more, within the five minutes of every other request', async () => {
       const user = await newUser(service, { roles: ['Admin'] })
-      const running = await beginExport(
-        service.client().withBearer((await tokenPair(service, user)).accessToken).headers,
-      )
+      const running = await beginExport((await bearerOf(service, user)).headers)
       const { account } = user
       const stamp = machineStamp(service.now())
       await service.db.write('setAccountEnabled', { account, enabled: false, stamp })

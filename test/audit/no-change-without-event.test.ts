@@ -8,7 +8,7 @@ import { prepareDemo } from '../../server/demo/demo.ts'
 import { makeOrders } from '../../server/demo/orders.ts'
 import { newSecret, sha256 } from '../../server/ids.ts'
 import { type AppDatabase, openAppDatabase, operations } from '../../server/operations.ts'
-import { newClient, newLink, newUser, revoke, signIn, tokenPair } from '../support/accounts.ts'
+import { newCaller, newClient, newLink, newUser, revoke, signIn, tokenPair } from '../support/accounts.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { type InsideService, startInside } from '../support/service.ts'
 import { removeExpired } from '../support/upkeep.ts'
@@ -197,11 +197,7 @@ async function useSessionsAndTokens(service: InsideService): Promise<void> {
 }
 
 async function changeOrders(service: InsideService): Promise<void> {
-  const caller = async () => {
-    const user = await newUser(service, { roles: ['Admin'] })
-    return service.client().withBearer((await tokenPair(service, user)).accessToken)
-  }
-  const [creator, other] = [await caller(), await caller()]
+  const [creator, other] = [await newCaller(service, ['Admin']), await newCaller(service, ['Admin'])]
   const create = async () => {
     const { body } = await creator.post(
       '/v1/orders',

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { KyselyPlugin } from 'kysely'
 import { machineStamp } from '../../server/audit/stamp.ts'
 import { LiveOrders } from '../../server/orders/live/live.ts'
-import { newUser, signIn, tokenPair } from '../support/accounts.ts'
+import { bearerOf, newCaller, newUser, signIn } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { addEvents, seal } from '../support/log.ts'
 import { createdId } from '../support/orders.ts'
@@ -24,10 +24,7 @@ describe('streamOrderEvents', () => {
   after(() => service.close())
 
   /** A caller of its own, with no streams yet. */
-  async function newCaller(roles = ['Viewer']): Promise<Client> {
-    const { accessToken } = await tokenPair(service, await newUser(service, { roles }))
-    return service.client().withBearer(accessToken)
-  }
+  const newViewer = () => newCaller(service, ['Viewer'])
 
   async function open(t: { after: (end: () => void) => void }, caller: Client, lastEventId?: string) {
     const headers = lastEventId === undefined ? {} : { 'last-event-id': lastEventId }
@@ -49,7 +46,7 @@ describe('streamOrderEvents', () => {
   describe('succeeds', () => {
     it('tells what happens to orders from now on, thin, in the order of the log', async (t) => {
       await create(1)
-      const stream = await open(t, await newCaller())
+      const stream = await open(t, await newViewer())
       assert.equal(stream.response.headers['content-type'], 'text/event-stream; charset=utf-8')
       assert.equal(stream.response.headers['x-accel-buffering'], 'no')
       assert.equal(stream.response.headers['cache-control'], 'no-store')
@@ -81,7 +78,7 @@ describe('streamOrderEvents', () => {
     })
 
     it('tells nothing of accounts, and goes past it', async (t) => {
-      const stream = await open(t, await newCaller())
+      const stream = await open(t, await newViewer())
       await newUser(service, { roles: ['Viewer'] })
       const [id] = await create(1)
       await stream.hears(1)
@@ -101,11 +98,11 @@ describe('streamOrderEvents', () => {
     })
 
     it('goes on after Last-Event-ID, for callers at different places', async (t) => {
-      const first = await open(t, await newCaller())
+      const first = await open(t, await newViewer())
       const ids = await create(6)
       const told = await first.hears(6)
       const places = [0, 2, 5].map((index) => String(told[index]?.sequence))
-      const streams = await Promise.all(places.map(async (place) => open(t, await newCaller(), place)))
+      const streams = await Promise.all(places.map(async (place) => open(t, await newViewer(), place)))
       const [last] = await create(1)
       for (const [index, stream] of streams.entries()) {
         const missed = ids.slice([1, 3, 6][index])
@@ -115,10 +112,10 @@ describe('streamOrderEvents', () => {
     })
 
     it('begins with its place, so that who has heard nothing yet can go on too', async (t) => {
-      const silent = await open(t, await newCaller())
+      const silent = await open(t, await newViewer())
       silent.close()
       const [id] = await create(1)
-      const stream = await open(t, await newCaller(), silent.lastEventId)
+      const stream = await open(t, await newViewer(), silent.lastEventId)
       await stream.hears(1)
       assert.deepEqual(idsOf(stream), [id])
     })
@@ -126,7 +123,7 @@ describe('streamOrderEvents', () => {
     it('begins now after an id that the log has not reached, or that is none', async (t) => {
       await create(1)
       for (const id of ['999999999999999', '9'.repeat(400), '-1', 'x', '1.5', '']) {
-        const stream = await open(t, await newCaller(), id)
+        const stream = await open(t, await newViewer(), id)
         const [made] = await create(1)
         await stream.hears(1)
         assert.deepEqual(idsOf(stream), [made], id)
@@ -135,7 +132,7 @@ describe('streamOrderEvents', () => {
     })
 
     it('loses and doubles nothing while events pour in and callers come and go', async (t) => {
-      let stream = await open(t, await newCaller())
+      let stream = await open(t, await newViewer())
       const start = stream.lastEventId
       let isOver = false
       const pouring = Array.from({ length: 4 }, async () => {
@@ -149,7 +146,7 @@ describe('streamOrderEvents', () => {
           await wait(20)
         }
       })()
-      const caller = await newCaller()
+      const caller = await newViewer()
       const heard: string[] = []
       for (let round = 0; round < 8; round += 1) {
         await wait(100 * (round % 4))
@@ -165,13 +162,13 @@ describe('streamOrderEvents', () => {
       await until(() => heard.length + stream.told.length >= made.length)
       heard.push(...idsOf(stream))
       assert.deepEqual(heard.toSorted(), made.toSorted())
-      const whole = await open(t, await newCaller(), start)
+      const whole = await open(t, await newViewer(), start)
       await whole.hears(made.length)
       assert.deepEqual(idsOf(whole), heard)
     })
 
     it('waits for a caller who does not read, and holds no events for them', async (t) => {
-      const stream = await open(t, await newCaller())
+      const stream = await open(t, await newViewer())
       stream.response.pause()
       await addEvents(service, 3_000)
       const [last] = await create(1)
@@ -198,7 +195,7 @@ describe('streamOrderEvents', () => {
     it('to four for a caller, whichever credential they show; one that was given up makes room', async (t) => {
       const user = await newUser(service, { roles: ['Viewer'] })
       const browser = await signIn(service, user)
-      const bearer = service.client().withBearer((await tokenPair(service, user)).accessToken)
+      const bearer = await bearerOf(service, user)
       const streams = [
         await open(t, browser),
         await open(t, bearer),
@@ -210,7 +207,7 @@ describe('streamOrderEvents', () => {
       assert.equal(refused.body.code, 'too-many-streams')
       assert.ok(Number(refused.headers.get('retry-after')) > 0)
       assert.equal((await bearer.send('HEAD', '/v1/orders/events')).status, 200)
-      await open(t, await newCaller())
+      await open(t, await newViewer())
       streams[0]?.close()
       await until(async () => (await openStream(bearer)).response.statusCode === 200)
     })
@@ -219,7 +216,7 @@ describe('streamOrderEvents', () => {
   /** A stream looks every 15 seconds, so they are all looked at in the same ones. */
   describe('goes on as long as its caller would be let in', { concurrency: true }, () => {
     it('with a comment every 15 s, which says where it is', async (t) => {
-      const stream = await open(t, await newCaller())
+      const stream = await open(t, await newViewer())
       await until(() => stream.comments > 0)
       assert.equal(stream.end, undefined)
       assert.match(stream.lastEventId, /^\d+$/)
@@ -256,22 +253,24 @@ describe('streamOrderEvents', () => {
       await service.db.write('revokeRoles', change)
       assert.equal(await stream.ends(), 'whole')
     })
-  })
 
-  it('is no use of a session: it opens without prolonging it, and ends when that was not used for 30 minutes, or a token has expired', async (t) => {
-    const browser = await signIn(service, await newUser(service, { roles: ['Viewer'] }))
-    const idleExpiry = async () =>
-      (await browser.get('/v1/auth/me', { background: '?1' })).headers.get('session-idle-expires')
-    const before = await idleExpiry()
-    service.advance(5 * 60_000)
-    const stream = await open(t, browser)
-    assert.equal(stream.response.headers['session-idle-expires'], before)
-    assert.equal(await idleExpiry(), before)
-    const byToken = await open(t, await newCaller())
-    service.advance(25 * 60_000)
-    assert.equal(await byToken.ends(), 'whole')
-    assert.equal(await stream.ends(), 'whole')
-    assert.equal((await browser.get('/v1/auth/me')).status, 401)
+    it('but is no use of a session: it opens without prolonging it, and ends when that was not used for 30 minutes, or a token has expired', async (t) => {
+      const own = await startInside()
+      t.after(() => own.close())
+      const browser = await signIn(own, await newUser(own, { roles: ['Viewer'] }))
+      const idleExpiry = async () =>
+        (await browser.get('/v1/auth/me', { background: '?1' })).headers.get('session-idle-expires')
+      const before = await idleExpiry()
+      own.advance(5 * 60_000)
+      const stream = await open(t, browser)
+      assert.equal(stream.response.headers['session-idle-expires'], before)
+      assert.equal(await idleExpiry(), before)
+      const byToken = await open(t, await newCaller(own, ['Viewer']))
+      own.advance(25 * 60_000)
+      assert.equal(await byToken.ends(), 'whole')
+      assert.equal(await stream.ends(), 'whole')
+      assert.equal((await browser.get('/v1/auth/me')).status, 401)
+    })
   })
 })
 

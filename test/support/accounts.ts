@@ -112,6 +112,11 @@ export async function bearerOf(service: Service, user: TestUser): Promise<Client
   return service.client().withBearer((await tokenPair(service, user)).accessToken)
 }
 
+/** The same, of somebody whom no other test knows. */
+export async function newCaller(service: Service, roles: string[]): Promise<Client> {
+  return bearerOf(service, await newUser(service, { roles }))
+}
+
 export function refresh(service: Pick<Service, 'client'>, refreshToken: string): Promise<Answer> {
   return service.client().post('/v1/auth/token/refresh', { refreshToken })
 }
@@ -142,6 +147,11 @@ export async function everyCredentialOf(service: Service, user: TestUser) {
 /** A service's access token. */
 export async function serviceToken(service: Service, { credentials }: TestClient): Promise<string> {
   return (await service.client().post('/v1/auth/clients/token', credentials)).body.accessToken
+}
+
+/** The same as a caller. */
+export async function machineOf(service: Service, client: TestClient): Promise<Client> {
+  return service.client().withBearer(await serviceToken(service, client))
 }
 
 /** Everything that is stored of sign-ins, as text: what must not be found in it was not stored. */

@@ -7,7 +7,7 @@ import type { Kind } from './places.ts'
 type Guard = [broken: string, kind: Kind, source: string, within?: string]
 
 export const guards: Record<string, Guard[]> = {
-  'orders/approveOrder': [
+  'orders/life/approveOrder': [
     ['an approved order is approved again', 'where', "'status', '='", 'changed'],
     ['an approval overwrites an unseen version', 'where', 'acceptedVersions'],
   ],

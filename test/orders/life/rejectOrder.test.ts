@@ -10,9 +10,8 @@ describe('rejectOrder', () => {
     path: 'reject',
     status: 2,
     kind: 'rejected',
-    permission: 'Orders.Approve',
     actor: 'admin',
-    outsiders: ['operator', 'viewer', 'demo-service'],
+    reason: 'Ordered twice.',
   })
 
   describe('needs a reason', () => {

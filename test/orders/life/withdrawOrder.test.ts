@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
-import { newClient, newUser, serviceToken, tokenPair } from '../../support/accounts.ts'
+import { bearerOf, machineOf, newClient, newUser } from '../../support/accounts.ts'
 import type { Client } from '../../support/client.ts'
 import { storedEvents } from '../../support/kept-log.ts'
 import { createdId, insertOrders, orderRow, sendExactly, storedState } from '../../support/orders.ts'
@@ -14,9 +14,8 @@ describe('withdrawOrder', () => {
     path: 'withdraw',
     status: 3,
     kind: 'withdrawn',
-    permission: 'Orders.Create',
     actor: 'operator',
-    outsiders: ['viewer'],
+    reason: 'No longer needed.',
   })
 
   let service: Service
@@ -87,8 +86,7 @@ describe('withdrawOrder', () => {
       const [row] = await insertOrders(service, [
         orderRow({ created_by: namesake.userName, created_by_id: namesake.id + 1_000 }),
       ])
-      const { accessToken } = await tokenPair(service, namesake)
-      const caller = service.client().withBearer(accessToken)
+      const caller = await bearerOf(service, namesake)
       assertProblem(await withdraw(caller, row?.id ?? ''), 403, 'not-the-creator')
     })
 
@@ -99,7 +97,7 @@ describe('withdrawOrder', () => {
 
     it('is for a service what it created itself', async () => {
       const client = await newClient(service)
-      const caller = service.client().withBearer(await serviceToken(service, client))
+      const caller = await machineOf(service, client)
       const id = await createdId(caller)
       assertProblem(await withdraw(operator, id), 403, 'not-the-creator')
       assert.equal((await withdraw(caller, id)).status, 204)

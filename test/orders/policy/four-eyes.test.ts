@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { permissions } from '../../../server/auth/permissions.ts'
-import { hashOf, newClient, newUser, serviceToken, signIn, tokenPair } from '../../support/accounts.ts'
+import { bearerOf, hashOf, machineOf, newClient, newUser, signIn } from '../../support/accounts.ts'
 import type { Client } from '../../support/client.ts'
 import { withRawDatabase } from '../../support/database.ts'
 import { createdId, stamp } from '../../support/orders.ts'
@@ -54,7 +54,7 @@ describe('four eyes', () => {
       assert.ok(!('refused' in granted))
       const own = await createdId(caller)
       const browser = await signIn(service, user)
-      const later = service.client().withBearer((await tokenPair(service, user)).accessToken)
+      const later = await bearerOf(service, user)
       const ways: [Client, string, Record<string, string>][] = [
         [admin, id, {}],
         [await service.session('admin'), id, {}],
@@ -87,10 +87,7 @@ describe('four eyes', () => {
         passwordHash: await hashOf(user.password),
         stamp: stamp({ nowMilliseconds: service.now() }),
       })
-      const ways = [
-        await signIn(service, user),
-        service.client().withBearer((await tokenPair(service, user)).accessToken),
-      ]
+      const ways = [await signIn(service, user), await bearerOf(service, user)]
       for (const again of ways) {
         for (const headers of [{}, { 'if-match': '"2"' }, { 'idempotency-key': randomUUID() }]) {
           assertProblem(await approve(again, id, headers), 409, 'already-approved-by-you')
@@ -192,8 +189,8 @@ describe('four eyes', () => {
       await rename(creator.user.id, `was-${creator.user.userName}`)
       await rename(other.user.id, creator.user.userName)
       service.advance(301_000)
-      const renamed = service.client().withBearer((await tokenPair(service, creator.user)).accessToken)
-      const namesake = service.client().withBearer((await tokenPair(service, other.user)).accessToken)
+      const renamed = await bearerOf(service, creator.user)
+      const namesake = await bearerOf(service, other.user)
       assert.equal((await renamed.get('/v1/auth/me')).body.userName, `was-${creator.user.userName}`)
       assertProblem(await approve(renamed, id), 403, 'self-approval')
       assert.equal((await approve(namesake, id)).status, 204)
@@ -205,7 +202,7 @@ describe('four eyes', () => {
       assert.equal((await approve(approver.caller, id)).status, 204)
       await rename(approver.user.id, `now-${approver.user.userName}`)
       service.advance(301_000)
-      const renamed = service.client().withBearer((await tokenPair(service, approver.user)).accessToken)
+      const renamed = await bearerOf(service, approver.user)
       assertProblem(await approve(renamed, id), 409, 'already-approved-by-you')
     })
   })
@@ -288,7 +285,7 @@ describe('four eyes', () => {
   describe('a service in the place of a person', () => {
     async function newMachine() {
       const machine = await newClient(service, ['Admin'])
-      return { machine, caller: service.client().withBearer(await serviceToken(service, machine)) }
+      return { machine, caller: await machineOf(service, machine) }
     }
 
     it('is refused where the row does not say so, with whatever role', async () => {

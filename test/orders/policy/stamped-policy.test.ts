@@ -117,15 +117,5 @@ describe('the row that applies when an order is created', () => {
       assert.equal((await admin.get(`/v1/orders/${half}`)).body.status, 1)
       assert.equal((await admin.get(`/v1/orders/${own}`)).body.status, 0)
     })
-
-    it('the policy is no field of the order', async () => {
-      const { body } = await admin.get(`/v1/orders/${await createdId(operator)}`)
-      assert.deepEqual(
-        Object.keys(body),
-        'id customer total status createdAtUtc createdAtTimeZone updatedAtUtc updatedAtTimeZone createdBy modifiedBy'.split(
-          ' ',
-        ),
-      )
-    })
   })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
-import { newUser, tokenPair } from '../../support/accounts.ts'
+import { bearerOf, newUser } from '../../support/accounts.ts'
 import type { Client } from '../../support/client.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { addRole } from '../../support/roles.ts'
@@ -41,7 +41,7 @@ describe('deleteView', () => {
     it('of a shared view of another, for whoever may share', async () => {
       const role = await addRole(service, 'Sharing', ['Orders.Read', 'Views.Share'])
       const user = await newUser(service, { roles: [role] })
-      const other = service.client().withBearer((await tokenPair(service, user)).accessToken)
+      const other = await bearerOf(service, user)
       const id = await keptView(admin, { shared: true })
       assert.equal((await remove(other, id)).status, 204)
       assertProblem(await admin.get(`/v1/views/${id}`), 404, 'view-not-found')

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Client } from '../../support/client.ts'
+import { createdId } from '../../support/orders.ts'
+import { assertProblem } from '../../support/problem.ts'
+import { type Service, startService } from '../../support/service.ts'
+import { describeTransition } from './transition.ts'
+
+describe('approveOrder', () => {
+  describeTransition({ path: 'approve', status: 1, kind: 'approved', actor: 'admin', reason: undefined })
+
+  describe('needs no body', () => {
+    let service: Service
+    let admin: Client
+    before(async () => {
+      service = await startService()
+      admin = await service.bearer('admin')
+    })
+    after(() => service.close())
+
+    const bodies: [status: number, code: string, body: string, headers: Record<string, string>][] = [
+      [415, 'unsupported-media-type', 'x', { 'content-type': 'text/plain' }],
+      [415, 'unsupported-media-type', '{}', { 'content-encoding': 'gzip' }],
+      [400, 'malformed-json', '{', {}],
+      [413, 'body-too-large', `"${'x'.repeat(64 * 1024)}"`, {}],
+    ]
+    for (const [status, code, body, headers] of bodies) {
+      it(`and is ${status} ${code} for one of that kind, which approves nothing`, async () => {
+        const id = await createdId(admin)
+        assertProblem(await admin.patch(`/v1/orders/${id}/approve`, body, headers), status, code)
+        assert.equal((await admin.get(`/v1/orders/${id}`)).body.status, 0)
+      })
+    }
+
+    it('is 409 with the current status the second time, not a silent 204', async () => {
+      const id = await createdId(admin)
+      assert.equal((await admin.patch(`/v1/orders/${id}/approve`)).status, 204)
+      const { body: asApproved } = await admin.get(`/v1/orders/${id}`)
+      service.advance(1_000)
+      const second = await admin.patch(`/v1/orders/${id}/approve`)
+      assertProblem(second, 409, 'order-not-pending')
+      assert.equal(second.body.currentStatus, 1)
+      assert.deepEqual((await admin.get(`/v1/orders/${id}`)).body, asApproved)
+    })
+  })
+})
