@@ -7,11 +7,11 @@ import { commandLine, refusal } from './command-line.ts'
 import {
   assertFresh,
   contentOf,
-  copied,
   copy,
   fillSource,
   holdCopy,
   migrateTarget,
+  notEmpty,
   prepare,
   prepareSource,
   skip,
@@ -21,53 +21,50 @@ import {
 describe('copy rejects input', { concurrency: 4 }, () => {
   it('that lacks an address', async (t) => {
     const cli = commandLine(t)
-    const see = '(see: node server/main.ts copy --help)'
-    const results = await Promise.all([
-      cli.run('copy --to postgres://jo:hunter2@127.0.0.1:1/x'),
-      cli.run('copy --from file:x'),
-      cli.run('copy --from file:x postgres://jo:hunter2@127.0.0.1:1/x'),
-    ])
-    assert.deepEqual(
-      results.map(({ status, stderr }) => ({ status, stderr })),
-      [
-        { status: 2, stderr: `countersign: copy: --from is missing ${see}\n` },
-        { status: 2, stderr: `countersign: copy: --to is missing ${see}\n` },
-        {
-          status: 2,
-          stderr: `countersign: copy: too many arguments: 0 expected at most, 1 given (a password or secret is never an argument) ${see}\n`,
-        },
-      ],
-    )
+    const surplus =
+      'too many arguments: 0 expected at most, 1 given (a password or secret is never an argument)'
+    for (const [args, fault] of [
+      ['--to postgres://jo:hunter2@127.0.0.1:1/x', '--from is missing'],
+      ['--from file:x', '--to is missing'],
+      ['--from file:x postgres://jo:hunter2@127.0.0.1:1/x', surplus],
+    ] as const) {
+      const stderr = `countersign: copy: ${fault} (see: node server/main.ts copy --help)\n`
+      assert.deepEqual(await cli.run(`copy ${args}`), { status: 2, stdout: '', stderr })
+    }
   })
 
   it('of any other direction, and repeats no address', async (t) => {
     const cli = await prepareSource(t)
     const secret = 'postgres://jo:hunter2@127.0.0.1:1'
-    const run = (from: string, to: string) => cli.run(`copy --from ${from} --to ${to}`)
     const source = `file:${cli.databaseFile}`
-    const direction = refusal('copy goes from SQLite to PostgreSQL only: --from file:... --to postgres://...')
-    assert.deepEqual(
-      await Promise.all([
-        run(`${secret}/x`, source),
-        run(source, source),
-        run(`${secret}/x`, `${secret}/y`),
-        run('mysql://jo:hunter2@h', `${secret}/x`),
-        run(source, `${secret}x/x`),
-        run(source, `${secret}/x`),
-        run(source, `${secret}/x?sslkey=hunter2`),
-      ]),
+    const direction = 'copy goes from SQLite to PostgreSQL only: --from file:... --to postgres://...'
+    for (const [from, to, line] of [
+      [`${secret}/x`, source, direction],
+      [source, source, direction],
+      [`${secret}/x`, `${secret}/y`, direction],
       [
-        direction,
-        direction,
-        direction,
-        refusal('--from: must be file:PATH (SQLite) or postgres://... (PostgreSQL)'),
-        refusal(
-          '--to: the address is not a valid URL (in a user name or password write # / ? : @ % as %23 %2F %3F %3A %40 %25)',
-        ),
-        refusal('--to: PostgreSQL cannot be used: the connection failed: connect ECONNREFUSED 127.0.0.1:1'),
-        refusal('--to: the address is not valid, or names a certificate file that cannot be read'),
+        'mysql://jo:hunter2@h',
+        `${secret}/x`,
+        '--from: must be file:PATH (SQLite) or postgres://... (PostgreSQL)',
       ],
-    )
+      [
+        source,
+        `${secret}x/x`,
+        '--to: the address is not a valid URL (in a user name or password write # / ? : @ % as %23 %2F %3F %3A %40 %25)',
+      ],
+      [
+        source,
+        `${secret}/x`,
+        '--to: PostgreSQL cannot be used: the connection failed: connect ECONNREFUSED 127.0.0.1:1',
+      ],
+      [
+        source,
+        `${secret}/x?sslkey=hunter2`,
+        '--to: the address is not valid, or names a certificate file that cannot be read',
+      ],
+    ] as const) {
+      assert.deepEqual(await cli.run(`copy --from ${from} --to ${to}`), refusal(line))
+    }
   })
 })
 
@@ -120,53 +117,35 @@ describe('copy refuses a source', { concurrency: 4 }, () => {
 })
 
 describe('copy refuses a target', { skip, concurrency: 4 }, () => {
-  const notEmpty = (table: string) =>
-    refusal(`--to: the target is not empty: its table ${table} holds rows of its own; nothing was changed`)
-
-  it('that holds anything, and leaves it as it is', async (t) => {
-    const { cli, target } = await prepare(t)
-    fillSource(cli)
-    await migrateTarget(target)
-    await target.query("insert into login_failures values ('mine', 1, 2, 3)")
-    const before = await contentOf(target)
-    assert.deepEqual(await copy(cli, target.url), notEmpty('login_failures'))
-    assert.deepEqual(await contentOf(target), before)
-  })
-
-  it('whose roles are not those of a new database', async (t) => {
-    const { cli, target } = await prepare(t)
-    await migrateTarget(target)
-    await target.query("update role_permissions set permission = 'Orders.Approve' where role = 'Viewer'")
-    const before = await contentOf(target)
-    assert.deepEqual(await copy(cli, target.url), notEmpty('role_permissions'))
-    assert.deepEqual(await contentOf(target), before)
-  })
-
-  it('that is copied to a second time', async (t) => {
-    const { cli, target } = await prepare(t)
-    fillSource(cli)
-    await copied(cli, target)
-    assert.deepEqual(await copy(cli, target.url), notEmpty('events'))
-    assert.deepEqual(await contentOf(target), await contentOf(cli))
-  })
+  for (const [what, change, table] of [
+    ['that holds anything', "insert into login_failures values ('mine', 1, 2, 3)", 'login_failures'],
+    [
+      'whose roles are not those of a new database',
+      "update role_permissions set permission = 'Orders.Approve' where role = 'Viewer'",
+      'role_permissions',
+    ],
+  ] as const) {
+    it(`${what}, and leaves it as it is`, async (t) => {
+      const { cli, target } = await prepare(t)
+      await migrateTarget(target)
+      await target.query(change)
+      const before = await contentOf(target)
+      assert.deepEqual(await copy(cli, target.url), notEmpty(table))
+      assert.deepEqual(await contentOf(target), before)
+    })
+  }
 
   it('of another program, in which nothing stays migrated', async (t) => {
-    const [full, empty] = await Promise.all([prepare(t), prepare(t)])
-    await full.target.query("create table users (name text); insert into users values ('theirs')")
-    await empty.target.query('create table users (name text)')
-    for (const { cli, target } of [full, empty]) {
-      assert.deepEqual(
-        await copy(cli, target.url),
-        refusal(
-          '--to: the target holds tables or views of another program with the names of this one (42P07)',
-        ),
-      )
+    const { cli, target } = await prepare(t)
+    const refused = refusal(
+      '--to: the target holds tables or views of another program with the names of this one (42P07)',
+    )
+    for (const change of ['create table users (name text)', "insert into users values ('theirs')"]) {
+      await target.query(change)
+      assert.deepEqual(await copy(cli, target.url), refused)
     }
-    const tables = "select tablename from pg_tables where schemaname = 'public'"
-    assert.deepEqual(await Promise.all([full.target.query(tables), empty.target.query(tables)]), [
-      [{ tablename: 'users' }],
-      [{ tablename: 'users' }],
-    ])
+    const tables = await target.query("select tablename from pg_tables where schemaname = 'public'")
+    assert.deepEqual(tables, [{ tablename: 'users' }])
   })
 
   it('of a newer version', async (t) => {

@@ -12,7 +12,7 @@ import { type Database, type DerivedTable, sqliteRowNumber } from '../../server/
 import { newSalt } from '../../server/ids.ts'
 import { createTestDatabase, testEngine } from '../support/database.ts'
 import { orderIdAt, stamp } from '../support/orders.ts'
-import { type CommandLine, commandLine } from './command-line.ts'
+import { type CommandLine, commandLine, refusal } from './command-line.ts'
 
 export const skip = testEngine === 'sqlite' ? 'copies to PostgreSQL: set TEST_DATABASE_URL' : false
 
@@ -45,6 +45,10 @@ export const filledRows: Record<Exclude<keyof Database, DerivedTable>, number> =
 export const tableNames = Object.keys(filledRows).sort()
 export const sumOfRows = Object.values(filledRows).reduce((sum, rows) => sum + rows, 0)
 
+/** What a target is refused with. */
+export const notEmpty = (table: string) =>
+  refusal(`--to: the target is not empty: its table ${table} holds rows of its own; nothing was changed`)
+
 /** Everything that a format between the engines could mistake for its own signs. */
 export const oddText = `"quoted" 'single' {a,b} \\N \\ NULL null $1 \n\r\t ﬁ ẞ é e\u0301 ‮ 🥪 \u{10ffff}`
 export const lastInstant = 8_640_000_000_000_000
@@ -57,15 +61,20 @@ export interface Target {
   query(text: string): Promise<Record<string, unknown>[]>
 }
 
+/** A test, or what ends with several of them. */
+interface Scope {
+  after(end: () => Promise<void> | void): void
+}
+
 /** A command line with a migrated source, and an empty PostgreSQL database. */
-export async function prepare(t: TestContext): Promise<{ cli: CommandLine; target: Target }> {
+export async function prepare(t: Scope): Promise<{ cli: CommandLine; target: Target }> {
   const cli = await prepareSource(t)
   const { databaseUrl, drop } = await createTestDatabase()
   t.after(drop)
   return { cli, target: { url: databaseUrl, query: (text) => queryOnce(databaseUrl, text) } }
 }
 
-export async function prepareSource(t: TestContext): Promise<CommandLine> {
+export async function prepareSource(t: Scope): Promise<CommandLine> {
   const cli = commandLine(t)
   await migrateDatabase({ databaseUrl: `file:${cli.databaseFile}` })
   return cli
@@ -132,20 +141,8 @@ export function insertSource(database: Sqlite.Database): void {
   const kept = ['fingerprint', '{"a":"\\n"}', 99]
   insert('idempotency_keys', [40, 'POST /v1/orders', 'ä', ...kept], [40, 'POST /v1/orders', 'Z', ...kept])
   insert('idempotency_keys', [7, 'POST /v1/orders', 'k', 'fingerprint', '', 1])
-  const odd = [
-    oddText,
-    '',
-    999_999_999_999_999,
-    0,
-    lastInstantOfOrders,
-    '',
-    oddText,
-    -1,
-    '',
-    '',
-    2_147_483_647,
-    ...[7, 5, 0, 0, 1],
-  ]
+  const audit = ['', oddText, -1, '', '', 2_147_483_647, 7, 5, 0, 0, 1]
+  const odd = [oddText, '', 999_999_999_999_999, 0, lastInstantOfOrders, ...audit]
   const plain = Array.from({ length: 4_500 }, (_, index) => plainOrder(index))
   insert('orders', [null, lastOrderId, ...odd], ...plain)
   insert('order_approvals', [lastOrderId, 7])

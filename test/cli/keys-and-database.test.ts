@@ -15,29 +15,22 @@ describe('key generate', () => {
     const pem = readFileSync(file, 'utf8')
     const key = createPrivateKey(pem)
     const kid = await calculateJwkThumbprint(await exportJWK(key))
-    assert.deepEqual(made, {
-      status: 0,
-      stdout: `Wrote an RSA key of 2048 bits to ${file} (kid ${kid}).\n`,
-      stderr: '',
-    })
+    const stdout = `Wrote an RSA key of 2048 bits to ${file} (kid ${kid}).\n`
+    assert.deepEqual(made, { status: 0, stdout, stderr: '' })
     assert.match(pem, /^-----BEGIN PRIVATE KEY-----\n/)
     assert.equal(key.asymmetricKeyDetails?.modulusLength, 2048)
     assert.equal(statSync(file).mode & 0o777, 0o600)
-    assert.deepEqual(
-      await cli.run(`key generate --bits 2048 --out ${file}`),
-      refusal(`${file} exists already; it is left as it is`),
-    )
+    const exists = refusal(`${file} exists already; it is left as it is`)
+    assert.deepEqual(await cli.run(`key generate --bits 2048 --out ${file}`), exists)
     assert.equal(readFileSync(file, 'utf8'), pem)
     assert.equal(existsSync(cli.databaseFile), false)
   })
 
   it('prints the key alone when no file is named', async (t) => {
     const cli = commandLine(t)
-    const [plain, json, antiforgery] = await Promise.all([
-      cli.run('key generate --bits 2048'),
-      cli.json<{ privateKey: string; bits: number }>('key generate'),
-      cli.run('key generate --antiforgery'),
-    ])
+    const plain = await cli.run('key generate --bits 2048')
+    const json = await cli.json<{ privateKey: string; bits: number }>('key generate')
+    const antiforgery = await cli.run('key generate --antiforgery')
     assert.equal(createPrivateKey(plain.stdout).asymmetricKeyType, 'rsa')
     assert.equal(createPrivateKey(json.privateKey).asymmetricKeyDetails?.modulusLength, 3072)
     assert.equal(json.bits, 3072)
@@ -54,29 +47,20 @@ describe('key generate', () => {
 
   it('refuses a short key and a folder that does not exist', async (t) => {
     const cli = commandLine(t)
-    assert.deepEqual(
-      await Promise.all([
-        cli.run('key generate --bits 1024'),
-        cli.run('key generate --antiforgery --out no/key'),
-      ]),
-      [
-        refusal('--bits takes a multiple of 8 from 2048 to 8192'),
-        refusal('no/key: no such file or directory'),
-      ],
-    )
+    const short = refusal('--bits takes a multiple of 8 from 2048 to 8192')
+    assert.deepEqual(await cli.run('key generate --bits 1024'), short)
+    const nowhere = refusal('no/key: no such file or directory')
+    assert.deepEqual(await cli.run('key generate --antiforgery --out no/key'), nowhere)
   })
 })
 
-describe('migrate', { concurrency: 4 }, () => {
+describe('migrate', () => {
   it('applies what is missing once', async (t) => {
     const cli = commandLine(t)
     const { applied } = await cli.json<{ applied: string[] }>('migrate')
     assert.equal(applied[0], '0001-schema')
-    assert.deepEqual(await cli.run('migrate'), {
-      status: 0,
-      stdout: 'The database is up to date.\n',
-      stderr: '',
-    })
+    const stdout = 'The database is up to date.\n'
+    assert.deepEqual(await cli.run('migrate'), { status: 0, stdout, stderr: '' })
   })
 
   it('refuses a database of a newer version, as every command does', async (t) => {
@@ -86,33 +70,27 @@ describe('migrate', { concurrency: 4 }, () => {
     const newer = refusal(
       'DATABASE_URL: the database belongs to another version of Countersign, newer than this one or from before its first release (it has 9999-later)',
     )
-    const results = await Promise.all([cli.run('migrate'), cli.run('user list'), cli.run('backup copy.db')])
-    assert.deepEqual(results, [newer, newer, newer])
+    for (const command of ['migrate', 'user list', 'backup copy.db']) {
+      assert.deepEqual(await cli.run(command), newer)
+    }
   })
 
   it('refuses what cannot be a database in one line', async (t) => {
     const cli = commandLine(t)
-    writeFileSync(
-      join(cli.folder, 'text'),
-      'this is no database, but long enough to be read as one '.repeat(40),
-    )
-    const run = (url: string) => cli.run('user list', '', { DATABASE_URL: url })
-    const results = await Promise.all([
-      run(`file:${cli.folder}`),
-      run('file:text'),
-      run('file:'),
-      run('mysql://x'),
-    ])
-    assert.deepEqual(results, [
-      refusal(`DATABASE_URL: ${cli.folder} is not a file`),
-      refusal('DATABASE_URL: text cannot be used: SQLite answered SQLITE_NOTADB: file is not a database'),
-      refusal('DATABASE_URL: file: must be followed by the path of a file'),
-      refusal('DATABASE_URL: must be file:PATH (SQLite) or postgres://... (PostgreSQL)'),
-    ])
+    writeFileSync(join(cli.folder, 'text'), 'no database, but long enough to be read as one '.repeat(40))
+    for (const [url, line] of [
+      [`file:${cli.folder}`, `${cli.folder} is not a file`],
+      ['file:text', 'text cannot be used: SQLite answered SQLITE_NOTADB: file is not a database'],
+      ['file:', 'file: must be followed by the path of a file'],
+      ['mysql://x', 'must be file:PATH (SQLite) or postgres://... (PostgreSQL)'],
+    ] as const) {
+      const refused = refusal(`DATABASE_URL: ${line}`)
+      assert.deepEqual(await cli.run('user list', '', { DATABASE_URL: url }), refused)
+    }
   })
 })
 
-describe('backup', { concurrency: 4 }, () => {
+describe('backup', () => {
   it('copies everything to a new file that only its owner may read', async (t) => {
     const cli = commandLine(t)
     await cli.run('user add jo@example.com --role Viewer', goodPassword)
@@ -127,17 +105,11 @@ describe('backup', { concurrency: 4 }, () => {
     assert.deepEqual(await cli.run(`backup ${file}`), refusal(`${file} exists already; it is left as it is`))
   })
 
-  it('refuses a database that does not exist instead of making an empty one', async (t) => {
+  it('refuses a database or a folder that does not exist, and makes neither', async (t) => {
     const cli = commandLine(t)
-    assert.deepEqual(
-      await cli.run('backup copy.db'),
-      refusal(`DATABASE_URL: there is no database at ${cli.databaseFile}`),
-    )
+    const missing = refusal(`DATABASE_URL: there is no database at ${cli.databaseFile}`)
+    assert.deepEqual(await cli.run('backup copy.db'), missing)
     assert.equal(existsSync(cli.databaseFile), false)
-  })
-
-  it('refuses a folder that does not exist', async (t) => {
-    const cli = commandLine(t)
     await cli.run('migrate')
     assert.deepEqual(await cli.run('backup no/copy.db'), refusal('there is no folder no'))
   })

@@ -33,19 +33,13 @@ describe('seedDemo', () => {
     assert.deepEqual(both, [{ seeded: true }, { seeded: false }])
     assert.equal(await isUnseeded(db.read), false)
     assert.equal(await hasAccounts(db.read, true), true)
-    assert.deepEqual(
-      (await listUsers(db.read)).map(({ userName, email, roles, demo }) => ({
-        userName,
-        email,
-        roles,
-        demo,
-      })),
-      [
-        { userName: 'admin', email: 'admin@example.com', roles: ['Admin'], demo: true },
-        { userName: 'operator', email: 'operator@example.com', roles: ['Operator'], demo: true },
-        { userName: 'viewer', email: 'viewer@example.com', roles: ['Viewer'], demo: true },
-      ],
-    )
+    const made = await listUsers(db.read)
+    assert.equal(made.length, 3)
+    assert.partialDeepStrictEqual(made, [
+      { userName: 'admin', email: 'admin@example.com', roles: ['Admin'], demo: true },
+      { userName: 'operator', email: 'operator@example.com', roles: ['Operator'], demo: true },
+      { userName: 'viewer', email: 'viewer@example.com', roles: ['Viewer'], demo: true },
+    ])
     assert.partialDeepStrictEqual(await listClients(db.read), [
       { clientId: 'demo-service', roles: ['Operator'], secrets: 1, demo: true },
     ])
@@ -56,18 +50,16 @@ describe('seedDemo', () => {
     assert.deepEqual(await Promise.all(verified), [true, true, true])
     const stored = await db.read.selectFrom('orders').select(['status', 'modified_by']).execute()
     assert.equal(stored.length, 250)
-    const made = input.orders.flatMap(({ orders }) => orders)
-    assert.equal(
-      stored.filter(({ modified_by }) => modified_by !== null).length,
-      made.filter(({ updated_at }) => updated_at !== null).length,
-    )
+    const decided = input.orders
+      .flatMap(({ orders }) => orders)
+      .filter(({ updated_at }) => updated_at !== null)
+    assert.equal(stored.filter(({ modified_by }) => modified_by !== null).length, decided.length)
     assert.ok(stored.every(({ status, modified_by }) => (status !== 0) === (modified_by !== null)))
     await assertLogKept(db.read)
     const events = await storedEvents(db.read)
     assert.equal(events.filter(({ kind }) => kind === 'created').length, 250)
-    assert.ok(
-      new Set(events.map(({ kind }) => kind)).isSupersetOf(new Set(['approved', 'rejected', 'withdrawn'])),
-    )
+    const kinds = new Set(events.map(({ kind }) => kind))
+    assert.ok(kinds.isSupersetOf(new Set(['approved', 'rejected', 'withdrawn'])))
   })
 
   it('makes believable orders of the last 90 days, the same every time', async () => {
@@ -78,22 +70,15 @@ describe('seedDemo', () => {
     const approved = orders.filter(({ status }) => status === 1)
     assert.equal(approved.length > 140 && approved.length < 160, true, `${approved.length} approved`)
     const start = nowMilliseconds - periodMilliseconds
-    assert.deepEqual(
-      orders.filter(({ id }) => instantOfId(id) < start || instantOfId(id) >= nowMilliseconds),
-      [],
-    )
-    assert.deepEqual(
-      approved.filter(
-        ({ created_at, updated_at: at }) => Number(at) <= created_at || Number(at) > nowMilliseconds,
-      ),
-      [],
-    )
+    const instants = orders.map(({ id }) => instantOfId(id))
+    assert.ok(instants.every((instant) => instant >= start && instant < nowMilliseconds))
+    for (const { created_at, updated_at: at } of approved) {
+      assert.ok(Number(at) > created_at && Number(at) <= nowMilliseconds)
+    }
     const decimals = new Set(orders.map(({ total_e4 }) => /0*$/.exec(String(total_e4).slice(-4))?.[0].length))
     assert.deepEqual([...decimals].sort(), [0, 1, 2, 3, 4])
-    assert.deepEqual(
-      new Set(orders.map(({ created_by }) => created_by)),
-      new Set(['operator', 'admin', 'demo-service']),
-    )
+    const creators = new Set(orders.map(({ created_by }) => created_by))
+    assert.deepEqual(creators, new Set(['operator', 'admin', 'demo-service']))
     assert.equal(new Set(orders.map(({ customer }) => customer)).size > 70, true)
   })
 

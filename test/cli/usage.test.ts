@@ -1,68 +1,40 @@
 import assert from 'node:assert/strict'
 import { type StdioOptions, spawnSync } from 'node:child_process'
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
-import { describe, it } from 'node:test'
+import { after, describe, it } from 'node:test'
 import { commands } from '../../server/cli/catalogue.ts'
 import { describeFailure } from '../../server/cli/failures.ts'
-import { ConfigurationError } from '../../server/config.ts'
 import { Problem } from '../../server/http/problems.ts'
 import { commandLine } from './command-line.ts'
 
 describe('--help', () => {
-  it('shows usage and an example of every command, on standard output', async (t) => {
-    const cli = commandLine(t)
-    const names = [...commands.keys()]
-    const results = await Promise.all(names.map((name) => cli.run(`${name} --help`)))
-    assert.deepEqual(
-      results.map(({ status, stderr }) => ({ status, stderr })),
-      names.map(() => ({ status: 0, stderr: '' })),
-    )
-    assert.deepEqual(
-      results.filter(
-        ({ stdout }, index) => !stdout.startsWith(`Usage: node server/main.ts ${names[index]} `),
-      ),
-      [],
-    )
-    assert.deepEqual(
-      results.filter(({ stdout }) => !/\nExamples?:\n {2}node server\/main\.ts /.test(stdout)),
-      [],
-    )
-    assert.equal(existsSync(cli.databaseFile), false)
-  })
+  const cli = commandLine({ after })
 
-  it('lists the commands, all or of one group', async (t) => {
-    const cli = commandLine(t)
-    const [all, word, short, group] = await Promise.all([
-      cli.run('--help'),
-      cli.run('help'),
-      cli.run('-h'),
-      cli.run('user --help'),
-    ])
+  for (const name of commands.keys()) {
+    it(`shows usage and an example of ${name}, on standard output`, async () => {
+      const { status, stdout, stderr } = await cli.run(`${name} --help`)
+      assert.deepEqual({ status, stderr }, { status: 0, stderr: '' })
+      assert.ok(stdout.startsWith(`Usage: node server/main.ts ${name} `))
+      assert.match(stdout, /\nExamples?:\n {2}node server\/main\.ts /)
+      assert.equal(existsSync(cli.databaseFile), false)
+    })
+  }
+
+  it('lists the commands, all or of one group, and so does a line without a command, as a fault', async () => {
+    const all = await cli.run('--help')
     assert.equal(all.status, 0)
-    assert.deepEqual(
-      [...commands.keys()].filter((name) => !all.stdout.includes(`\n  ${name} `)),
-      [],
-    )
-    assert.deepEqual([word, short], [all, all])
+    for (const name of commands.keys()) assert.ok(all.stdout.includes(`\n  ${name} `), name)
+    assert.deepEqual([await cli.run('help'), await cli.run('-h')], [all, all])
+    const group = await cli.run('user --help')
     assert.equal(group.status, 0)
     assert.match(group.stdout, /\n {2}user set-password {2}give a user a new password\n/)
     assert.doesNotMatch(group.stdout, /client add/)
+    assert.deepEqual(await cli.run(''), { status: 2, stdout: '', stderr: all.stdout })
+    assert.deepEqual(await cli.run('user'), { status: 2, stdout: '', stderr: group.stdout })
   })
 })
 
-describe('a wrong command line', { concurrency: 4 }, () => {
-  it('is answered with the commands when there is none', async (t) => {
-    const cli = commandLine(t)
-    const [nothing, help, group, groupHelp] = await Promise.all([
-      cli.run(''),
-      cli.run('--help'),
-      cli.run('user'),
-      cli.run('user --help'),
-    ])
-    assert.deepEqual(nothing, { status: 2, stdout: '', stderr: help.stdout })
-    assert.deepEqual(group, { status: 2, stdout: '', stderr: groupHelp.stdout })
-  })
-
+describe('a wrong command line', () => {
   it('is explained in one line, with exit status 2 and no value of it repeated', async (t) => {
     const cli = commandLine(t)
     const roleOption = "option '--role' argument is ambiguous"
@@ -97,63 +69,44 @@ describe('a wrong command line', { concurrency: 4 }, () => {
       ['key generate --bits many', 'key generate: --bits takes a number, such as 3072', 'key generate '],
       ['serve --no-demo-orders', 'serve: --no-demo-orders goes with --dev', 'serve '],
     ]
-    const results = await Promise.all(cases.map(([args]) => cli.run(`--json ${args}`)))
-    const expected = cases.map(([, message, help]) => ({
-      status: 2,
-      stdout: '',
-      stderr: { error: { code: 'usage', message: `${message} (see: node server/main.ts ${help}--help)` } },
-    }))
-    assert.deepEqual(
-      results.map((result) => ({ ...result, stderr: JSON.parse(result.stderr) })),
-      expected,
-    )
-    const [plain] = await Promise.all([cli.run('user list --frob=hunter2')])
-    assert.deepEqual(plain, {
-      status: 2,
-      stdout: '',
-      stderr: "countersign: user list: unknown option '--frob' (see: node server/main.ts user list --help)\n",
-    })
+    for (const [args, message, help] of cases) {
+      const error = { code: 'usage', message: `${message} (see: node server/main.ts ${help}--help)` }
+      const { status, stdout, stderr } = await cli.run(`--json ${args}`)
+      assert.deepEqual(
+        { status, stdout, stderr: JSON.parse(stderr) },
+        { status: 2, stdout: '', stderr: { error } },
+      )
+    }
     assert.equal(existsSync(cli.databaseFile), false)
   })
 })
 
-describe('a configuration with faults', () => {
-  it('keeps serve from starting, and names each of them', async (t) => {
+describe('a failure', () => {
+  it('of the configuration keeps serve from starting, and names each setting', async (t) => {
     const { status, stdout, stderr } = await commandLine(t).run('serve', '', { PORT: 'x' })
-    assert.equal(status, 1)
-    assert.equal(stdout, '')
+    assert.deepEqual([status, stdout], [1, ''])
     const lines = stderr.split('\n').map((line) => line.slice(0, line.indexOf(':')))
+    const settings = ['PORT', 'PUBLIC_URL', 'SIGNING_KEY_FILES', 'ANTIFORGERY_KEY or ANTIFORGERY_KEY_FILE']
     assert.deepEqual(lines.slice(0, 5), [
       'Countersign cannot start',
-      '  - PORT',
-      '  - PUBLIC_URL',
-      '  - SIGNING_KEY_FILES',
-      '  - ANTIFORGERY_KEY or ANTIFORGERY_KEY_FILE',
+      ...settings.map((name) => `  - ${name}`),
     ])
   })
 
-  it('is refused with one line for each', () => {
-    const { message, exitStatus } = describeFailure(
-      new ConfigurationError(['PORT: must be x', 'HOST: must be y']),
-    )
-    assert.equal(message, 'Countersign cannot start:\n  - PORT: must be x\n  - HOST: must be y')
-    assert.equal(exitStatus, 1)
-  })
-})
-
-describe('a write that came second', () => {
-  it('is refused in the words of the API', () => {
+  it('to come first is told in the words of the API', () => {
     const { code, message, exitStatus } = describeFailure(new Problem('concurrency-conflict'))
     assert.deepEqual([code, message, exitStatus], ['concurrency-conflict', 'Another write came first', 1])
   })
 })
 
-describe('what is meant', { concurrency: 4 }, () => {
+describe('what is meant', () => {
   const mistyped: Record<string, string> = {
     'user lst': "no command 'user lst' (did you mean user list?) (see: node server/main.ts user --help)",
     'usr list': "no command 'usr' (did you mean user list?) (see: node server/main.ts --help)",
     servr: "no command 'servr' (did you mean serve?) (see: node server/main.ts --help)",
     frobnicate: "no command 'frobnicate' (see: node server/main.ts --help)",
+    'user list --frob=hunter2':
+      "user list: unknown option '--frob' (see: node server/main.ts user list --help)",
     'user add --rol X':
       "user add: unknown option '--rol' (did you mean --role?) (see: node server/main.ts user add --help)",
   }
