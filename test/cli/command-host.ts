@@ -7,6 +7,8 @@ import type { CommandCall, Result } from './command-line.ts'
  * Only the compile cache goes with all of them: each command starts a thread or more, which would compile everything anew.
  */
 const { NODE_COMPILE_CACHE } = process.env
+// A log waits for the end of its process, for which a service that does not start leaves it.
+process.setMaxListeners(0)
 process.on('message', async (call: CommandCall) => {
   process.chdir(call.folder)
   for (const name of Object.keys(process.env)) delete process.env[name]

@@ -9,10 +9,11 @@ import type { AppDatabase } from '../../server/operations.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { getOrdersOverview } from '../../server/orders/overview.ts'
 import { createTestDatabase, withRawDatabase } from '../support/database.ts'
+import { assertSound } from '../support/history.ts'
 import { stamp } from '../support/orders.ts'
 import { connectTo, runSql, withoutPostgres } from '../support/postgres.ts'
 import { bearerOf, newProduction } from '../support/production.ts'
-import { countedTally, keptTally } from '../support/tally.ts'
+import { keptTally } from '../support/tally.ts'
 
 const day = 86_400_000
 const secret = 'h0rse-battery-staple'
@@ -22,43 +23,29 @@ const insertOne = `insert into orders (id, customer, customer_folded, total_e4, 
     approvals_needed, self_approval, service_approval, approvals_given)
   values (gen_random_uuid(), 'a', 'a', $1, 0, $2, 1, 1, 1, 1, 0) returning id`
 
-async function assertExact(databaseUrl: string): Promise<void> {
-  await withRawDatabase(databaseUrl, async (db) => {
-    const orders = await db.selectFrom('orders').selectAll().execute()
-    const rows = orders.map((row) => ({
-      ...row,
-      created_at: Number(row.created_at),
-      total_e4: Number(row.total_e4),
-    }))
-    assert.deepEqual(await keptTally(db), countedTally(rows))
-  })
-}
+const assertExact = (databaseUrl: string) => withRawDatabase(databaseUrl, assertSound)
 
 describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
   let databaseUrl: string
-  let drop: () => Promise<void>
-  let instances: AppDatabase[]
+  const scope = new AsyncDisposableStack()
+  const instances: AppDatabase[] = []
   before(async () => {
     const database = await createTestDatabase()
     databaseUrl = database.databaseUrl
-    drop = database.drop
-    await migrateDatabase({ databaseUrl })
-    instances = await Promise.all([openAppDatabase({ databaseUrl }), openAppDatabase({ databaseUrl })])
+    scope.defer(database.drop)
+    for (let count = 0; count < 2; count += 1) {
+      const instance = await openAppDatabase({ databaseUrl })
+      instances.push(instance)
+      scope.defer(() => instance.close())
+    }
   })
-  after(async () => {
-    for (const instance of instances ?? []) await instance.close()
-    await drop?.()
-  })
+  after(() => scope.disposeAsync())
 
   const instance = (index = 0): AppDatabase => instances[index % 2] as AppDatabase
 
   async function create(index: number): Promise<string> {
     const id = newOrderedId((20_000 + (index % 3)) * day)
-    const order = {
-      id,
-      customer: 'A',
-      totalE4: 1 + index * 7_777,
-    }
+    const order = { id, customer: 'A', totalE4: 1 + index * 7_777 }
     await instance(index).write('createOrder', { order, stamp: stamp(), idempotency: null })
     return id
   }
@@ -257,11 +244,7 @@ describe('the tally of orders on PostgreSQL, for whoever writes them', { skip: w
     const db = await openAppDatabase({ databaseUrl: asApp })
     t.after(() => db.close())
     const id = newOrderedId(0)
-    const order = {
-      id,
-      customer: 'A',
-      totalE4: 10_000,
-    }
+    const order = { id, customer: 'A', totalE4: 10_000 }
     await db.write('createOrder', { order, stamp: stamp(), idempotency: null })
     const before = await getOrdersOverview(db.read, { days: 1, nowMilliseconds: 0 })
     assert.equal(await db.write('mergeTallyChanges', { limit: 10 }), 1)

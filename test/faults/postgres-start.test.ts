@@ -9,12 +9,11 @@ import { pipeline } from 'node:stream'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { migrateDatabase } from '../../server/db/open.ts'
-import { type Result, refusal, runCommand } from '../cli/command-line.ts'
+import { commandLine, type Result, refusal, runCommand } from '../cli/command-line.ts'
 import { Client } from '../support/client.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { connectTo, runSql, withoutPostgres } from '../support/postgres.ts'
 import { versionAnswer, welcome } from '../support/postgres-messages.ts'
-import { startServer } from '../support/process.ts'
 import {
   bearerOf,
   type Production,
@@ -47,12 +46,9 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
     return database.databaseUrl
   }
 
-  /** The address with another part; a password is always there, for it to be kept secret. */
-  function address(databaseUrl: string, change: (url: URL) => void = () => undefined): string {
-    const url = new URL(databaseUrl)
-    url.password = secret
-    change(url)
-    return url.href
+  /** The address with other parts; a password is always there, for it to be kept secret. */
+  function address(databaseUrl: string, parts: Partial<URL> = {}): string {
+    return Object.assign(new URL(databaseUrl), { password: secret, ...parts }).href
   }
 
   /** A role that may sign in with the secret, and no more. */
@@ -63,14 +59,18 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
     return name
   }
 
-  const startAt = (databaseUrl: string, env: Record<string, string> = {}): Promise<Result> =>
-    runCommand('serve', '', tmpdir(), {
-      ...keys.env,
-      PORT: '0',
-      DATABASE_START_TIMEOUT_SECONDS: '0',
-      ...env,
-      DATABASE_URL: databaseUrl,
-    })
+  const cli = commandLine({ after })
+  const environmentOf = (databaseUrl: string, env: Record<string, string>) => ({
+    ...keys.env,
+    PORT: '0',
+    DATABASE_START_TIMEOUT_SECONDS: '0',
+    ...env,
+    DATABASE_URL: databaseUrl,
+  })
+  /** In the process that carries out all commands of the file, for what says no before it serves. */
+  const startAt = (databaseUrl: string) => cli.run('serve', '', environmentOf(databaseUrl, {}))
+  const startAlone = (databaseUrl: string, env: Record<string, string> = {}) =>
+    runCommand('serve', '', tmpdir(), environmentOf(databaseUrl, env))
 
   /** Exit status 1, nothing but this line, and no secret in it. */
   function assertRefused(result: Result, line: RegExp): void {
@@ -101,66 +101,59 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
     it('a wrong password', async (t) => {
       const scope = scopeOf(t)
       const role = await newRole(scope)
-      const url = address(serverUrl, (url) => {
-        url.username = role
-        url.password = `${secret}-wrong`
-      })
+      const url = address(serverUrl, { username: role, password: `${secret}-wrong` })
       const line = `DATABASE_URL: the password was not accepted: password authentication failed for user "${role}"`
-      assert.deepEqual(await startAt(url), refusal(line))
+      assert.deepEqual(await startAlone(url), refusal(line))
     })
 
     it('a missing password', async (t) => {
       const scope = scopeOf(t)
       const role = await newRole(scope)
-      const url = address(serverUrl, (url) => {
-        url.username = role
-        url.password = ''
-      })
+      const url = address(serverUrl, { username: role, password: '' })
       assertRefused(await startAt(url), /password must be a string/)
     })
 
-    it('a role that does not exist', async () => {
-      const role = `none_${randomBytes(6).toString('hex')}`
-      const url = address(serverUrl, (url) => {
-        url.username = role
-      })
-      const line = `DATABASE_URL: the role was not accepted: role "${role}" does not exist`
-      assert.deepEqual(await startAt(url), refusal(line))
-    })
-
-    it('an unknown database', async () => {
-      const url = address(serverUrl, (url) => {
-        url.pathname = '/no-such-database'
-      })
-      const line = 'DATABASE_URL: there is no such database: database "no-such-database" does not exist'
-      assert.deepEqual(await startAt(url), refusal(line))
-    })
-
-    it('an unreachable host', async () => {
-      const url = address(serverUrl, (url) => {
-        url.hostname = 'nowhere.invalid'
-      })
-      assertRefused(
-        await startAt(url),
+    const scheme = `mysql://countersign:${secret}@127.0.0.1/orders`
+    const certificate = `postgres://c:${secret}@127.0.0.1/o?sslrootcert=/none.pem`
+    for (const [what, parts, line] of [
+      [
+        'a role that does not exist',
+        { username: 'nobody' },
+        /the role was not accepted: role "nobody" does not exist$/m,
+      ],
+      [
+        'an unknown database',
+        { pathname: '/no-such-database' },
+        /there is no such database: database "no-such-database" does not exist$/m,
+      ],
+      [
+        'an unreachable host',
+        { hostname: 'nowhere.invalid' },
         /cannot be reached: the connection failed: getaddrinfo \w+ nowhere\.invalid/,
-      )
-    })
-
-    it('a port on which nothing listens, by a name with several addresses', async () => {
-      const url = address(serverUrl, (url) => {
-        url.hostname = 'localhost'
-        url.port = '1'
-      })
-      assertRefused(
-        await startAt(url),
+      ],
+      [
+        'a port on which nothing listens, by a name with several addresses',
+        { hostname: 'localhost', port: '1' },
         /cannot be reached: the connection failed: .*ECONNREFUSED 127\.0\.0\.1:1/,
-      )
-    })
+      ],
+      ['a server without TLS where the address demands it', { search: '?sslmode=verify-full' }, /SSL/],
+      ['an address of another scheme', scheme, /must be/],
+      [
+        'an address that is none',
+        `postgres://countersign:${secret}@127.0.0.1:port/orders`,
+        /not a valid URL/,
+      ],
+      ['an address with a certificate that is not there', certificate, /the address is not valid/],
+    ] as const) {
+      it(what, async () => {
+        assertRefused(await startAt(typeof parts === 'string' ? parts : address(serverUrl, parts)), line)
+      })
+    }
 
     it('a server that accepts and says nothing', async (t) => {
       const scope = scopeOf(t)
       assertRefused(
-        await startAt(await impostor(scope, (socket) => socket.resume())),
+        await startAlone(await impostor(scope, (socket) => socket.resume())),
         /cannot be reached: .*time/,
       )
     })
@@ -168,7 +161,7 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
     it('a server that falls silent once it has let us in, after 5 s', async (t) => {
       const scope = scopeOf(t)
       const url = await impostor(scope, (socket) => socket.once('data', () => socket.write(welcome)))
-      assertRefused(await startAt(url), /cannot be reached: no answer within 5000 ms/)
+      assertRefused(await startAlone(url), /cannot be reached: no answer within 5000 ms/)
     })
 
     it('a server that is too old, naming the version that is needed', async (t) => {
@@ -189,20 +182,11 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
       assertRefused(await startAt(url), /./)
     })
 
-    it('a server without TLS where the address demands it', async () => {
-      const url = address(serverUrl, (url) => {
-        url.search = '?sslmode=verify-full'
-      })
-      assertRefused(await startAt(url), /SSL/)
-    })
-
     it('a role that may not create tables, on an empty database', async (t) => {
       const scope = scopeOf(t)
       const databaseUrl = await emptyDatabase(scope)
       const role = await newRole(scope)
-      const url = address(databaseUrl, (url) => {
-        url.username = role
-      })
+      const url = address(databaseUrl, { username: role })
       const line =
         'DATABASE_URL: the role may not create tables; let its owner run `migrate` first (docs/operations.md): permission denied for schema public'
       assert.deepEqual(await startAt(url), refusal(line))
@@ -211,23 +195,12 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
     it('a database of a newer schema version', async (t) => {
       const scope = scopeOf(t)
       const databaseUrl = await emptyDatabase(scope)
-      const production = await prepareProduction(databaseUrl)
-      await production.remove()
+      await migrateDatabase({ databaseUrl })
       await runSql(databaseUrl, "insert into schema_migrations values ('9999-later', 'now')")
       const line =
         'DATABASE_URL: the database belongs to another version of Countersign, newer than this one or from before its first release (it has 9999-later)'
       assert.deepEqual(await startAt(address(databaseUrl)), refusal(line))
     })
-
-    for (const [what, url] of Object.entries({
-      'an address of another scheme': `mysql://countersign:${secret}@127.0.0.1/orders`,
-      'an address that is none': `postgres://countersign:${secret}@127.0.0.1:port/orders`,
-      'an address with a certificate that is not there': `postgres://c:${secret}@127.0.0.1/o?sslrootcert=/none.pem`,
-    })) {
-      it(what, async () =>
-        assertRefused(await startAt(url), /must be|not a valid URL|the address is not valid/),
-      )
-    }
   })
 
   describe('while the database is down', () => {
@@ -237,8 +210,7 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
       const proxy = await startProxy(address(databaseUrl))
       scope.defer(() => proxy.close())
       await proxy.set('cut')
-      const env = { ...keys.env, DATABASE_START_TIMEOUT_SECONDS: '120', DATABASE_URL: proxy.url }
-      const starting = startServer([], env)
+      const starting = keys.serve({ DATABASE_START_TIMEOUT_SECONDS: '120', DATABASE_URL: proxy.url })
       while (proxy.cutCount < 2) await setTimeout(25)
       await proxy.set('pass')
       const server = await starting
@@ -259,7 +231,7 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
       const proxy = await startProxy(address(serverUrl))
       scope.defer(() => proxy.close())
       await proxy.set('refuse')
-      const result = await startAt(proxy.url, { DATABASE_START_TIMEOUT_SECONDS: '2' })
+      const result = await startAlone(proxy.url, { DATABASE_START_TIMEOUT_SECONDS: '2' })
       assert.equal(result.status, 1)
       assert.match(result.stderr, /^countersign: DATABASE_URL: PostgreSQL cannot be reached: [^\n]+\n$/)
       assert.match(result.stdout, /does not answer yet/)
@@ -277,7 +249,7 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
       const proxy = await startProxy(databaseUrl)
       scope.defer(() => proxy.close())
       proxy.cutBefore('create table if not exists schema_migrations')
-      const server = await startServer([], { ...keys.env, DATABASE_URL: proxy.url })
+      const server = await keys.serve({ DATABASE_URL: proxy.url })
       scope.defer(async () => void (await server.stop()))
       assert.match(server.output(), /does not answer yet/)
       assert.equal((await new Client(server.baseUrl).get('/health/ready')).status, 200)
@@ -308,7 +280,6 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
     const scope = scopeOf(t)
     const databaseUrl = await emptyDatabase(scope)
     const production = await prepareProduction(databaseUrl)
-    scope.defer(() => production.remove())
     const role = await newRole(scope)
     await runSql(
       databaseUrl,
@@ -316,12 +287,10 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
     )
     await runSql(databaseUrl, `grant usage on all sequences in schema public to ${role}`)
     scope.defer(async () => void (await runSql(databaseUrl, `drop owned by ${role}`)))
-    const url = address(databaseUrl, (url) => {
-      url.username = role
-    })
+    scope.defer(() => production.remove())
+    const url = address(databaseUrl, { username: role })
     await assert.rejects(runSql(url, 'create table more (id integer)'), { code: '42501' })
-    const server = await startServer([], { ...production.env, DATABASE_URL: url })
-    scope.defer(async () => void (await server.stop()))
+    const server = await production.serve({ DATABASE_URL: url })
     const bearer = await bearerOf(server.baseUrl, 'admin')
     const session = await sessionOf(server.baseUrl, 'operator')
     const key = { 'idempotency-key': randomUUID() }
@@ -353,20 +322,15 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
   it('four instances that start at once on an empty database all come up, on one schema', async (t) => {
     const scope = scopeOf(t)
     const databaseUrl = await emptyDatabase(scope)
-    const env = { ...keys.env, DATABASE_URL: databaseUrl }
-    const servers = await Promise.all([0, 1, 2, 3].map(() => startServer([], env)))
+    const servers = await Promise.all([0, 1, 2, 3].map(() => keys.serve({ DATABASE_URL: databaseUrl })))
     scope.defer(async () => void (await Promise.all(servers.map((server) => server.stop()))))
     const probes = await Promise.all(servers.map(({ baseUrl }) => new Client(baseUrl).get('/health/ready')))
     assert.deepEqual(
       probes.map(({ status }) => status),
       [200, 200, 200, 200],
     )
-    const applied = await runSql<{ name: string }>(
-      databaseUrl,
-      'select name from schema_migrations order by name',
-    )
-    const roles = await runSql<{ count: string }>(databaseUrl, 'select count(*) from roles')
-    const names = applied.map(({ name }) => name)
-    assert.deepEqual([names, roles[0]?.count], [['0001-schema'], '3'])
+    const applied = await runSql(databaseUrl, 'select name from schema_migrations')
+    const [roles] = await runSql<{ count: string }>(databaseUrl, 'select count(*) from roles')
+    assert.deepEqual([applied, roles?.count], [[{ name: '0001-schema' }], '3'])
   })
 })
