@@ -68,8 +68,8 @@ async function showsApproval(page: Page, userName: string): Promise<void> {
   assert.equal(await approve(page).count(), 0)
 }
 
-describe('the question', sideBySide, () => {
-  it('shows customer and total, begins on Cancel, keeps the focus inside, and nothing happens until it is answered', async (t) => {
+describe('an approval', sideBySide, () => {
+  it('is asked about with customer and total, begins on Cancel, keeps the focus inside, and nothing happens until it is answered', async (t) => {
     const { page, id } = await atOrder(t, { customer: 'Acme & Sons' })
     const sent = approvalsOf(page)
     await open(page)
@@ -94,34 +94,33 @@ describe('the question', sideBySide, () => {
     await focuses(page, 'Approve')
     assert.deepEqual(sent, [])
     assert.deepEqual(await storedOrder(service, id), pending)
-  })
-})
 
-describe('an approval', sideBySide, () => {
-  it('is of the version that was seen, under one key, and is told everywhere', async (t) => {
-    const { page, id } = await atOrder(t)
-    const sent = approvalsOf(page)
-    await page.keyboard.press('a')
-    await titled(page, 'Approve this order?')
-    await page.keyboard.press('Tab')
-    await page.keyboard.press('Enter')
-    await closed(page)
-    await page
-      .getByRole('status')
-      .getByText(/^Order for \u2068Acme\u2069, .* approved$/)
-      .waitFor()
-    await showsApproval(page, 'admin')
-    await focuses(page, 'Order for Acme')
-    assert.equal(sent.length, 1)
-    const [{ headers } = assert.fail()] = sent
-    assert.equal(headers['if-match'], '"1"')
-    assert.match(headers['idempotency-key'] ?? '', /^[\da-f-]{36}$/)
-    assert.equal(headers['time-zone'], 'Europe/Berlin')
-    assert.deepEqual(await storedOrder(service, id), approvedBy('admin'))
-    await page.keyboard.press('a')
-    assert.equal(await dialog(page).count(), 0)
-    await page.reload()
-    await showsApproval(page, 'admin')
+    await t.test(
+      'and then is of the version that was seen, under one key, and is told everywhere',
+      async () => {
+        await page.keyboard.press('a')
+        await titled(page, 'Approve this order?')
+        await page.keyboard.press('Tab')
+        await page.keyboard.press('Enter')
+        await closed(page)
+        await page
+          .getByRole('status')
+          .getByText(/^Order for \u2068Acme & Sons\u2069, .* approved$/)
+          .waitFor()
+        await showsApproval(page, 'admin')
+        await focuses(page, 'Order for Acme & Sons')
+        assert.equal(sent.length, 1)
+        const [{ headers } = assert.fail()] = sent
+        assert.equal(headers['if-match'], '"1"')
+        assert.match(headers['idempotency-key'] ?? '', /^[\da-f-]{36}$/)
+        assert.equal(headers['time-zone'], 'Europe/Berlin')
+        assert.deepEqual(await storedOrder(service, id), approvedBy('admin'))
+        await page.keyboard.press('a')
+        assert.equal(await dialog(page).count(), 0)
+        await page.reload()
+        await showsApproval(page, 'admin')
+      },
+    )
   })
 
   it('is sent once, however often it is pressed', async (t) => {

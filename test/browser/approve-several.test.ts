@@ -198,12 +198,12 @@ async function openWithKeyOne(page: Page, customer: string): Promise<void> {
 
 describe('several approvals', sideBySide, () => {
   it('tell of each what became of it, whatever that is', async (t) => {
-    const { person, page, rows, names } = await atList(t, 'Plover', 8)
+    const { person, page, rows, names } = await atList(t, 'Plover', 9)
     const ids = rows.map(({ id }) => id)
     const admin = await service.session('admin')
     const { body } = await admin.get('/v1/auth/me')
     await choose(page, names)
-    await openWithKey(page, 8)
+    await openWithKey(page, 9)
     const other = await newUser(service, { roles: ['Admin'] })
     const elsewhere = await signInElsewhere(service, other)
     await withRawDatabase(service.databaseUrl, async (db) => {
@@ -217,15 +217,15 @@ describe('several approvals', sideBySide, () => {
         .where('id', '=', ids[6] ?? '')
         .execute()
     })
-    await admin.patch(`/v1/orders/${ids[3]}/approve`)
+    for (const at of [3, 8]) await admin.patch(`/v1/orders/${ids[at]}/approve`)
     await elsewhere.patch(`/v1/orders/${ids[4]}/reject`, { reason: 'Ordered twice.' })
     await elsewhere.patch(`/v1/orders/${ids[7]}/approve`)
     for (const status of [403, 404, 409]) person.expectFault(new RegExp(` ${status} .*/approve\\)`))
-    await inDialog(page, 'Approve 8 orders').click()
-    await titled(page, '1 of 8 orders approved')
+    await inDialog(page, 'Approve 9 orders').click()
+    await titled(page, '1 of 9 orders approved')
     await dialog(page)
       .getByText(
-        '1 is approved now, 1 has your approval and needs more, 1 was already approved, 1 was rejected meanwhile, ' +
+        '1 is approved now, 1 has your approval and needs more, 2 were already approved, 1 was rejected meanwhile, ' +
           '1 was withdrawn meanwhile, 1 needs somebody else because you created it, ' +
           '1 had your approval already, 1 no longer exists.',
       )
@@ -238,6 +238,7 @@ describe('several approvals', sideBySide, () => {
       'Plover 6 | 6.00 | Withdrawn by operator',
       'Plover 7 | 7.00 | Not found',
       `Plover 8 | 8.00 | Already approved by ${other.userName}, just now`,
+      'Plover 9 | 9.00 | Already approved by you, just now',
       'Plover 1 | 1.00 | Approved',
     ])
     await checkAccessibility(page)

@@ -100,28 +100,27 @@ describe('the page of the log', () => {
     await page.getByText(`Only order ${rejected}`).waitFor()
     await page.getByRole('button', { name: 'Show every subject' }).press('Enter')
     await isAt(page, '/log')
-  })
 
-  it('saves the whole log and a checkpoint, which agree', async (t) => {
-    const page = await visit(await browser.person(t, { service }), 'admin', '/log?kind=rejected')
-    const save = async (name: string) => {
-      const [download] = await Promise.all([
-        page.waitForEvent('download'),
-        page.getByRole('button', { name }).click(),
-      ])
-      return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) }
-    }
-    const log = await save('Export the log')
-    assert.equal(log.name, 'log.jsonl')
-    const { head, fault } = await verifyLog(inPortions(log.bytes))
-    assert.equal(fault, null)
-    await page.getByText(`log.jsonl has been saved, with ${head.size} events.`).waitFor()
-    const checkpoint = await save('Save a checkpoint')
-    assert.equal(checkpoint.name, `checkpoint-${head.size}.txt`)
-    const [, payload = ''] = checkpoint.bytes.toString().split('.')
-    const { size, hash } = JSON.parse(Buffer.from(payload, 'base64url').toString())
-    assert.deepEqual({ size, hash }, head)
-    await page.getByText(`${checkpoint.name} has been saved; it covers ${size} events.`).waitFor()
+    await t.test('saves the whole log and a checkpoint, which agree', async () => {
+      const save = async (name: string) => {
+        const [download] = await Promise.all([
+          page.waitForEvent('download'),
+          page.getByRole('button', { name }).click(),
+        ])
+        return { name: download.suggestedFilename(), bytes: await readFile(await download.path()) }
+      }
+      const log = await save('Export the log')
+      assert.equal(log.name, 'log.jsonl')
+      const { head, fault } = await verifyLog(inPortions(log.bytes))
+      assert.equal(fault, null)
+      await page.getByText(`log.jsonl has been saved, with ${head.size} events.`).waitFor()
+      const checkpoint = await save('Save a checkpoint')
+      assert.equal(checkpoint.name, `checkpoint-${head.size}.txt`)
+      const [, payload = ''] = checkpoint.bytes.toString().split('.')
+      const { size, hash } = JSON.parse(Buffer.from(payload, 'base64url').toString())
+      assert.deepEqual({ size, hash }, head)
+      await page.getByText(`${checkpoint.name} has been saved; it covers ${size} events.`).waitFor()
+    })
   })
 
   it('says why there is no export, and offers it again', async (t) => {

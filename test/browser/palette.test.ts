@@ -72,48 +72,71 @@ describe('the palette', sideBySide, () => {
     assert.equal(await palette(page).count(), 0)
   })
 
-  it('finds orders by words of the customer, and leads to one and to all of them', async (t) => {
-    const page = await visit(await browser.person(t, { service, colorScheme: 'dark' }), 'viewer', '/')
-    await openPalette(page)
-    await page.keyboard.type('acme')
-    await palette(page).getByText('All 2 orders that match').waitFor()
-    assert.deepEqual(await namesOf(page), ['Acme (Zürich)', 'Acme Ltd', 'All 2 orders that match'])
-    await checkAccessibility(page)
-    await checkColours(page)
-    await screenshot(page, 'palette-orders')
-    await page.keyboard.press('ArrowDown')
-    assert.equal(await activeOf(page), 'Acme Ltd')
-    await page.keyboard.press('Enter')
-    await isAt(page, `/orders/${rows[1]?.id}`)
-    await openPalette(page)
-    await page.keyboard.type('acme')
-    await palette(page).getByText('All 2 orders that match').waitFor()
-    await page.keyboard.press('ArrowUp')
-    await page.keyboard.press('Enter')
-    await isAt(page, '/orders?filter=acme')
-  })
-
-  it('finds an order by its number, as it is shown', async (t) => {
-    const page = await visit(await browser.person(t, { service }), 'viewer', '/')
-    const order = rows[2]
-    await openPalette(page)
-    await page.keyboard.type(String(order?.id.slice(0, 13)))
-    await palette(page).getByText('Basil').waitFor()
-    await page.keyboard.press('Enter')
-    await isAt(page, `/orders/${order?.id}`)
-  })
-
-  it('takes everything that is typed for words, whatever it means in the search', async (t) => {
-    const person = await browser.person(t, { service })
+  it('finds what is typed', async (t) => {
+    const person = await browser.person(t, { service, colorScheme: 'dark' })
     const page = await visit(person, 'viewer', '/')
-    await openPalette(page)
-    for (const text of ['OR "AND" -x*', '(zürich)', '-x*']) {
-      await box(page).fill(text)
-      await palette(page).getByText('All 1 order that match').waitFor()
-    }
-    await box(page).fill(`total>1 ${'y'.repeat(2_000)}`)
-    await palette(page).getByText('Nothing found.', { exact: true }).waitFor()
-    await person.assertClean()
+
+    await t.test('finds orders by words of the customer, and leads to one and to all of them', async () => {
+      await openPalette(page)
+      await page.keyboard.type('acme')
+      await palette(page).getByText('All 2 orders that match').waitFor()
+      assert.deepEqual(await namesOf(page), ['Acme (Zürich)', 'Acme Ltd', 'All 2 orders that match'])
+      await checkAccessibility(page)
+      await checkColours(page)
+      await screenshot(page, 'palette-orders')
+      await page.keyboard.press('ArrowDown')
+      assert.equal(await activeOf(page), 'Acme Ltd')
+      await page.keyboard.press('Enter')
+      await isAt(page, `/orders/${rows[1]?.id}`)
+      await openPalette(page)
+      await page.keyboard.type('acme')
+      await palette(page).getByText('All 2 orders that match').waitFor()
+      await page.keyboard.press('ArrowUp')
+      await page.keyboard.press('Enter')
+      await isAt(page, '/orders?filter=acme')
+    })
+
+    await t.test('takes everything that is typed for words, whatever it means in the search', async () => {
+      await openPalette(page)
+      for (const text of ['OR "AND" -x*', '(zürich)', '-x*']) {
+        await box(page).fill(text)
+        await palette(page).getByText('All 1 order that match').waitFor()
+      }
+      await box(page).fill(`total>1 ${'y'.repeat(2_000)}`)
+      await palette(page).getByText('Nothing found.', { exact: true }).waitFor()
+      await person.assertClean()
+      await page.keyboard.press('Escape')
+      await palette(page).waitFor({ state: 'detached' })
+    })
+
+    await t.test('finds an order by its number, as it is shown', async () => {
+      const order = rows[2]
+      await openPalette(page)
+      await page.keyboard.type(String(order?.id.slice(0, 13)))
+      await palette(page).getByText('Basil').waitFor()
+      await page.keyboard.press('Enter')
+      await isAt(page, `/orders/${order?.id}`)
+    })
+
+    await t.test('opens a kept view by its name, with its filter, sort and columns', async () => {
+      const viewer = await service.bearer('viewer')
+      const content = {
+        name: 'Großkunden',
+        filter: 'acme total>1',
+        sort: { orderBy: 'total', order: 0 },
+        columns: ['customer', 'total'],
+        shared: false,
+      }
+      const kept = await viewer.send('PUT', '/v1/views/0198c0de-0000-7000-8000-000000000001', content)
+      assert.equal(kept.status, 201, kept.text)
+      await openPalette(page)
+      await page.keyboard.type('kunden')
+      await palette(page).getByText('Großkunden').waitFor()
+      assert.equal(await activeOf(page), 'Großkunden')
+      await page.keyboard.press('Enter')
+      await showsCustomers(page, ['Acme Ltd'])
+      await isAt(page, '/orders?filter=acme+total%3E1&orderBy=total&columns=customer%2Ctotal')
+    })
   })
 
   it('asks for orders when the typing pauses, never for less than three letters, and drops what it asked before', async (t) => {
@@ -135,27 +158,6 @@ describe('the palette', sideBySide, () => {
     assert.match((await dropped).url(), /filter=basil/)
     await palette(page).getByText('All 2 orders that match').waitFor()
     await release()
-  })
-
-  it('opens a kept view by its name, with its filter, sort and columns', async (t) => {
-    const viewer = await service.bearer('viewer')
-    const content = {
-      name: 'Großkunden',
-      filter: 'acme total>1',
-      sort: { orderBy: 'total', order: 0 },
-      columns: ['customer', 'total'],
-      shared: false,
-    }
-    const kept = await viewer.send('PUT', '/v1/views/0198c0de-0000-7000-8000-000000000001', content)
-    assert.equal(kept.status, 201, kept.text)
-    const page = await visit(await browser.person(t, { service }), 'viewer', '/')
-    await openPalette(page)
-    await page.keyboard.type('kunden')
-    await palette(page).getByText('Großkunden').waitFor()
-    assert.equal(await activeOf(page), 'Großkunden')
-    await page.keyboard.press('Enter')
-    await showsCustomers(page, ['Acme Ltd'])
-    await isAt(page, '/orders?filter=acme+total%3E1&orderBy=total&columns=customer%2Ctotal')
   })
 
   it('has the actions of the page behind it, with their keys, and does them where the focus was', async (t) => {

@@ -52,8 +52,8 @@ const textOf = (tab: Page) => tab.evaluate<string>('document.body.textContent')
 const isAboutOrders = (request: string) => request.includes('/v1/orders')
 
 describe('two tabs of one person', sideBySide, () => {
-  it('sign out together: the other one follows without asking for anything', async (t) => {
-    const { user, first, second } = await twoTabs(t, '/orders')
+  it('sign out together, the other one without asking for anything, and come back to where each was', async (t) => {
+    const { user, first, second } = await twoTabs(t, '/orders?pageSize=50')
     const requests = listRequests(second)
     await takeDrawings(second)
     await signOut(first)
@@ -61,12 +61,6 @@ describe('two tabs of one person', sideBySide, () => {
     assert.deepEqual(requests, [])
     const drawings = await takeDrawings(second)
     assert.doesNotMatch(drawings, new RegExp(`Protected Pencils|${user.userName}`))
-  })
-
-  it('come back together, each to where it was', async (t) => {
-    const { user, first, second } = await twoTabs(t, '/orders?pageSize=50')
-    await signOut(first)
-    await signInHeading(second).waitFor()
     await signInByForm(first, user.credentials, first.getByText('Protected Pencils'))
     await second.getByText('Protected Pencils').waitFor()
     assert.match(second.url(), /\/orders\?pageSize=50$/)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { NoAnswerError, type Problem, ProblemError } from '../../../web/src/api/problem.ts'
 import type { Progress } from '../../../web/src/orders/decide/decisions.ts'
-import { type Ending, endingOf, summaryOf } from '../../../web/src/orders/decide/words.ts'
+import { type Ending, endingOf, neededWords, summaryOf } from '../../../web/src/orders/decide/words.ts'
 import type { VersionedOrder } from '../../../web/src/orders/order.ts'
 
 function refusedBy(code: Problem['code'], members: object = {}): Progress {
@@ -50,6 +50,10 @@ describe('what became of an order', () => {
       assert.equal(endingOf(progress), ending)
     })
   }
+
+  it('is told with how many more are needed, or that this is not known', () => {
+    assert.deepEqual([2, undefined].map(neededWords), ['2 more needed', 'it may need more'])
+  })
 
   it('is summed up, one and several', () => {
     const steps = [refusedWith(1), refusedWith(1), refusedWith(0)].map((progress) => {
