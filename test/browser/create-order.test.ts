@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { after, describe, it, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Page, Route } from 'playwright-core'
-import { newUser, type TestUser } from '../support/accounts.ts'
-import { checkAccessibility } from '../support/browser/accessibility.ts'
+import { newUser } from '../support/accounts.ts'
 import {
   endSessions,
   heading,
@@ -12,7 +11,7 @@ import {
   waitForAddress,
   waitForFocus,
 } from '../support/browser/journeys.ts'
-import { openBrowser, type Person, screenshot, sideBySide, signIn } from '../support/browser/person.ts'
+import { openBrowser, type Person, sideBySide, signIn } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import { startService } from '../support/service.ts'
 
@@ -60,13 +59,11 @@ describe('creating an order', sideBySide, () => {
     await heading(page, 'Orders').waitFor()
     await page.keyboard.press('n')
     await waitForFocus(customer(page))
-    await checkAccessibility(page)
     await page.keyboard.type('Keyboard Kites')
     await page.keyboard.press('Tab')
     await waitForFocus(total(page))
     await page.keyboard.type('1250.5')
     await page.getByText('Means 1,250.50').first().waitFor()
-    await screenshot(page, 'create-filled')
     await page.keyboard.press('Enter')
     await waitForFocus(heading(page, 'Keyboard Kites'))
     await page
@@ -96,8 +93,6 @@ describe('creating an order', sideBySide, () => {
     await waitForFocus(customer(page))
     await assertFault(customer(page), 'Enter the name of the customer.')
     await assertFault(total(page), 'Enter the total.')
-    await checkAccessibility(page)
-    await screenshot(page, 'create-rules')
     await fill(page, { customer: 'Rule Rockets', total: '1.23456' })
     await create(page).click()
     await waitForFocus(total(page))
@@ -161,7 +156,6 @@ describe('one order and no more is made', sideBySide, () => {
     await loseTheAnswer(person, 'Lost Letters')
     await page.getByText('The service is not responding').waitFor()
     await page.getByText('Your order will be created only once, however many tries it takes.').waitFor()
-    await screenshot(page, 'create-no-answer')
     await person.network('normal')
     await heading(page, 'Lost Letters').waitFor()
     assert.equal((await storedOrders('Lost Letters')).length, 1)
@@ -200,8 +194,11 @@ async function loseTheAnswer(person: Person, name: string): Promise<void> {
 
 describe('what somebody entered', sideBySide, () => {
   it('survives the end of the session, and is one order in the end', async (t) => {
-    const { person, user } = await somebodyAtTheForm(t)
+    const user = await newUser(service)
+    const person = await browser.person(t, { service })
     const { page } = person
+    await page.goto('/orders/new')
+    await signInByForm(page, user.credentials, customer(page))
     await fill(page, { customer: 'Draft Drums', total: '42.5' })
     await endSessions(service, user)
     person.expectFault(/ 401 .*\/v1\/orders\)/)
@@ -233,14 +230,6 @@ describe('what somebody entered', sideBySide, () => {
   })
 })
 
-async function somebodyAtTheForm(t: TestContext): Promise<{ person: Person; user: TestUser }> {
-  const user = await newUser(service)
-  const person = await browser.person(t, { service })
-  await person.page.goto('/orders/new')
-  await signInByForm(person.page, user.credentials, customer(person.page))
-  return { person, user }
-}
-
 describe('somebody who may not create orders', sideBySide, () => {
   it('is offered no way to it, and is told so at its address', async (t) => {
     const person = await browser.person(t, { service })
@@ -257,7 +246,6 @@ describe('somebody who may not create orders', sideBySide, () => {
     await page.goto('/orders/new')
     await heading(page, 'You cannot create orders').waitFor()
     assert.equal(await page.getByRole('textbox').count(), 0)
-    await checkAccessibility(page)
   })
 
   it('any more is told so when they send it, and keeps what they entered', async (t) => {

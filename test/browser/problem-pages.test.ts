@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { after, describe, it } from 'node:test'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { heading, listRequests, waitForAddress, waitForFocus } from '../support/browser/journeys.ts'
-import { openBrowser, screenshot, sideBySide } from '../support/browser/person.ts'
+import { openBrowser, sideBySide } from '../support/browser/person.ts'
 import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
@@ -40,8 +40,6 @@ describe('the page of a problem', sideBySide, () => {
     await heading(page, body.title).waitFor()
     assert.equal(await page.title(), `${body.title} · Countersign`)
     await page.getByText(`/problems/${body.code}`).waitFor()
-    await checkAccessibility(page)
-    await screenshot(page, 'problem-permission-denied')
   })
 
   it('is there for every one that is documented, says the same, and asks the API for nothing', async (t) => {
@@ -111,7 +109,6 @@ describe('the list of problems', sideBySide, () => {
     await page.getByText(`${documented.length} problems`).waitFor()
     const listed = await page.getByRole('main').getByRole('listitem').locator('code').allTextContents()
     assert.deepEqual(listed.sort(), documented.map(({ code }) => code).sort())
-    await checkAccessibility(page)
     await page.getByLabel('Filter by code, status or word').fill('walrus')
     await page.getByText('No problem matches all of these words.').waitFor()
     assert.equal(await page.getByRole('main').getByRole('listitem').count(), 0)

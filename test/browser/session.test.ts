@@ -50,8 +50,6 @@ describe('a session that nobody uses', sideBySide, () => {
     assert.equal(await stillThere(page).count(), 0)
     await page.clock.fastForward('00:40')
     await stillThere(page).waitFor()
-    await checkAccessibility(page)
-    await screenshot(page, 'session-notice')
     const requests = listRequests(page)
     await page.getByRole('button', { name: 'Stay signed in' }).click()
     await stillThere(page).waitFor({ state: 'detached' })
