@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, beforeEach, describe, it, mock } from 'node:test'
 import { Passwords } from '../../server/auth/passwords.ts'
-import { newUser, setEnabled, storedCredentials, type TestUser } from '../support/accounts.ts'
+import { newUser, setEnabled, storedCredentials, type TestUser, unknownEmail } from '../support/accounts.ts'
 import type { Answer } from '../support/client.ts'
 import { startInstance } from '../support/instance.ts'
 import { assertProblem, visibleParts } from '../support/problem.ts'
@@ -312,7 +312,7 @@ describe('login throttle', () => {
 
   describe('of accounts that do not exist', () => {
     it('is the same, answer for answer', async () => {
-      const email = `nobody-${randomBytes(4).toString('hex')}@example.com`
+      const email = unknownEmail()
       for (let turn = 0; turn < 7; turn += 1) {
         const [unknown, known] = await Promise.all([attempt({ email }), attempt()])
         assert.deepEqual(visibleParts(unknown), visibleParts(known))
@@ -325,7 +325,7 @@ describe('login throttle', () => {
     })
 
     it('is the same over all addresses', async () => {
-      const email = `nobody-${randomBytes(4).toString('hex')}@example.com`
+      const email = unknownEmail()
       assert.deepEqual(new Set(await failFromEverywhere(email)), new Set([401]))
       await assertWaiting(1, { email, from: randomAddress() })
     })

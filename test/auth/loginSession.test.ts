@@ -93,15 +93,6 @@ describe('loginSession', () => {
       assert.deepEqual(statuses, [401, 401, 200])
     })
 
-    it('ending the session of another user that it came with', async () => {
-      const other = await newUser(service)
-      const browser = await signIn(service, other)
-      const before = browser.cookies.get(sessionCookie) ?? ''
-      assert.equal((await browser.post(path, user.credentials)).body.userName, user.userName)
-      assert.equal(await statusWith(service, before), 401)
-      assert.deepEqual(await liveCredentials(service, other), { sessions: 0, families: 0 })
-    })
-
     it('leaving the sessions of other browsers alone', async () => {
       const elsewhere = await signIn(service, user)
       await login()
@@ -132,23 +123,10 @@ describe('loginSession', () => {
   })
 
   describe('rejects input', () => {
-    const email = 'someone@example.com'
-    const password = 'whatever it may be'
+    // test/contract/schemas.test.ts draws all others.
     const bodies: [what: string, body: unknown, pointers: string[]][] = [
       ['no field', {}, ['#/email', '#/password']],
-      ['both of a wrong type', { email: 1, password: true }, ['#/email', '#/password']],
-      ['null', { email: null, password }, ['#/email']],
-      ['an array', [email, password], ['#']],
-      ['no email', { password }, ['#/email']],
-      ['no password', { email }, ['#/password']],
-      ['an email without @', { email: 'someone.example.com', password }, ['#/email']],
-      ['an email with nothing before @', { email: '@example.com', password }, ['#/email']],
-      ['an email with nothing after @', { email: 'someone@', password }, ['#/email']],
-      ['an email with two @', { email: 'some@one@example.com', password }, ['#/email']],
-      ['an email of 2 characters', { email: 'a@', password }, ['#/email']],
-      ['an email of 255 characters', { email: `${'a'.repeat(243)}@example.com`, password }, ['#/email']],
-      ['an empty password', { email, password: '' }, ['#/password']],
-      ['a password of 257 code points', { email, password: '🔑'.repeat(257) }, ['#/password']],
+      ['an array', ['someone@example.com', 'whatever it may be'], ['#']],
     ]
     for (const [what, body, pointers] of bodies) {
       it(`${what}: 400 naming ${pointers.join(' and ')}`, async () => {
@@ -169,28 +147,9 @@ describe('loginSession', () => {
       assertProblem(await attempt(spaced.password.trim()), 401, 'invalid-credentials')
       assertProblem(await attempt(spaced.password.normalize('NFD')), 401, 'invalid-credentials')
     })
-
-    for (const text of ['', '{', '{"email":"a@b","password":"x","__proto__":{}}']) {
-      it(`${JSON.stringify(text)}: 400 malformed-json`, async () => {
-        const answer = await service.client().post(path, text, { 'content-type': 'application/json' })
-        assertProblem(answer, 400, 'malformed-json')
-      })
-    }
   })
 
   describe('requires access', () => {
-    it('of nobody: Authorization is ignored, valid or not', async () => {
-      const caller = await service.bearer('viewer')
-      assert.equal((await caller.post(path, user.credentials)).body.userName, user.userName)
-      assert.equal((await login({ authorization: 'Bearer nonsense' })).status, 200)
-    })
-
-    it('of nobody: no antiforgery token is asked for, though a valid session cookie comes along', async () => {
-      const browser = service.client()
-      await browser.post(path, user.credentials)
-      assert.equal((await browser.post(path, user.credentials)).status, 200)
-    })
-
     const foreign: Record<string, string>[] = [
       { 'sec-fetch-site': 'cross-site' },
       { 'sec-fetch-site': 'same-site' },
@@ -218,8 +177,6 @@ describe('loginSession', () => {
       })
     }
   })
-
-  describe('conflicts', () => {})
 
   describe('leaves no trace on failure', () => {
     it('makes no session, keeps the one it came with and its cookies', async () => {

@@ -35,13 +35,6 @@ describe('logoutSession', () => {
       assert.equal(browser.cookies.size, 0)
     })
 
-    it('and the id serves no longer', async () => {
-      const id = idOf(browser)
-      await browser.post(path)
-      assert.equal(await isSignedIn(id), false)
-      assert.deepEqual(await liveCredentials(service, user), { sessions: 0, families: 0 })
-    })
-
     it('ending all ids of the session at once: retired, sibling and current ones', async () => {
       const first = idOf(browser)
       await browser.post('/v1/auth/session/refresh')
@@ -51,6 +44,7 @@ describe('logoutSession', () => {
       assert.deepEqual(await Promise.all(ids.map(isSignedIn)), [true, true, true])
       await browser.post(path)
       assert.deepEqual(await Promise.all(ids.map(isSignedIn)), [false, false, false])
+      assert.deepEqual(await liveCredentials(service, user), { sessions: 0, families: 0 })
     })
 
     it('leaving none of its ids in the database', async () => {
@@ -115,23 +109,5 @@ describe('logoutSession', () => {
         assert.deepEqual(stale.setCookies, [])
       })
     }
-  })
-
-  describe('conflicts', () => {
-    it('the second logout with the same id is 401', async () => {
-      const again = browserWith(idOf(browser))
-      await browser.post(path)
-      assertProblem(await again.post(path), 401, 'authentication-required')
-    })
-  })
-
-  describe('leaves no trace on failure', () => {
-    it('a refused logout keeps the session and clears nothing', async () => {
-      const answer = await browser.post(path, undefined, { 'x-xsrf-token': 'x' })
-      assertProblem(answer, 403, 'csrf-token-invalid')
-      assert.deepEqual(answer.setCookies, [])
-      assert.equal((await browser.get('/v1/auth/me')).status, 200)
-      assert.deepEqual(await liveCredentials(service, user), { sessions: 1, families: 0 })
-    })
   })
 })

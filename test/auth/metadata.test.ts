@@ -54,12 +54,4 @@ describe('getAuthorizationServerMetadata and getOpenIdConfiguration', () => {
       assert.deepEqual([again.status, again.text], [304, ''])
     }
   })
-
-  it('follow the port in development', async (t) => {
-    const development = await startService({ development: true, env: { PUBLIC_URL: '' } })
-    t.after(() => development.close())
-    const { body, headers } = await development.client().get(paths[0] ?? '')
-    assert.equal(body.issuer, development.baseUrl.replace('127.0.0.1', 'localhost'))
-    assert.equal(headers.get('cache-control'), 'public, max-age=30')
-  })
 })

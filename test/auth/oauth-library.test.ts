@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import * as oauth from 'oauth4webapi'
+import { loadSigningKeys } from '../../server/auth/tokens/keys.ts'
 import { newClient, newUser, type TestClient, tokenPair } from '../support/accounts.ts'
 import { ownService } from '../support/shared-service.ts'
 
@@ -53,6 +54,15 @@ describe('an OAuth library', () => {
       })
     }
   }
+
+  it('is told to ask again after half a minute, where keys are made per run', async () => {
+    for (const name of ['jwks.json', 'oauth-authorization-server', 'openid-configuration']) {
+      const { headers } = await service.client().get(`/.well-known/${name}`)
+      assert.equal(headers.get('cache-control'), 'public, max-age=30', name)
+    }
+    const runs = await Promise.all([loadSigningKeys([], 'RS256'), loadSigningKeys([], 'RS256')])
+    assert.notEqual(runs[0].kid, runs[1].kid)
+  })
 
   it('understands why it is refused', async () => {
     const server = await discover('oauth2')

@@ -11,6 +11,7 @@ import {
   newClient,
   newUser,
   serviceToken,
+  setEnabled,
   signIn,
   type TestClient,
   type TestUser,
@@ -31,10 +32,8 @@ const order = { customer: 'Acme', total: 1 }
 describe('revocation', () => {
   const service = sharedService()
 
-  const disable = ({ account }: TestUser | TestClient) =>
-    service.db.write('setAccountEnabled', { account, enabled: false, stamp: machineStamp(service.now()) })
-  const enable = ({ account }: TestUser | TestClient) =>
-    service.db.write('setAccountEnabled', { account, enabled: true, stamp: machineStamp(service.now()) })
+  const disable = (account: TestUser | TestClient) => setEnabled(service, account, false)
+  const enable = (account: TestUser | TestClient) => setEnabled(service, account, true)
   const setPassword = async ({ account }: TestUser, password: string) =>
     service.db.write('setPassword', {
       account,
@@ -258,8 +257,7 @@ describe('revocation', () => {
       assertProblem(old, 401, 'invalid-credentials')
       const changed = { ...user, credentials: { email: user.email, password: newPassword } }
       assert.equal((await me(await signIn(service, changed))).status, 200)
-      const { accessToken } = await tokenPair(service, changed)
-      assert.equal((await me(service.client().withBearer(accessToken))).status, 200)
+      assert.equal((await me(await bearerOf(service, changed))).status, 200)
     })
 
     it('enabling brings back no credential, but sign-ins work', async () => {
@@ -270,10 +268,10 @@ describe('revocation', () => {
       assertProblem(await me(browser), 401, 'authentication-required')
       assertProblem(await refresh(refreshToken), 401, 'invalid-refresh-token')
       assert.equal((await me(await signIn(service, user))).status, 200)
-      const { accessToken } = await tokenPair(service, user)
+      const fresh = await bearerOf(service, user)
       service.advance(5 * minute)
       assertProblem(await me(bearer), 401, 'authentication-required')
-      assert.equal((await me(service.client().withBearer(accessToken))).status, 200)
+      assert.equal((await me(fresh)).status, 200)
     })
 
     it('an account that was enabled again is served at once, though it is remembered as disabled', async () => {
@@ -283,8 +281,7 @@ describe('revocation', () => {
       service.advance(301_000)
       assertProblem(await me(before), 401, 'authentication-required')
       await enable(user)
-      const { accessToken } = await tokenPair(service, user)
-      assert.equal((await me(service.client().withBearer(accessToken))).status, 200)
+      assert.equal((await me(await bearerOf(service, user))).status, 200)
       assertProblem(await me(before), 401, 'authentication-required')
     })
 

@@ -56,15 +56,6 @@ describe('signing keys', () => {
       const again = await service.client().get('/.well-known/jwks.json', { 'if-none-match': etag })
       assert.equal(again.status, 304)
     })
-
-    it('is cached for 30 seconds in development, where keys are made per run', async (t) => {
-      const development = await startService({ development: true })
-      t.after(() => development.close())
-      const answer = await development.client().get('/.well-known/jwks.json')
-      assert.equal(answer.headers.get('cache-control'), 'public, max-age=30')
-      const runs = await Promise.all([loadSigningKeys([], 'RS256'), loadSigningKeys([], 'RS256')])
-      assert.notEqual(runs[0].kid, runs[1].kid)
-    })
   })
 
   describe('with several', () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { before, describe, it } from 'node:test'
 import { permissions } from '../../server/auth/permissions.ts'
 import { catalogue } from '../../server/http/problems.ts'
@@ -38,7 +39,7 @@ const schemaNames = [
 ]
 
 describe('the live description says what the contract says', () => {
-  const service = ownService({ development: true })
+  const service = ownService({ development: true, env: { PUBLIC_URL: 'http://localhost:8080' } })
   let description: Description
   let judge: Judge
   before(async () => {
@@ -51,6 +52,11 @@ describe('the live description says what the contract says', () => {
     assert.equal(description.info.version, '1.0.0')
     const ids = judge.operations().map(({ operation }) => operation.operationId)
     assert.deepEqual(ids.sort(), [...operationIds].sort())
+  })
+
+  it('as docs/openapi.json has it, every bound of every field', async () => {
+    const file = await readFile(new URL('../../docs/openapi.json', import.meta.url), 'utf8')
+    assert.deepEqual(description, JSON.parse(file))
   })
 
   it('with every schema under its name, each of them valid and each of them used', () => {

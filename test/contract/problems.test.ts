@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
-import { before, describe, it } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import { DatabaseUnavailable, QueryTooSlow, TooManyWaiting } from '../../server/db/errors.ts'
 import { catalogue } from '../../server/http/problems.ts'
+import { unknownEmail } from '../support/accounts.ts'
 import type { Answer, Client } from '../support/client.ts'
 import { policyRow } from '../support/policy.ts'
 import { exchange, type RawAnswer, request } from '../support/raw.ts'
-import { publicUrl, startInside } from '../support/service.ts'
+import { type InsideService, publicUrl, startInside } from '../support/service.ts'
 import { sharedService } from '../support/shared-service.ts'
 import { viewOf } from '../support/views.ts'
 
@@ -63,11 +64,16 @@ describe('what the database cannot do', () => {
     [new QueryTooSlow('stopped'), 400, 'filter-too-expensive', null],
     [new Error('unknown'), 500, 'internal-error', null],
   ]
+  let service: InsideService
+  let viewer: Client
+  before(async () => {
+    service = await startInside()
+    viewer = await service.bearer('viewer')
+  })
+  after(() => service.close())
+
   for (const [error, status, code, retryAfter] of cases) {
-    it(`${error.name} is ${status} ${code}${retryAfter === null ? '' : `, to be tried again after ${retryAfter} s`}`, async (t) => {
-      const service = await startInside()
-      t.after(() => service.close())
-      const viewer = await service.bearer('viewer')
+    it(`${error.name} is ${status} ${code}${retryAfter === null ? '' : `, to be tried again after ${retryAfter} s`}`, async () => {
       service.db.query = () => Promise.reject(error)
       const answer = await viewer.get('/v1/orders?filter=total>1')
       assertShape(answer, status, code, '/v1/orders')
@@ -91,7 +97,7 @@ describe('a problem', () => {
     const order = (await admin.post('/v1/orders', { customer: 'Acme', total: 1 })).body.id
     const approve = `/v1/orders/${order}/approve`
     await admin.patch(approve)
-    const login = { email: 'nobody@example.com', password: 'wrong' }
+    const login = { email: unknownEmail(), password: 'wrong' }
     const client = { clientId: 'nobody', clientSecret: 'wrong' }
     const good = { customer: 'Acme', total: 2 }
     const policy = '/v1/approval-policy'

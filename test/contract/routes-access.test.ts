@@ -4,7 +4,15 @@ import { before, describe, it } from 'node:test'
 import { buildApp } from '../../server/app.ts'
 import { permissions } from '../../server/auth/permissions.ts'
 import { makeLog } from '../../server/log.ts'
-import { newClient, newUser, serviceToken, signIn, type TestUser, tokenPair } from '../support/accounts.ts'
+import {
+  bearerOf,
+  newClient,
+  newUser,
+  serviceToken,
+  signIn,
+  type TestUser,
+  tokenPair,
+} from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { createdId } from '../support/orders.ts'
 import { addRole } from '../support/roles.ts'
@@ -169,56 +177,51 @@ describe('the route table', () => {
     }
   })
 
-  it('answers 401 on every guarded route without a credential', async () => {
-    for (const route of guarded) {
-      const label = `${route.method} ${route.path}`
-      const answer = await service.client().send(route.method, route.path)
-      assert.equal(answer.status, 401, label)
-      assert.equal(codeOf(answer, route), expectedCode(route, 'authentication-required'), label)
-      assert.equal(answer.headers.get('www-authenticate'), 'Bearer realm="countersign"', label)
-    }
-  })
-
-  it('answers 401 on every guarded route for an invalid bearer, even beside a valid session', async () => {
-    const session = await service.session('admin')
-    session.withBearer('not.a.token')
-    for (const route of guarded) {
-      const label = `${route.method} ${route.path}`
-      const answer = await session.send(route.method, route.path)
-      assert.equal(answer.status, 401, label)
-      assert.match(answer.headers.get('www-authenticate') ?? '', /error="invalid_token"/, label)
-    }
-  })
-
-  it('answers 401 on every guarded route for a session cookie that never was one', async () => {
-    for (const route of guarded) {
-      const label = `${route.method} ${route.path}`
-      const cookie = `__Host-Http-session=${'A'.repeat(43)}`
-      const answer = await service.client().send(route.method, route.path, undefined, { cookie })
-      assert.equal(answer.status, 401, label)
-      assert.equal(codeOf(answer, route), expectedCode(route, 'authentication-required'), label)
-    }
-  })
-
-  it('answers 401 on every guarded route to what the service signs about its log', async () => {
-    const admin = await service.bearer('admin')
-    const id = await createdId(admin)
-    await admin.patch(`/v1/orders/${id}/approve`)
-    const { receipt } = (await admin.get(`/v1/orders/${id}/receipt`)).body
-    const { checkpoint } = (await admin.get('/v1/log/checkpoint')).body
-    assert.ok(receipt && checkpoint)
-    for (const statement of [receipt, checkpoint]) {
-      for (const headers of [
-        { authorization: `Bearer ${statement}` },
-        { cookie: `__Host-Http-session=${statement}` },
-      ]) {
+  const cookieOf = (value: string) => ({ cookie: `__Host-Http-session=${value}` })
+  const strangers: [what: string, headers: () => Promise<Record<string, string>[]>, challenge: RegExp][] = [
+    ['without a credential', async () => [{}], /^Bearer realm="countersign"$/],
+    [
+      'for a session cookie that never was one',
+      async () => [cookieOf('A'.repeat(43))],
+      /^Bearer realm="countersign"$/,
+    ],
+    [
+      'for an invalid bearer, even beside a valid session',
+      async () => {
+        const { cookies } = await service.session('admin')
+        const cookie = [...cookies].map((pair) => pair.join('=')).join('; ')
+        return [{ cookie, authorization: 'Bearer not.a.token' }]
+      },
+      /error="invalid_token"$/,
+    ],
+    [
+      'to what the service signs about its log',
+      async () => {
+        const admin = await service.bearer('admin')
+        const id = await createdId(admin)
+        await admin.patch(`/v1/orders/${id}/approve`)
+        const { receipt } = (await admin.get(`/v1/orders/${id}/receipt`)).body
+        const { checkpoint } = (await admin.get('/v1/log/checkpoint')).body
+        assert.ok(receipt && checkpoint)
+        const asBearer = [receipt, checkpoint].map((one) => ({ authorization: `Bearer ${one}` }))
+        return [...asBearer, cookieOf(receipt), cookieOf(checkpoint)]
+      },
+      /^Bearer realm="countersign"/,
+    ],
+  ]
+  for (const [what, credentials, challenge] of strangers) {
+    it(`answers 401 on every guarded route ${what}`, async () => {
+      for (const headers of await credentials()) {
         for (const route of guarded) {
-          const { status } = await service.client().send(route.method, route.path, undefined, headers)
-          assert.equal(status, 401, `${route.method} ${route.path} ${Object.keys(headers)}`)
+          const label = `${route.method} ${route.path} ${Object.keys(headers)}`
+          const answer = await service.client().send(route.method, route.path, undefined, headers)
+          assert.equal(answer.status, 401, label)
+          assert.equal(codeOf(answer, route), expectedCode(route, 'authentication-required'), label)
+          assert.match(answer.headers.get('www-authenticate') ?? '', challenge, label)
         }
       }
-    }
-  })
+    })
+  }
 
   it('answers 401 to a bearer on the routes that take the session cookie alone', async () => {
     const bearer = await service.bearer('admin')
@@ -300,10 +303,16 @@ describe('the route table', () => {
     const role = await addRole(service, 'Everything', [...permissions])
     const client = await newClient(service, [role])
     const machine = service.client().withBearer(await serviceToken(service, client))
-    for (const route of swept) {
-      // Of a user each: some routes end what the other callers of their user show.
-      const [, cookie] = await callersOf(service, await newUser(service, { roles: [role] }))
-      const [bearer] = await callersOf(service, await newUser(service, { roles: [role] }))
+    // Of a user each: to end one's other sign-ins would end that of the other caller.
+    const signInBoth = async () => [
+      await signIn(service, await newUser(service, { roles: [role] })),
+      await bearerOf(service, await newUser(service, { roles: [role] })),
+    ]
+    let [cookie = service.client(), bearer = service.client()] = await signInBoth()
+    // Each of these ends what its callers show, or may.
+    const endsSignIns = ({ url }: Route) => /^\/v1\/auth\/(?:session\/logout|sessions)$/.test(url)
+    for (const route of [...swept.filter((each) => !endsSignIns(each)), ...swept.filter(endsSignIns)]) {
+      if (endsSignIns(route)) [cookie = cookie, bearer = bearer] = await signInBoth()
       const sent = [cookie, bearer, machine].map((caller) => caller.send(route.method, route.path))
       const answers = await Promise.all(sent)
       const taken = answers.map(({ status }) => ([401, 403].includes(status) ? 'no' : 'yes'))

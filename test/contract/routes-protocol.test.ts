@@ -188,21 +188,6 @@ describe('every route', () => {
     const withBody = () => routes.filter(({ takesJson }) => takesJson)
     const codeOf = async (response: Response) => ((await response.json()) as { code: string }).code
 
-    it('is expected as JSON on the routes that take it', () => {
-      const expected = ['addNote', 'createOrder', 'issueServiceToken', 'issueToken', 'loginSession']
-      expected.push('putView', 'refreshToken', 'rejectOrder', 'setApprovalPolicy', 'withdrawOrder')
-      expected.push('changePassword', 'confirmSession', 'useLink')
-      expected.push('addUser', 'changeUser', 'addClient', 'changeClient', 'rotateClientSecret')
-      expected.push('addRole', 'setRolePermissions')
-      const ids = withBody().map(({ operationId }) => operationId)
-      assert.deepEqual(ids.sort(), expected.sort())
-    })
-
-    it('may be a form on two routes', () => {
-      const ids = routes.filter(({ takesForm }) => takesForm).map(({ operationId }) => operationId)
-      assert.deepEqual(ids.sort(), ['issueServiceToken', 'revokeToken'])
-    })
-
     it('takes application/json and +json in UTF-8 only, else 415', async () => {
       const form = 'application/x-www-form-urlencoded'
       const types = ['text/plain', form, 'multipart/form-data; boundary=x', '']

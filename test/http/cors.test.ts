@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { startService } from '../support/service.ts'
-import { ownService } from '../support/shared-service.ts'
+import { ownService, sharedService } from '../support/shared-service.ts'
 
 const listed = 'https://app.example.net'
 const preflight = {
@@ -12,6 +12,7 @@ const corsHeaders = (headers: Headers) =>
   [...headers.keys()].filter((name) => name.startsWith('access-control-')).sort()
 
 describe('cross-origin requests', () => {
+  const closed = sharedService()
   const service = ownService({ env: { CORS_ORIGINS: `${listed}, http://localhost:5173` } })
 
   it('of a listed origin may be made with a bearer: preflight and answer name that origin and no other', async () => {
@@ -86,13 +87,11 @@ describe('cross-origin requests', () => {
   })
 
   it('get nothing when no origin is listed; the public keys are for everybody', async () => {
-    const closed = await startService()
     const asked = await closed
       .client()
       .send('OPTIONS', '/v1/orders', undefined, { origin: listed, ...preflight })
     const answer = await closed.client().get('/v1/orders', { origin: listed })
     const keys = await closed.client().get('/.well-known/jwks.json', { origin: listed })
-    await closed.close()
     assert.deepEqual([...corsHeaders(asked.headers), ...corsHeaders(answer.headers)], [])
     assert.equal(keys.headers.get('access-control-allow-origin'), '*')
     const open = await service.client().get('/.well-known/jwks.json', { origin: listed })

@@ -56,16 +56,6 @@ describe('a request', () => {
     assert.equal((await linesOf('logged-request-3'))[0]?.path, path.slice(0, 256))
   })
 
-  it('has its id in every line that is logged for it', async () => {
-    const requestId = 'logged-request-2'
-    const login = { email: 'nobody@example.com', password: 'wrong' }
-    await service.client().post('/v1/auth/token', login, { 'x-request-id': requestId })
-    assert.deepEqual(
-      (await linesOf(requestId)).map(({ msg }) => msg),
-      ['login failed', 'request'],
-    )
-  })
-
   it('gets an id of its own each time, also when two are sent', async () => {
     const ids = new Set<string>()
     for (let count = 0; count < 20; count += 1) {

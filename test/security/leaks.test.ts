@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { newClient, newUser, serviceToken, setEnabled, signIn, tokenPair } from '../support/accounts.ts'
+import {
+  newClient,
+  newUser,
+  serviceToken,
+  setEnabled,
+  signIn,
+  tokenPair,
+  unknownEmail,
+} from '../support/accounts.ts'
 import { assertDiscreet, noteAnswer } from '../support/discretion.ts'
 import { exchange, request } from '../support/raw.ts'
 import { changingRoutes } from '../support/routes.ts'
@@ -137,7 +145,7 @@ describe('refusals of credentials', () => {
       const client = await newClient(service)
       const password = 'not the password of anybody'
       const answers = await Promise.all([
-        refused(path, { email: 'nobody@example.com', password }),
+        refused(path, { email: unknownEmail(), password }),
         refused(path, { email: user.email, password }),
         refused(path, { email: gone.email, password }),
         refused(path, gone.credentials),
@@ -151,11 +159,17 @@ describe('refusals of credentials', () => {
   it('are the same to the byte for every cause: POST /v1/auth/clients/token', async () => {
     const path = '/v1/auth/clients/token'
     const client = await newClient(service)
+    const disabled = await newClient(service)
+    await setEnabled(service, disabled, false)
+    const user = await newUser(service)
     const clientSecret = 'K'.repeat(43)
     const answers = [
       await refused(path, { clientId: 'nobody', clientSecret }),
       await refused(path, { clientId: client.clientId, clientSecret }),
-      await refused(path, { clientId: '1', clientSecret }),
+      await refused(path, { clientId: String(client.id), clientSecret: client.clientSecret }),
+      await refused(path, { clientId: '-;--', clientSecret: client.clientSecret }),
+      await refused(path, { clientId: user.userName, clientSecret: user.password }),
+      await refused(path, disabled.credentials),
       await refused(path, { clientId: client.clientId.toUpperCase(), clientSecret: client.clientSecret }),
     ]
     assert.match(answers[0] ?? '', /^401\n[\s\S]*"code":"invalid-client"/)
@@ -164,12 +178,16 @@ describe('refusals of credentials', () => {
 
   it('are the same to the byte for every cause: POST /v1/auth/token/refresh', async () => {
     const path = '/v1/auth/token/refresh'
+    const off = await newUser(service)
+    const { refreshToken: revoked } = await tokenPair(service, off)
+    await setEnabled(service, off, false)
     const { refreshToken: usedUp } = await tokenPair(service, await newUser(service))
     assert.match(await refused(path, { refreshToken: usedUp }), /^200\n/)
     const { refreshToken: expired } = await tokenPair(service, await newUser(service))
     const answers = [
       await refused(path, { refreshToken: usedUp }),
       await refused(path, { refreshToken: 'L'.repeat(112) }),
+      await refused(path, { refreshToken: revoked }),
       await refused(path, { refreshToken: 'x' }),
     ]
     service.advance(14 * 24 * 3_600_000)

@@ -52,6 +52,9 @@ export async function newUser(
   return { id: added.id, userName, email, password, account, credentials: { email, password } }
 }
 
+/** Of no account, and with no failed tries. */
+export const unknownEmail = () => `nobody-${randomBytes(6).toString('hex')}@example.com`
+
 /** A one-time link of the user, and what stands in it. */
 export async function newLink(
   service: Service,

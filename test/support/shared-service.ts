@@ -6,8 +6,8 @@ after(async () => (await shared)?.close())
 
 /**
  * The one production service of all describes of a process that call this in their bodies; one more costs some two
- * seconds of a processor. Accounts are each test's own; the demo accounts keep their roles, and the clock never goes
- * back for good.
+ * seconds of a processor. Accounts are each test's own, and so is the email of nobody, for failed tries are counted; the
+ * demo accounts keep their roles, and the clock never goes back for good.
  */
 export function sharedService(): Service {
   return serviceOfDescribe(() => {
