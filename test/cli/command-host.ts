@@ -16,7 +16,11 @@ process.on('message', async (call: CommandCall) => {
   const umask = process.umask()
   const stdout = new Collected()
   const stderr = new Collected()
-  const streams = { stdin: Readable.from(call.input === '' ? [] : [Buffer.from(call.input)]), stdout, stderr }
+  const streams = {
+    stdin: Readable.from(call.input === '' ? [] : [Buffer.from(call.input, 'latin1')]),
+    stdout,
+    stderr,
+  }
   for (const [name, value] of Object.entries(streams)) {
     Object.defineProperty(process, name, { value, configurable: true })
   }

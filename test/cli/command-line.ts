@@ -26,7 +26,7 @@ export interface CommandLine {
   folder: string
   databaseFile: string
   /** Carries the command out in the folder; `input` is the whole of its standard input. */
-  run(args: string, input?: string, env?: Record<string, string>): Promise<Result>
+  run(args: string, input?: string | Buffer, env?: Record<string, string>): Promise<Result>
   /** Runs it with --json and returns the value; fails when the command does. */
   json<T>(args: string, input?: string): Promise<T>
   /** The lines that its commands have left in the log. */
@@ -41,8 +41,14 @@ export function commandLine(t: { after(hook: () => void): void }): CommandLine {
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const databaseFile = join(folder, 'test.db')
   const log: CommandLine['log'] = []
-  const run: CommandLine['run'] = async (args, input, env = { DATABASE_URL: `file:${databaseFile}` }) =>
-    withoutLog(await callCommand({ args: wordsOf(args), input: input ?? '', folder, env }), log)
+  const run: CommandLine['run'] = async (
+    args,
+    input = '',
+    env = { DATABASE_URL: `file:${databaseFile}` },
+  ) => {
+    const bytes = Buffer.from(input).toString('latin1')
+    return withoutLog(await callCommand({ args: wordsOf(args), input: bytes, folder, env }), log)
+  }
   return {
     folder,
     databaseFile,
@@ -66,6 +72,7 @@ export function commandLine(t: { after(hook: () => void): void }): CommandLine {
 
 export interface CommandCall {
   args: string[]
+  /** A character for each byte. */
   input: string
   folder: string
   env: Record<string, string>

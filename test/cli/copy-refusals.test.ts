@@ -210,6 +210,11 @@ describe('copy leaves no trace on failure', { skip, concurrency: 4 }, () => {
     )
   })
 
+  it('when PostgreSQL answers what nobody has foreseen', async (t) => {
+    const answer = /^--to: PostgreSQL answered P0001, in the table orders: injected$/
+    await assertRefused(t, trigger('orders', "raise exception 'injected'"), answer)
+  })
+
   it('when PostgreSQL cannot hold a value', async (t) => {
     const { cli, target } = await prepare(t)
     cli.sql((database) => database.exec("insert into login_failures values ('a' || char(0), 1, 2, 3)"))

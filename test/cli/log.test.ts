@@ -217,6 +217,16 @@ describe('log export', () => {
     assert.deepEqual(await cli.json('log export other.jsonl'), { file: 'other.jsonl', size: events })
   })
 
+  it('leaves no part of it that could be taken for the whole', async (t) => {
+    const cli = log(t)
+    cli.sql((database) =>
+      database.exec(`alter table events rename to kept;
+        create view events as select * from kept where case sequence when 4 then json('{') else '' end is not null`),
+    )
+    assert.equal((await cli.run('log export part.jsonl')).status, 1)
+    assert.equal(existsSync(join(cli.folder, 'part.jsonl')), false)
+  })
+
   it('has what a command has just done', async (t) => {
     const cli = log(t)
     await cli.run('client add billing --role Viewer')

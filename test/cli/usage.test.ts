@@ -4,6 +4,7 @@ import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
 import { after, describe, it } from 'node:test'
 import { commands } from '../../server/cli/catalogue.ts'
 import { describeFailure } from '../../server/cli/failures.ts'
+import { DatabaseRefused, DatabaseUnavailable } from '../../server/db/errors.ts'
 import { Problem } from '../../server/http/problems.ts'
 import { commandLine } from './command-line.ts'
 
@@ -60,6 +61,11 @@ describe('a wrong command line', () => {
       ['user add --email a@b.c --email d@e.f', "user add: option '--email' is given twice", 'user add '],
       ['user add a@b.c --role --time-zone UTC', `user add: ${roleOption}`, 'user add '],
       ['user disable', 'user disable: the user is missing: give an email or a user name', 'user disable '],
+      [
+        'user disable --email a@b.c --user-name jo',
+        'user disable: --email and --user-name both name the user: give one',
+        'user disable ',
+      ],
       ['user sign-out', 'user sign-out: the user is missing: give an email or a user name', 'user sign-out '],
       ['user sign-out jo --all', 'user sign-out: --all means every user: name none', 'user sign-out '],
       ['user grant jo', 'user grant: a role is missing', 'user grant '],
@@ -93,10 +99,16 @@ describe('a failure', () => {
     ])
   })
 
-  it('to come first is told in the words of the API', () => {
-    const { code, message, exitStatus } = describeFailure(new Problem('concurrency-conflict'))
-    assert.deepEqual([code, message, exitStatus], ['concurrency-conflict', 'Another write came first', 1])
-  })
+  for (const [error, code, message] of [
+    [new Problem('concurrency-conflict'), 'concurrency-conflict', 'Another write came first'],
+    [new DatabaseUnavailable('no answer'), 'database-unavailable', 'the database: no answer'],
+    [new DatabaseRefused('DATABASE_URL: is older'), 'database-refused', 'DATABASE_URL: is older'],
+    ['a text', 'internal-error', 'a text'],
+  ] as const) {
+    it(`${code} is told in one line`, () => {
+      assert.deepEqual(describeFailure(error), { code, message, exitStatus: 1 })
+    })
+  }
 })
 
 describe('what is meant', () => {

@@ -127,6 +127,8 @@ describe('user add', () => {
       ['hunter2hunter2', 'the password has fewer than 15 characters'],
       ['example.com example', common],
       [`${goodPassword}\n${goodPassword}\n`, 'the password contains a control character or a line break'],
+      [Buffer.from(`${goodPassword} é`, 'latin1'), 'the password is not UTF-8'],
+      ['x'.repeat(4_097), 'the password is too long'],
     ] as const) {
       assert.deepEqual(await cli.run('user add jo@example.com --role Viewer', input), refusal(line))
     }
