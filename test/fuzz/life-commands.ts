@@ -2,70 +2,23 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { machineStamp } from '../../server/audit/stamp.ts'
 import { assertProblem } from '../support/problem.ts'
-import { admitted, anyCaller, type CallerChoice, command, credentialsOf, weighted } from './command.ts'
-import { approvalsOf, change, refusalOf, tell } from './life.ts'
+import { anyCaller, ask, type CallerChoice, command, weighted } from './command.ts'
+import { approvalsOf, refusalOf, tell } from './life.ts'
 import { type Model, required } from './model.ts'
 import {
-  accepts,
-  anyIfMatch,
   anyKey,
   anyOrder,
   anyZone,
-  approveOrder,
   createOrder,
-  fieldsOf,
+  decide,
   instant,
   keep,
   keyUse,
   orderIdOf,
   replayed,
+  words,
 } from './order-commands.ts'
 import type { World } from './world.ts'
-
-const json = { 'content-type': 'application/json' }
-const words = ['Twice.', 'a\r\nb', '\u{1f600}']
-
-const anyMove = fc.record({
-  choice: anyCaller,
-  order: anyOrder,
-  name: fc.constantFrom('reject', 'withdraw', 'withdraw'),
-  text: fc.constantFrom(...words),
-  ifMatch: anyIfMatch,
-  key: anyKey,
-  zone: anyZone,
-})
-
-const move = command('rejectOrder or withdrawOrder', anyMove, async (model, world, input) => {
-  const { choice, name, text, key, zone, instance } = input
-  const id = orderIdOf(model, input.order)
-  const order = model.orders.get(id)
-  const ifMatch = input.ifMatch === 'current' ? `"${order?.version ?? 1}"` : input.ifMatch
-  const more = { ...json, 'if-match': ifMatch, 'idempotency-key': key, 'time-zone': zone }
-  const answer = await world.send(instance, {
-    method: 'PATCH',
-    path: `/v1/orders/${id}/${name}`,
-    headers: fieldsOf(credentialsOf(model, choice), more),
-    body: JSON.stringify({ reason: text }),
-  })
-  const access = name === 'reject' ? 'Orders.Approve' : 'Orders.Create'
-  const caller = await admitted(model, world, { choice, instance, answer, access, isUnsafe: true })
-  if (caller === undefined) return
-  const next = `"${(order?.version ?? 0) + 1}"`
-  const use = keyUse(caller, `${name} ${id}`, key, [zone, ifMatch, text], next)
-  const before = replayed(model, world.now, use, answer)
-  if (answer.status === 422) return
-  if (before !== undefined) {
-    assert.deepEqual([answer.status, answer.headers.get('etag')], [204, before])
-    return
-  }
-  if (order === undefined) return assertProblem(answer, 404, 'order-not-found')
-  if (!accepts(ifMatch, order)) return assertProblem(answer, 412, 'precondition-failed')
-  const refusal = refusalOf(model, name, order, caller.account)
-  if (refusal !== undefined) return assertProblem(answer, ...refusal)
-  assert.deepEqual([answer.status, answer.headers.get('etag')], [204, next], answer.text)
-  keep(model, world.now, use, answer)
-  change(model, name, order, text, { account: caller.account, now: world.now, zone })
-})
 
 const anyNote = fc.record({
   choice: anyCaller,
@@ -76,21 +29,16 @@ const anyNote = fc.record({
 })
 
 const note = command('addNote', anyNote, async (model, world, input) => {
-  const { choice, text, key, zone, instance } = input
+  const { text, key, zone } = input
   const id = orderIdOf(model, input.order)
   const order = model.orders.get(id)
-  const answer = await world.send(instance, {
+  const { answer, caller } = await ask(model, world, input, {
     method: 'POST',
     path: `/v1/orders/${id}/notes`,
-    headers: fieldsOf(credentialsOf(model, choice), {
-      ...json,
-      'idempotency-key': key,
-      'time-zone': zone,
-    }),
-    body: JSON.stringify({ text }),
+    access: 'Orders.Note',
+    headers: { 'idempotency-key': key, 'time-zone': zone },
+    body: { text },
   })
-  const access = 'Orders.Note'
-  const caller = await admitted(model, world, { choice, instance, answer, access, isUnsafe: true })
   if (caller === undefined) return
   const use = keyUse(caller, `note ${id}`, key, [zone, text], answer.body.id)
   const before = replayed(model, world.now, use, answer)
@@ -110,19 +58,29 @@ const anyReading = fc.record({
   direction: fc.constantFrom('Asc', 'Desc'),
 })
 
-const history = command('listOrderHistory', anyReading, async (model, world, input) => {
-  const { choice, size, page, direction, instance } = input
+/** Of the order of the input; undefined when the caller or the order made it a refusal. */
+async function read(
+  model: Model,
+  world: World,
+  input: { choice: CallerChoice; instance: number; order: number },
+  path: string,
+) {
   const id = orderIdOf(model, input.order)
+  const request = { method: 'GET', path: `/v1/orders/${id}/${path}`, access: 'Orders.Read' } as const
+  const { answer, caller } = await ask(model, world, input, request)
+  if (caller === undefined) return undefined
+  const order = model.orders.get(id)
+  if (order !== undefined) return { id, answer, caller, order }
+  assertProblem(answer, 404, 'order-not-found')
+  return undefined
+}
+
+const history = command('listOrderHistory', anyReading, async (model, world, input) => {
+  const { size, page, direction } = input
   const query = `pageSize=${size}&pageNumber=${page}&order=${direction}`
-  const answer = await world.send(instance, {
-    method: 'GET',
-    path: `/v1/orders/${id}/history?${query}`,
-    headers: credentialsOf(model, choice),
-  })
-  const access = 'Orders.Read'
-  const caller = await admitted(model, world, { choice, instance, answer, access, isUnsafe: false })
-  if (caller === undefined) return
-  if (!model.orders.has(id)) return assertProblem(answer, 404, 'order-not-found')
+  const found = await read(model, world, input, `history?${query}`)
+  if (found === undefined) return
+  const { id, answer } = found
   const events = model.eventsOf(id)
   const inOrder = direction === 'Asc' ? events : events.toReversed()
   assert.equal(answer.body.totalCount, events.length)
@@ -137,18 +95,9 @@ const history = command('listOrderHistory', anyReading, async (model, world, inp
 })
 
 const approvals = command('getOrderApprovals', anyReading, async (model, world, input) => {
-  const { choice, instance } = input
-  const id = orderIdOf(model, input.order)
-  const answer = await world.send(instance, {
-    method: 'GET',
-    path: `/v1/orders/${id}/approvals`,
-    headers: credentialsOf(model, choice),
-  })
-  const access = 'Orders.Read'
-  const caller = await admitted(model, world, { choice, instance, answer, access, isUnsafe: false })
-  if (caller === undefined) return
-  const order = model.orders.get(id)
-  if (order === undefined) return assertProblem(answer, 404, 'order-not-found')
+  const found = await read(model, world, input, 'approvals')
+  if (found === undefined) return
+  const { id, answer, caller, order } = found
   const { reason, mayApprove, ...told } = answer.body
   assert.deepEqual(told, {
     required: order.approvals_needed,
@@ -164,18 +113,9 @@ const approvals = command('getOrderApprovals', anyReading, async (model, world, 
 })
 
 const receipt = command('getOrderReceipt', anyReading, async (model, world, input) => {
-  const { choice, instance } = input
-  const id = orderIdOf(model, input.order)
-  const answer = await world.send(instance, {
-    method: 'GET',
-    path: `/v1/orders/${id}/receipt`,
-    headers: credentialsOf(model, choice),
-  })
-  const access = 'Orders.Read'
-  const caller = await admitted(model, world, { choice, instance, answer, access, isUnsafe: false })
-  if (caller === undefined) return
-  const order = model.orders.get(id)
-  if (order === undefined) return assertProblem(answer, 404, 'order-not-found')
+  const found = await read(model, world, input, 'receipt')
+  if (found === undefined) return
+  const { id, answer, order } = found
   if (order.status !== 1) return assertProblem(answer, 409, 'order-not-approved')
   // The service seals by itself too, and who comes meanwhile is told to ask again.
   if (answer.status === 503) return assertProblem(answer, 503, 'receipt-not-ready')
@@ -233,7 +173,9 @@ const approveInTurn = command(
     const order = { choice: creator, customer: 'Acme', totalE4: 10_000, ...none }
     await createOrder.of(order).run(model, world)
     for (const choice of [creator, ...others, creator]) {
-      await approveOrder.of({ choice, order: 0, ifMatch: undefined, ...none }).run(model, world)
+      await decide
+        .of({ choice, order: 0, name: 'approve', reason: '', ifMatch: undefined, ...none })
+        .run(model, world)
     }
   },
 )
@@ -248,7 +190,6 @@ const seal = command(
 )
 
 export const lifeCommands = weighted(
-  [6, move],
   [4, note],
   [3, history],
   [3, approvals],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import { compareOrders, type OrderRow, sortKeys } from '../support/orders.ts'
-import { admitted, anyCaller, command, credentialsOf, weighted } from './command.ts'
+import { anyCaller, ask, command, weighted } from './command.ts'
 import { type Model, required } from './model.ts'
 import { toSummary } from './order-commands.ts'
 
@@ -31,20 +31,13 @@ const anyList = fc.record({
 })
 
 const listOrders = command('listOrders', anyList, async (model, world, input) => {
-  const { choice, filter, orderBy, order, pageNumber, pageSize, isPaginated, instance } = input
+  const { filter, orderBy, order, pageNumber, pageSize, isPaginated } = input
   const query = new URLSearchParams({ filter, pageNumber: `${pageNumber}`, pageSize: `${pageSize}` })
   if (orderBy !== undefined) query.set('orderBy', orderBy)
   if (order !== undefined) query.set('order', order)
   if (!isPaginated) query.set('paginated', 'false')
-  const headers = credentialsOf(model, choice)
-  const answer = await world.send(instance, { method: 'GET', path: `/v1/orders?${query}`, headers })
-  const caller = await admitted(model, world, {
-    choice,
-    instance,
-    answer,
-    access: 'Orders.Read',
-    isUnsafe: false,
-  })
+  const request = { method: 'GET', path: `/v1/orders?${query}`, access: 'Orders.Read' } as const
+  const { answer, caller } = await ask(model, world, input, request)
   if (caller === undefined) return
   const matches = [...model.orders.values()]
     .filter(required(filters[filter]))
@@ -65,39 +58,25 @@ const listOrders = command('listOrders', anyList, async (model, world, input) =>
 
 const anyOverview = fc.record({ choice: anyCaller, days: fc.constantFrom(1, 2, 40) })
 
-const getOverview = command(
-  'getOrdersOverview',
-  anyOverview,
-  async (model, world, { choice, days, instance }) => {
-    const headers = credentialsOf(model, choice)
-    const answer = await world.send(instance, {
-      method: 'GET',
-      path: `/v1/orders/summary?days=${days}`,
-      headers,
-    })
-    const caller = await admitted(model, world, {
-      choice,
-      instance,
-      answer,
-      access: 'Orders.Read',
-      isUnsafe: false,
-    })
-    if (caller === undefined) return
-    const today = Math.floor(world.now / dayMilliseconds)
-    const pending = [...model.orders.values()].filter(({ status }) => status === 0)
-    assert.equal(answer.status, 200, answer.text)
-    assert.deepEqual(answer.body, {
-      ...tallies(model, () => true),
-      days: Array.from({ length: days }, (_, index) => {
-        const day = today - days + 1 + index
-        const isOfDay = ({ created_at }: OrderRow) => Math.floor(created_at / dayMilliseconds) === day
-        const date = new Date(day * dayMilliseconds).toISOString().slice(0, 10)
-        return { date, ...tallies(model, isOfDay) }
-      }),
-      oldestPending: pending.sort(compareOrders('createdAtUtc', 'Asc')).slice(0, 5).map(toSummary),
-    })
-  },
-)
+const getOverview = command('getOrdersOverview', anyOverview, async (model, world, input) => {
+  const { days } = input
+  const request = { method: 'GET', path: `/v1/orders/summary?days=${days}`, access: 'Orders.Read' } as const
+  const { answer, caller } = await ask(model, world, input, request)
+  if (caller === undefined) return
+  const today = Math.floor(world.now / dayMilliseconds)
+  const pending = [...model.orders.values()].filter(({ status }) => status === 0)
+  assert.equal(answer.status, 200, answer.text)
+  assert.deepEqual(answer.body, {
+    ...tallies(model, () => true),
+    days: Array.from({ length: days }, (_, index) => {
+      const day = today - days + 1 + index
+      const isOfDay = ({ created_at }: OrderRow) => Math.floor(created_at / dayMilliseconds) === day
+      const date = new Date(day * dayMilliseconds).toISOString().slice(0, 10)
+      return { date, ...tallies(model, isOfDay) }
+    }),
+    oldestPending: pending.sort(compareOrders('createdAtUtc', 'Asc')).slice(0, 5).map(toSummary),
+  })
+})
 
 function tallies(model: Model, isCounted: (row: OrderRow) => boolean) {
   const rows = [...model.orders.values()].filter(isCounted)

@@ -3,10 +3,9 @@ import fc from 'fast-check'
 import type { Answer } from '../support/client.ts'
 import { type OrderRow, orderRow } from '../support/orders.ts'
 import { assertProblem } from '../support/problem.ts'
-import { admitted, anyCaller, type Caller, command, credentialsOf, weighted } from './command.ts'
+import { anyCaller, ask, type Caller, command, weighted } from './command.ts'
 import { change, refusalOf, stampOfPolicy, tell } from './life.ts'
 import { fromEnd, type Model, required } from './model.ts'
-import type { Fields } from './sender.ts'
 
 const keyMilliseconds = 86_400_000
 export const anyZone = fc.constantFrom(undefined, undefined, 'Europe/Berlin', 'Asia/Kolkata')
@@ -54,11 +53,6 @@ export function keep(model: Model, now: number, use: KeyUse | undefined, answer:
   model.keys.set(name, { fingerprint, order, expires: now + keyMilliseconds })
 }
 
-export function fieldsOf(credentials: Fields, more: Record<string, string | undefined>): Fields {
-  const given = Object.entries(more).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
-  return { ...credentials, ...Object.fromEntries(given) }
-}
-
 const anyOrderInput = fc.record({
   choice: anyCaller,
   customer: fc.constantFrom(...customers),
@@ -68,23 +62,13 @@ const anyOrderInput = fc.record({
 })
 
 export const createOrder = command('createOrder', anyOrderInput, async (model, world, input) => {
-  const { choice, customer, totalE4, key, zone, instance } = input
-  const answer = await world.send(instance, {
+  const { customer, totalE4, key, zone } = input
+  const { answer, caller } = await ask(model, world, input, {
     method: 'POST',
     path: '/v1/orders',
-    headers: fieldsOf(credentialsOf(model, choice), {
-      'content-type': 'application/json',
-      'idempotency-key': key,
-      'time-zone': zone,
-    }),
-    body: JSON.stringify({ customer, total: totalE4 / 10_000 }),
-  })
-  const caller = await admitted(model, world, {
-    choice,
-    instance,
-    answer,
     access: 'Orders.Create',
-    isUnsafe: true,
+    headers: { 'idempotency-key': key, 'time-zone': zone },
+    body: { customer, total: totalE4 / 10_000 },
   })
   if (caller === undefined) return
   const use = keyUse(caller, 'create', key, [customer, totalE4, zone], answer.body.id)
@@ -120,44 +104,40 @@ export function keyUse(
   return { name: `${caller.account.id} ${operation} ${key}`, fingerprint: JSON.stringify(values), order }
 }
 
-export const anyIfMatch = fc.constantFrom(
-  ...[undefined, undefined, undefined, '*', 'current', '"1"', 'W/"1"', '"7", "9"'],
-)
+export const words = ['Twice.', 'a\r\nb', '\u{1f600}']
 
-const anyApproval = fc.record({
+const anyDecision = fc.record({
   choice: anyCaller,
   order: anyOrder,
-  ifMatch: anyIfMatch,
+  name: fc.constantFrom(
+    ...(['approve', 'approve', 'approve', 'approve', 'reject', 'withdraw', 'withdraw'] as const),
+  ),
+  reason: fc.constantFrom(...words),
+  ifMatch: fc.constantFrom(...[undefined, undefined, undefined, '*', 'current', '"1"', 'W/"1"', '"7", "9"']),
   key: anyKey,
   zone: anyZone,
 })
 
-export const approveOrder = command('approveOrder', anyApproval, async (model, world, input) => {
-  const { choice, order: index, key, zone, instance } = input
-  const id = orderIdOf(model, index)
+const names = 'approveOrder, rejectOrder or withdrawOrder'
+
+export const decide = command(names, anyDecision, async (model, world, input) => {
+  const { name, key, zone } = input
+  const id = orderIdOf(model, input.order)
   const order = model.orders.get(id)
   const ifMatch = input.ifMatch === 'current' ? `"${order?.version ?? 1}"` : input.ifMatch
-  const answer = await world.send(instance, {
+  const reason = name === 'approve' ? null : input.reason
+  const { answer, caller } = await ask(model, world, input, {
     method: 'PATCH',
-    path: `/v1/orders/${id}/approve`,
-    headers: fieldsOf(credentialsOf(model, choice), {
-      'if-match': ifMatch,
-      'idempotency-key': key,
-      'time-zone': zone,
-    }),
-  })
-  const caller = await admitted(model, world, {
-    choice,
-    instance,
-    answer,
-    access: 'Orders.Approve',
-    isUnsafe: true,
+    path: `/v1/orders/${id}/${name}`,
+    access: name === 'withdraw' ? 'Orders.Create' : 'Orders.Approve',
+    headers: { 'if-match': ifMatch, 'idempotency-key': key, 'time-zone': zone },
+    body: reason === null ? undefined : { reason },
   })
   if (caller === undefined) return
   const next = `"${(order?.version ?? 0) + 1}"`
-  const use = keyUse(caller, `approve ${id}`, key, [zone, ifMatch], next)
+  const use = keyUse(caller, `${name} ${id}`, key, [zone, ifMatch, reason], next)
   const before = replayed(model, world.now, use, answer)
-  const refusal = order && refusalOf(model, 'approve', order, caller.account)
+  const refusal = order && refusalOf(model, name, order, caller.account)
   if (answer.status === 422) return
   if (before !== undefined) assert.deepEqual([answer.status, answer.headers.get('etag')], [204, before])
   else if (order === undefined) assertProblem(answer, 404, 'order-not-found')
@@ -168,13 +148,13 @@ export const approveOrder = command('approveOrder', anyApproval, async (model, w
     assertProblem(answer, ...refusal)
     assert.equal(answer.body.currentStatus ?? order.status, order.status)
   } else {
-    assert.deepEqual([answer.status, answer.headers.get('etag')], [204, next])
+    assert.deepEqual([answer.status, answer.headers.get('etag')], [204, next], answer.text)
     keep(model, world.now, use, answer)
-    change(model, 'approve', order, null, { account: caller.account, now: world.now, zone })
+    change(model, name, order, reason, { account: caller.account, now: world.now, zone })
   }
 })
 
-export function accepts(ifMatch: string | undefined, { version }: OrderRow): boolean {
+function accepts(ifMatch: string | undefined, { version }: OrderRow): boolean {
   return ifMatch === undefined || ifMatch === '*' || ifMatch.replace('W/', '') === `"${version}"`
 }
 
@@ -216,31 +196,22 @@ const anyGet = fc.record({
   tag: fc.constantFrom(undefined, '"1"', 'W/"2"', '*'),
 })
 
-const getOrder = command(
-  'getOrder',
-  anyGet,
-  async (model, world, { choice, order: index, tag, instance }) => {
-    const id = orderIdOf(model, index)
-    const headers = fieldsOf(credentialsOf(model, choice), { 'if-none-match': tag })
-    const answer = await world.send(instance, { method: 'GET', path: `/v1/orders/${id}`, headers })
-    const caller = await admitted(model, world, {
-      choice,
-      instance,
-      answer,
-      access: 'Orders.Read',
-      isUnsafe: false,
-    })
-    if (caller === undefined) return
-    const order = model.orders.get(id)
-    if (order === undefined) {
-      assertProblem(answer, 404, 'order-not-found')
-      return
-    }
-    const isKnown = tag === '*' || tag?.replace('W/', '') === `"${order.version}"`
-    assert.deepEqual([answer.status, answer.headers.get('etag')], [isKnown ? 304 : 200, `"${order.version}"`])
-    assert.deepEqual(answer.body, isKnown ? undefined : toOrder(order))
-  },
-)
+const getOrder = command('getOrder', anyGet, async (model, world, input) => {
+  const { tag } = input
+  const id = orderIdOf(model, input.order)
+  const { answer, caller } = await ask(model, world, input, {
+    method: 'GET',
+    path: `/v1/orders/${id}`,
+    access: 'Orders.Read',
+    headers: { 'if-none-match': tag },
+  })
+  if (caller === undefined) return
+  const order = model.orders.get(id)
+  if (order === undefined) return assertProblem(answer, 404, 'order-not-found')
+  const isKnown = tag === '*' || tag?.replace('W/', '') === `"${order.version}"`
+  assert.deepEqual([answer.status, answer.headers.get('etag')], [isKnown ? 304 : 200, `"${order.version}"`])
+  assert.deepEqual(answer.body, isKnown ? undefined : toOrder(order))
+})
 
 export const instant = (milliseconds: number) => new Date(milliseconds).toISOString()
 
@@ -259,4 +230,4 @@ function toOrder(row: OrderRow) {
   }
 }
 
-export const orderCommands = weighted([8, createOrder], [8, approveOrder], [2, raceApprove], [3, getOrder])
+export const orderCommands = weighted([8, createOrder], [14, decide], [2, raceApprove], [3, getOrder])

@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import type { Answer } from '../support/client.ts'
 import { assertProblem } from '../support/problem.ts'
 import {
-  admitted,
   anyBrowser,
   anyCaller,
+  ask,
   assertExpiry,
   type CallerChoice,
   command,
@@ -137,18 +137,17 @@ const refresh = command(
   'refreshSession',
   fc.record({ choice: anyCaller, how: minimal }),
   async (model, world, { choice, how, instance }) => {
-    const answer = await world.send(instance, {
-      method: 'POST',
-      path: '/v1/auth/session/refresh',
-      headers: { ...credentialsOf(model, choice), ...(how.isMinimal ? { prefer: 'return=minimal' } : {}) },
-    })
-    const caller = await admitted(model, world, {
-      choice,
-      instance,
-      answer,
-      access: 'session',
-      isUnsafe: true,
-    })
+    const { answer, caller } = await ask(
+      model,
+      world,
+      { choice, instance },
+      {
+        method: 'POST',
+        path: '/v1/auth/session/refresh',
+        access: 'session',
+        headers: { prefer: how.isMinimal ? 'return=minimal' : undefined },
+      },
+    )
     if (caller?.session === undefined) return
     const browser = browserOf(model, choice)
     const { session, account } = caller
@@ -166,12 +165,8 @@ const refresh = command(
 
 const logout = command('logout', anyCaller, async (model, world, { instance, ...choice }) => {
   const browser = browserOf(model, choice)
-  const answer = await world.send(instance, {
-    method: 'POST',
-    path: '/v1/auth/session/logout',
-    headers: credentialsOf(model, choice),
-  })
-  const caller = await admitted(model, world, { choice, instance, answer, access: 'session', isUnsafe: true })
+  const request = { method: 'POST', path: '/v1/auth/session/logout', access: 'session' } as const
+  const { answer, caller } = await ask(model, world, { choice, instance }, request)
   if (caller === undefined) {
     const isStale = answer.status === 401 && choice.kind === 'browser' && browser.session !== undefined
     assert.equal(cookieSet(answer, sessionCookie), isStale ? '' : undefined)
@@ -200,15 +195,8 @@ function moveTo(browser: Browser, id: string | undefined): void {
 }
 
 const whoAmI = command('getCurrentUser', anyCaller, async (model, world, { instance, ...choice }) => {
-  const headers = credentialsOf(model, choice)
-  const answer = await world.send(instance, { method: 'GET', path: '/v1/auth/me', headers })
-  const caller = await admitted(model, world, {
-    choice,
-    instance,
-    answer,
-    access: 'authenticated',
-    isUnsafe: false,
-  })
+  const request = { method: 'GET', path: '/v1/auth/me', access: 'authenticated' } as const
+  const { answer, caller } = await ask(model, world, { choice, instance }, request)
   if (caller === undefined) return
   assert.equal(answer.status, 200)
   assert.deepEqual(answer.body, { id: caller.account.id, userName: caller.account.name, roles: caller.roles })
@@ -216,15 +204,8 @@ const whoAmI = command('getCurrentUser', anyCaller, async (model, world, { insta
 })
 
 const permissions = command('getPermissions', anyCaller, async (model, world, { instance, ...choice }) => {
-  const headers = credentialsOf(model, choice)
-  const answer = await world.send(instance, { method: 'GET', path: '/v1/auth/me/permissions', headers })
-  const caller = await admitted(model, world, {
-    choice,
-    instance,
-    answer,
-    access: 'authenticated',
-    isUnsafe: false,
-  })
+  const request = { method: 'GET', path: '/v1/auth/me/permissions', access: 'authenticated' } as const
+  const { answer, caller } = await ask(model, world, { choice, instance }, request)
   if (caller === undefined) return
   const told = JSON.stringify(answer.body.permissions)
   const { account, roles } = caller
