@@ -1,38 +1,23 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import Sqlite from 'better-sqlite3'
-import { type CompiledQuery, Kysely, SqliteDialect } from 'kysely'
 import { countMatches, findMatches, type LogFilter } from '../../server/audit/store.ts'
-import type { Database } from '../../server/db/tables.ts'
+import { statementsOf, stepsOf } from '../support/plans.ts'
 import { type Service, startService } from '../support/service.ts'
 
 describe('the statements of a filter of the log', () => {
   let service: Service
-  let database: Sqlite.Database
   before(async () => {
     service = await startService()
-    database = new Sqlite(service.databaseUrl.replace('file:', ''), { readonly: true })
-    database.function('within_time', () => 1)
   })
-  after(async () => {
-    database.close()
-    await service.close()
-  })
+  after(() => service.close())
 
   /** How its count, and then its page, look at events. */
-  async function accessesOf(filter: LogFilter): Promise<string[]> {
-    const statements: CompiledQuery[] = []
-    const db = new Kysely<Database>({
-      dialect: new SqliteDialect({ database }),
-      log: ({ query }) => void statements.push(query),
+  async function looksOf(filter: LogFilter): Promise<string[]> {
+    const statements = await statementsOf(service, async (db) => {
+      await countMatches(db, 0, filter)
+      await findMatches(db, 0, filter, { direction: 'desc', offset: 0, limit: 10 })
     })
-    await countMatches(db, 0, filter)
-    await findMatches(db, 0, filter, { direction: 'desc', offset: 0, limit: 10 })
-    return statements.flatMap(({ sql, parameters }) =>
-      (database.prepare(`explain query plan ${sql}`).all(...parameters) as { detail: string }[]).map(
-        ({ detail }) => detail,
-      ),
-    )
+    return stepsOf(service, statements).filter((step) => /\bevents\b/.test(step))
   }
 
   const subject = { kind: 'account', id: '1' }
@@ -52,7 +37,7 @@ describe('the statements of a filter of the log', () => {
   ]
   for (const [filter, access] of cases) {
     it(`(${Object.keys(filter).join(', ')}): the index, and the rows of the page`, async () => {
-      const looks = (await accessesOf(filter)).filter((detail) => /\bevents\b/.test(detail))
+      const looks = await looksOf(filter)
       assert.deepEqual(
         looks.filter((detail) => detail !== itsRows && detail !== access),
         [],

@@ -2,7 +2,10 @@ import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Stamp } from '../../server/audit/event.ts'
 import type { Database, OrdersTable } from '../../server/db/tables.ts'
 import { instantOfId, newOrderedId } from '../../server/ids.ts'
+import { parseFilter } from '../../server/orders/filter/parser.ts'
 import { foldText } from '../../server/orders/fold.ts'
+import type { ListRequest } from '../../server/orders/list/plan.ts'
+import type { SortKey } from '../../server/orders/order.ts'
 import { insertRows } from '../../server/orders/store.ts'
 import type { Client } from './client.ts'
 import { withRawDatabase } from './database.ts'
@@ -52,6 +55,16 @@ export async function fillBareTable(db: Kysely<Database>, rows: OrderRow[]): Pro
   })
   await sql.raw(`create table orders (${columns.join(', ')}) strict`).execute(db)
   await db.insertInto('orders').values(rows).execute()
+}
+
+/** A page of 20 from the offset, unless it is null. */
+export function listRequest(
+  filter: string,
+  sortKey: SortKey = 'createdAtUtc',
+  offset: number | null = 0,
+): ListRequest {
+  const page = offset === null ? null : { offset, limit: 20 }
+  return { filter: parseFilter(filter), sortKey, direction: 'desc', page }
 }
 
 /** Of an operation that nobody with an account asked for. */
