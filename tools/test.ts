@@ -58,6 +58,7 @@ const runsOnce = [
   'test/readme',
   'test/orders/filter',
   'test/orders/list-links',
+  'test/orders/list-plans',
   'test/security/antiforgery-',
   'test/security/credential-',
   'test/security/leaks',
