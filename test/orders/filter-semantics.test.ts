@@ -1,51 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
-import Sqlite from 'better-sqlite3'
-import { Kysely, type Selectable, SqliteDialect } from 'kysely'
-import type { Database } from '../../server/db/tables.ts'
+import { describe, it } from 'node:test'
 import { instantOfId } from '../../server/ids.ts'
-import { compileFilter } from '../../server/orders/filter/compile.ts'
 import { idsBySearch, idsByText } from '../../server/orders/filter/id.ts'
-import { parseFilter } from '../../server/orders/filter/parser.ts'
-import * as engineSql from '../../server/orders/list/sqlite.ts'
-import { fillBareTable, orderIdAt, orderRow } from '../support/orders.ts'
+import { byCodePoint, customers, filterTable, ids, type Row } from '../support/filter-table.ts'
+import { orderIdAt, orderRow } from '../support/orders.ts'
 
-type Row = Selectable<Database['orders']>
-
-const customers = [
-  ...[
-    'Acme GmbH',
-    'ACME',
-    'Straße 12',
-    'STRASSE 12',
-    'ΟΔΟΣ',
-    'οδός',
-    '100% Pure_Oil',
-    '100 Pure Oil',
-    'a\\b',
-    'a*b',
-  ],
-  ...[
-    '*',
-    "O'Brien",
-    'Ｆｕｌｌ',
-    'İstanbul',
-    'ısparta',
-    '😀 smile',
-    '\ufffd odd',
-    'zz',
-    'Café',
-    'dead beef',
-    '019a',
-  ],
-]
-const ids = [
-  '019a0000-0000-7000-8000-000000000000',
-  '019a0000-0000-7000-8000-00000000000f',
-  '019affff-ffff-7fff-bfff-ffffffffffff',
-  '019b0000-0000-7000-8000-000000000000',
-  'deadbeef-0000-4000-8000-123456789abc',
-]
 const rows: Row[] = customers.map((customer, index) =>
   orderRow({
     id: ids[index] ?? orderIdAt(index, 0),
@@ -61,31 +20,8 @@ const rows: Row[] = customers.map((customer, index) =>
   }),
 )
 
-const db = new Kysely<Database>({ dialect: new SqliteDialect({ database: new Sqlite(':memory:') }) })
-
-before(() => fillBareTable(db, rows))
-
-after(() => db.destroy())
-
-async function idsFound(text: string): Promise<string[]> {
-  const filter = parseFilter(text)
-  assert.ok(filter !== null)
-  const query = db.selectFrom('orders').select('id').orderBy('id')
-  const found = await query
-    .where((eb) => compileFilter(filter, eb, { ...engineSql, isFinding: false }))
-    .execute()
-  return found.map((row) => row.id)
-}
-
-async function customersFound(text: string): Promise<string[]> {
-  const filter = parseFilter(text)
-  assert.ok(filter !== null)
-  const query = db.selectFrom('orders').select('customer').distinct().orderBy('customer')
-  const found = await query
-    .where((eb) => compileFilter(filter, eb, { ...engineSql, isFinding: false }))
-    .execute()
-  return found.map((row) => row.customer)
-}
+const idsFound = filterTable(rows)
+const customersFound = (text: string) => idsFound(text, 'customer')
 
 describe('text search finds', () => {
   const searches: [string, string[]][] = [
@@ -121,10 +57,6 @@ describe('text search finds', () => {
     it(text, async () => assert.deepEqual(await customersFound(text), customersExpected))
   }
 })
-
-function byCodePoint(left: string, right: string): number {
-  return Buffer.compare(Buffer.from(left), Buffer.from(right))
-}
 
 const idsOfCustomer019a = rows.filter((row) => row.customer === '019a').map((row) => row.id)
 

@@ -138,17 +138,8 @@ describe('getOrder', () => {
   })
 
   describe('revalidates', () => {
-    const matching = [
-      '"3"',
-      'W/"3"',
-      '*',
-      ' * ',
-      '"1", "3"',
-      '"1","3"',
-      'W/"1" , W/"3"',
-      ',"3",',
-      '"a,b", "3"',
-    ]
+    // The others are held by test/http/preconditions.test.ts.
+    const matching = ['"3"', 'W/"3"', '*', '"1", "3"', '"a,b", "3"']
     for (const tags of matching) {
       it(`answers 304 without body to If-None-Match: ${tags}`, async () => {
         const { id } = await insert({ version: 3 })
@@ -161,21 +152,7 @@ describe('getOrder', () => {
       })
     }
 
-    const other = [
-      '"2"',
-      '"33"',
-      '"03"',
-      '"3 "',
-      'W/"4"',
-      '3',
-      "'3'",
-      '"3',
-      '3"',
-      '',
-      'w/"3"',
-      '"*"',
-      '"2" "4"',
-    ]
+    const other = ['"2"', '"03"', 'W/"4"', '3', '"3', '', '"*"']
     for (const tags of other) {
       it(`answers 200 to If-None-Match: ${tags}`, async () => {
         const { id } = await insert({ version: 3 })

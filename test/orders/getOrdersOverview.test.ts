@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Answer, Client } from '../support/client.ts'
+import { withRawDatabase } from '../support/database.ts'
 import {
   createdId,
   insertOrders,
@@ -30,26 +31,28 @@ describe('getOrdersOverview', () => {
   let service: Service
   let viewer: Client
   let whenEmpty: Answer
+  let apart: Service
   before(async () => {
     service = await startService()
     await awayFromMidnight(service)
     viewer = await service.bearer('viewer')
     whenEmpty = await viewer.get(path)
     await insertOrders(service, [orderRow({ created_at: service.now(), total_e4: 12_500 })])
+    apart = await startService()
+    await awayFromMidnight(apart)
   })
-  after(() => service.close())
+  after(async () => {
+    await service.close()
+    await apart.close()
+  })
 
+  /** Of these orders and no others, in a service of its own. */
   async function ofOrders(rows: OrderRow[], query: string): Promise<Answer['body']> {
-    const own = await startService()
-    try {
-      await awayFromMidnight(own)
-      await insertOrders(own, rows)
-      const answer = await (await own.bearer('viewer')).get(`${path}?${query}`)
-      assert.equal(answer.status, 200, answer.text)
-      return answer.body
-    } finally {
-      await own.close()
-    }
+    await withRawDatabase(apart.databaseUrl, (db) => db.deleteFrom('orders').execute())
+    await insertOrders(apart, rows)
+    const answer = await (await apart.bearer('viewer')).get(`${path}?${query}`)
+    assert.equal(answer.status, 200, answer.text)
+    return answer.body
   }
 
   describe('succeeds', () => {

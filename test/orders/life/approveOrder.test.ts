@@ -1,22 +1,24 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import type { Client } from '../../support/client.ts'
 import { createdId } from '../../support/orders.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { type Service, startService } from '../../support/service.ts'
 import { describeTransition } from './transition.ts'
 
 describe('approveOrder', () => {
-  describeTransition({ path: 'approve', status: 1, kind: 'approved', actor: 'admin', reason: undefined })
+  const { service } = describeTransition({
+    path: 'approve',
+    status: 1,
+    kind: 'approved',
+    actor: 'admin',
+    reason: undefined,
+  })
 
   describe('needs no body', () => {
-    let service: Service
     let admin: Client
     before(async () => {
-      service = await startService()
-      admin = await service.bearer('admin')
+      admin = await service().bearer('admin')
     })
-    after(() => service.close())
 
     const bodies: [status: number, code: string, body: string, headers: Record<string, string>][] = [
       [415, 'unsupported-media-type', 'x', { 'content-type': 'text/plain' }],
@@ -36,7 +38,7 @@ describe('approveOrder', () => {
       const id = await createdId(admin)
       assert.equal((await admin.patch(`/v1/orders/${id}/approve`)).status, 204)
       const { body: asApproved } = await admin.get(`/v1/orders/${id}`)
-      service.advance(1_000)
+      service().advance(1_000)
       const second = await admin.patch(`/v1/orders/${id}/approve`)
       assertProblem(second, 409, 'order-not-pending')
       assert.equal(second.body.currentStatus, 1)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
-import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose'
+import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose'
 import type { Client } from '../../support/client.ts'
 import { assertChained, storedEvents } from '../../support/kept-log.ts'
 import { createdId, insertOrders, orderRow, storedState } from '../../support/orders.ts'
@@ -130,17 +130,6 @@ describe('getOrderReceipt', () => {
       await operator.post(`/v1/orders/${id}/notes`, { text: 'Later.' })
       const later = decodeJwt((await get(id)).body.receipt)
       assert.deepEqual([later.order, later.event], [order, event])
-    })
-  })
-
-  describe('is no access token', () => {
-    it('in a header, and neither in a cookie', async () => {
-      const { receipt } = (await get(await approved())).body
-      assert.equal(decodeProtectedHeader(receipt).typ, 'countersign-receipt+jwt')
-      const bearer = await service.client().withBearer(receipt).get('/v1/auth/me')
-      assertProblem(bearer, 401, 'authentication-required')
-      const cookie = { cookie: `__Host-Http-session=${receipt}` }
-      assertProblem(await service.client().get('/v1/auth/me', cookie), 401, 'authentication-required')
     })
   })
 

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { createdId } from '../../support/orders.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { type Service, startService } from '../../support/service.ts'
 import { describeTransition } from './transition.ts'
 
 describe('rejectOrder', () => {
-  describeTransition({
+  const { service } = describeTransition({
     path: 'reject',
     status: 2,
     kind: 'rejected',
@@ -15,14 +14,8 @@ describe('rejectOrder', () => {
   })
 
   describe('needs a reason', () => {
-    let service: Service
-    before(async () => {
-      service = await startService()
-    })
-    after(() => service.close())
-
     it('in a body: without either it is refused, and the order stays', async () => {
-      const admin = await service.bearer('admin')
+      const admin = await service().bearer('admin')
       const id = await createdId(admin)
       const path = `/v1/orders/${id}/reject`
       assertProblem(await admin.patch(path), 415, 'unsupported-media-type')
@@ -36,7 +29,7 @@ describe('rejectOrder', () => {
     })
 
     it('also of who created the order, whom nothing keeps from rejecting it', async () => {
-      const admin = await service.bearer('admin')
+      const admin = await service().bearer('admin')
       const id = await createdId(admin)
       assert.equal((await admin.patch(`/v1/orders/${id}/reject`, { reason: 'My mistake.' })).status, 204)
     })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
+import { bearerOf, newCaller, newUser } from '../../support/accounts.ts'
 import type { Answer, Client } from '../../support/client.ts'
 import { type LoggedEvent, storedEvents } from '../../support/kept-log.ts'
 import {
@@ -12,7 +13,7 @@ import {
   storedState,
 } from '../../support/orders.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { passwordOf, type Service, startService } from '../../support/service.ts'
+import { type Service, startService } from '../../support/service.ts'
 import { badWords, goodWords } from '../../support/words.ts'
 
 /** A move of an order to a final state. */
@@ -28,13 +29,15 @@ export interface Transition {
   reason: string | undefined
 }
 
-/** What the moves have in common, in the order of every file of an operation. */
-export function describeTransition({ path, status, kind, actor, reason }: Transition): void {
+/** What the moves have in common, in the order of every file of an operation. Further tests may use its service. */
+export function describeTransition({ path, status, kind, actor, reason }: Transition): {
+  service: () => Service
+} {
   let service: Service
   let operator: Client
   let caller: Client
   before(async () => {
-    service = await startService()
+    service = await startService({ env: { DEFAULT_TIME_ZONE: 'Asia/Tokyo' } })
     operator = await service.bearer('operator')
     caller = await service.bearer(actor)
   })
@@ -117,7 +120,7 @@ export function describeTransition({ path, status, kind, actor, reason }: Transi
       const browser = await service.session(actor)
       assert.equal((await browser.patch(`/v1/orders/${id}/${path}`, reason && { reason })).status, 204)
       const { modifiedBy, updatedAtTimeZone } = await read(id)
-      assert.deepEqual([modifiedBy, updatedAtTimeZone], [actor, 'UTC'])
+      assert.deepEqual([modifiedBy, updatedAtTimeZone], [actor, 'Asia/Tokyo'])
     })
   })
 
@@ -175,21 +178,18 @@ export function describeTransition({ path, status, kind, actor, reason }: Transi
   }
 
   describe('takes the time zone of the audit stamp', () => {
-    it('from the header, else from the user, else from the setting', async (t) => {
-      const elsewhere = await startService({ env: { DEFAULT_TIME_ZONE: 'Asia/Tokyo' } })
-      t.after(() => elsewhere.close())
-      const own = await elsewhere.bearer(actor)
-      const creator = await elsewhere.bearer('operator')
-      const zoneOf = async (headers: Record<string, string>) => {
-        const id = await createdId(creator)
+    it('from the header, else from the user, else from the setting', async () => {
+      const zoneOf = async (own: Client, headers: Record<string, string> = {}) => {
+        const id = await createdId(own)
         await own.patch(`/v1/orders/${id}/${path}`, reason && { reason }, headers)
         return (await own.get(`/v1/orders/${id}`)).body.updatedAtTimeZone
       }
-      assert.equal(await zoneOf({ 'time-zone': 'europe/paris' }), 'Europe/Paris')
-      assert.equal(await zoneOf({}), 'Asia/Tokyo')
-      await setTimeZone(elsewhere, passwordOf(actor).email, 'America/New_York')
-      elsewhere.advance(301_000)
-      assert.equal(await zoneOf({}), 'America/New_York')
+      const traveller = await newUser(service, { roles: ['Admin'] })
+      await setTimeZone(service, traveller.email, 'America/New_York')
+      const own = await bearerOf(service, traveller)
+      assert.equal(await zoneOf(own), 'America/New_York')
+      assert.equal(await zoneOf(own, { 'time-zone': 'europe/paris' }), 'Europe/Paris')
+      assert.equal(await zoneOf(await newCaller(service, ['Admin'])), 'Asia/Tokyo')
     })
   })
 
@@ -338,4 +338,5 @@ export function describeTransition({ path, status, kind, actor, reason }: Transi
       assert.deepEqual(await storedState(service), stateBefore)
     })
   })
+  return { service: () => service }
 }

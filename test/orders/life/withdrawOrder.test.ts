@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { bearerOf, machineOf, newClient, newUser } from '../../support/accounts.ts'
 import type { Client } from '../../support/client.ts'
 import { storedEvents } from '../../support/kept-log.ts'
 import { createdId, insertOrders, orderRow, sendExactly, storedState } from '../../support/orders.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { type Service, startService } from '../../support/service.ts'
+import type { Service } from '../../support/service.ts'
 import { describeTransition } from './transition.ts'
 
 describe('withdrawOrder', () => {
-  describeTransition({
+  const transition = describeTransition({
     path: 'withdraw',
     status: 3,
     kind: 'withdrawn',
@@ -21,10 +21,9 @@ describe('withdrawOrder', () => {
   let service: Service
   let operator: Client
   before(async () => {
-    service = await startService()
+    service = transition.service()
     operator = await service.bearer('operator')
   })
-  after(() => service.close())
 
   const withdraw = (caller: Client, id: string, body?: unknown, headers?: Record<string, string>) =>
     caller.patch(`/v1/orders/${id}/withdraw`, body, headers)

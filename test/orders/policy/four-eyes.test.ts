@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { permissions } from '../../../server/auth/permissions.ts'
-import { bearerOf, hashOf, machineOf, newClient, newUser, signIn } from '../../support/accounts.ts'
+import { bearerOf, hashOf, machineOf, newClient, signIn } from '../../support/accounts.ts'
 import type { Client } from '../../support/client.ts'
 import { withRawDatabase } from '../../support/database.ts'
 import { createdId, stamp } from '../../support/orders.ts'
@@ -95,23 +95,6 @@ describe('four eyes', () => {
       }
       const state = await approvalState(service, id)
       assert.deepEqual([state.status, state.approvals_given, state.approvers], [0, 1, [user.id]])
-    })
-
-    it('is told so before they try: the reason of GET approvals is the answer of the approval', async () => {
-      const own = await orderUnder({ selfApproval: false }, admin)
-      const half = await orderUnder({ approvals: 2 })
-      await approve(admin, half)
-      const done = await orderUnder({})
-      await approve(admin, done)
-      for (const [id, reason] of [
-        [own, 'self-approval'],
-        [half, 'already-approved-by-you'],
-        [done, 'order-not-pending'],
-      ] as const) {
-        const { body } = await admin.get(`/v1/orders/${id}/approvals`)
-        assert.deepEqual([body.mayApprove, body.reason], [false, reason])
-        assert.equal((await approve(admin, id)).body.code, reason)
-      }
     })
   })
 
@@ -233,12 +216,6 @@ describe('four eyes', () => {
         people.map(({ user }) => user.id),
       )
     })
-
-    it('a fourth is refused: the order is not pending any more', async () => {
-      const id = await orderUnder({ approvals: 1 })
-      await approve(admin, id)
-      assertProblem(await approve((await newApprover(service)).caller, id), 409, 'order-not-pending')
-    })
   })
 
   describe('approvals that outlive an edit', () => {
@@ -314,17 +291,5 @@ describe('four eyes', () => {
       assertProblem(await approve(caller, id), 403, 'service-approval')
       assert.equal((await approve(admin, id)).status, 204)
     })
-  })
-
-  it('without Orders.Approve nobody gives one, whoever else has', async () => {
-    const id = await orderUnder({ approvals: 2 })
-    await approve(admin, id)
-    const answer = await approve(operator, id)
-    assertProblem(answer, 403, 'permission-denied')
-    assert.equal((await operator.get(`/v1/orders/${id}/approvals`)).body.reason, 'permission-denied')
-    assert.equal((await signInAsViewer()).status, 403)
-    async function signInAsViewer() {
-      return approve(await signIn(service, await newUser(service, { roles: ['Viewer'] })), id)
-    }
   })
 })
