@@ -75,6 +75,7 @@ const runsOnce = [
   'test/auth/issueServiceToken-form',
   'test/auth/lifetimes',
   'test/auth/metadata',
+  'test/auth/names',
   'test/auth/oauth-library',
   'test/auth/passwords',
   'test/auth/recent-sign-in',
