@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { DatabaseUnavailable } from '../../server/db/errors.ts'
-import { openDatabase } from '../../server/db/open.ts'
 import type { GroupedOperations } from '../../server/db/port.ts'
-import { problemCodec } from '../../server/http/problems.ts'
 import { createTestDatabase, withRawDatabase } from '../support/database.ts'
-import { type TestOperations, testOperations } from '../support/test-operations.ts'
-import { type TestReads, testReads } from '../support/test-reads.ts'
+import { openTestPort } from '../support/test-port.ts'
 
 /** More than there are connections. */
 const writes = 40
@@ -22,15 +19,7 @@ describe('the database port, when it is closed', () => {
     it(`waits for the writes under way, those that wait for their turn included, ${name}`, async (t) => {
       const database = await createTestDatabase()
       t.after(() => database.drop())
-      const port = await openDatabase<TestOperations, TestReads>({
-        databaseUrl: database.databaseUrl,
-        operations: testOperations,
-        groupedOperations,
-        reads: testReads,
-        writerEntry: new URL('../support/test-writer.ts', import.meta.url),
-        readerEntry: new URL('../support/test-reader.ts', import.meta.url),
-        refusals: problemCodec,
-      })
+      const port = await openTestPort(database.databaseUrl, groupedOperations)
       const names = Array.from({ length: writes }, (_, index) => `name ${index}`)
       const written = Promise.allSettled(names.map((each) => port.write('add', { name: each })))
       await port.close()

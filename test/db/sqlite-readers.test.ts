@@ -5,11 +5,9 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { DatabaseUnavailable, QueryTooSlow, TooManyWaiting } from '../../server/db/errors.ts'
-import { openDatabase } from '../../server/db/open.ts'
-import type { DatabasePort } from '../../server/db/port.ts'
-import { Problem, problemCodec } from '../../server/http/problems.ts'
-import { type TestOperations, testOperations } from '../support/test-operations.ts'
-import { type TestReads, testReads } from '../support/test-reads.ts'
+import { Problem } from '../../server/http/problems.ts'
+import { testOperations } from '../support/test-operations.ts'
+import { openTestPort, type TestPort } from '../support/test-port.ts'
 
 /** Milliseconds within which a reader that died has to serve again. */
 const restartLimit = 5_000
@@ -17,16 +15,8 @@ const restartLimit = 5_000
 describe('the SQLite readers', () => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-readers-'))
   let files = 0
-  let port: DatabasePort<TestOperations, TestReads>
-  const open = () =>
-    openDatabase<TestOperations, TestReads>({
-      databaseUrl: `file:${join(folder, `${++files}.db`)}`,
-      operations: testOperations,
-      reads: testReads,
-      writerEntry: new URL('../support/test-writer.ts', import.meta.url),
-      readerEntry: new URL('../support/test-reader.ts', import.meta.url),
-      refusals: problemCodec,
-    })
+  let port: TestPort
+  const open = () => openTestPort(`file:${join(folder, `${++files}.db`)}`)
   before(async () => {
     port = await open()
   })

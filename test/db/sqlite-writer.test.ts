@@ -7,15 +7,10 @@ import { setTimeout as wait } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { Kysely, sql } from 'kysely'
 import { DatabaseUnavailable } from '../../server/db/errors.ts'
-import { openDatabase } from '../../server/db/open.ts'
-import type { DatabasePort } from '../../server/db/port.ts'
 import { sqliteDialect } from '../../server/db/sqlite/driver.ts'
 import type { Database } from '../../server/db/tables.ts'
-import { Problem, problemCodec } from '../../server/http/problems.ts'
-import { type TestOperations, testOperations } from '../support/test-operations.ts'
-import { type TestReads, testReads } from '../support/test-reads.ts'
-
-type Port = DatabasePort<TestOperations, TestReads>
+import { Problem } from '../../server/http/problems.ts'
+import { openTestPort, type TestPort } from '../support/test-port.ts'
 
 /** Milliseconds within which a writer that died has to serve again. */
 const restartLimit = 5_000
@@ -26,23 +21,15 @@ describe('the SQLite writer', () => {
   const newFile = () => join(folder, `${++files}.db`)
   after(() => rmSync(folder, { recursive: true, force: true }))
 
-  const openFile = (file: string): Promise<Port> =>
-    openDatabase<TestOperations, TestReads>({
-      databaseUrl: `file:${file}`,
-      operations: testOperations,
-      reads: testReads,
-      writerEntry: new URL('../support/test-writer.ts', import.meta.url),
-      readerEntry: new URL('../support/test-reader.ts', import.meta.url),
-      refusals: problemCodec,
-    })
+  const openFile = (file: string) => openTestPort(`file:${file}`)
 
-  async function open(t: TestContext, file = newFile()): Promise<Port> {
+  async function open(t: TestContext, file = newFile()): Promise<TestPort> {
     const port = await openFile(file)
     t.after(() => port.close())
     return port
   }
 
-  async function namesOf(port: Port, prefix: string): Promise<string[]> {
+  async function namesOf(port: TestPort, prefix: string): Promise<string[]> {
     const rows = await port.read
       .selectFrom('roles')
       .select('name')
@@ -55,7 +42,7 @@ describe('the SQLite writer', () => {
   const numbered = (prefix: string, count: number) =>
     Array.from({ length: count }, (_, index) => `${prefix}${String(index).padStart(4, '0')}`)
 
-  async function serving(port: Port, since = performance.now()): Promise<void> {
+  async function serving(port: TestPort, since = performance.now()): Promise<void> {
     const alive = await port.write('count', null).catch(() => undefined)
     if (alive !== undefined) return
     assert.ok(performance.now() - since < restartLimit, 'the writer was not started again')

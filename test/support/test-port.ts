@@ -1,0 +1,23 @@
+import { openDatabase } from '../../server/db/open.ts'
+import type { DatabasePort, GroupedOperations } from '../../server/db/port.ts'
+import { problemCodec } from '../../server/http/problems.ts'
+import { type TestOperations, testOperations } from './test-operations.ts'
+import { type TestReads, testReads } from './test-reads.ts'
+
+export type TestPort = DatabasePort<TestOperations, TestReads>
+
+/** The database port with operations of the tests, in threads where the engine has them. */
+export function openTestPort(
+  databaseUrl: string,
+  groupedOperations: GroupedOperations = {},
+): Promise<TestPort> {
+  return openDatabase<TestOperations, TestReads>({
+    databaseUrl,
+    operations: testOperations,
+    groupedOperations,
+    reads: testReads,
+    writerEntry: new URL('./test-writer.ts', import.meta.url),
+    readerEntry: new URL('./test-reader.ts', import.meta.url),
+    refusals: problemCodec,
+  })
+}
