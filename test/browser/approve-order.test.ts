@@ -260,7 +260,7 @@ describe('an approval whose answer is lost', sideBySide, () => {
   /** The service has approved it, and its answer is held up on the way. */
   async function committed({ person, page, id }: { person: Person; page: Page; id: string }): Promise<void> {
     await open(page)
-    await person.network({ slowBySeconds: 2 })
+    await person.network({ slowBySeconds: 20 })
     await inDialog(page, 'Approve').click()
     await eventually(async () => assert.deepEqual(await storedOrder(service, id), approvedBy('admin')))
     await person.network('silent')
@@ -309,7 +309,7 @@ describe('an approval whose answer is lost', sideBySide, () => {
   it('is told also when the dialog was closed meanwhile', async (t) => {
     const { person, page, id } = await atOrder(t)
     await open(page)
-    await person.network({ slowBySeconds: 0.7 })
+    await person.network({ slowBySeconds: 3 })
     await inDialog(page, 'Approve').click()
     await inDialog(page, 'Approving …').waitFor()
     await page.keyboard.press('Escape')

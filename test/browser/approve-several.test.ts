@@ -320,7 +320,7 @@ describe('several approvals', sideBySide, () => {
     await page.getByRole('checkbox', { name: 'Select all pending orders on this page' }).check()
     await openWithKey(page, 5)
     const sent = approvalsOf(page)
-    await person.network({ slowBySeconds: 2 })
+    await person.network({ slowBySeconds: 20 })
     await inDialog(page, 'Approve 5 orders').click()
     await eventually(async () => assert.equal((await approvedOnce(rows)).length, 3))
     person.expectFault(brokenConnection)

@@ -181,7 +181,7 @@ async function loseTheAnswer(person: Person, name: string): Promise<void> {
   const { page } = person
   // From here on, and not before: what the request needs has come by then.
   const handler = async (route: Route) => {
-    await person.network({ slowBySeconds: 4 })
+    await person.network({ slowBySeconds: 20 })
     await route.continue()
   }
   await page.route('**/v1/orders', handler, { times: 1 })

@@ -135,7 +135,7 @@ describe('the pages', sideBySide, () => {
     const page = await visit(person, 'viewer', '/orders?filter=sparrow')
     await showsCustomers(page, sparrows(1, 25))
     assert.equal(await table(page).getAttribute('aria-busy'), 'false')
-    await person.network({ slowBySeconds: 1.5 })
+    await person.network({ slowBySeconds: 4 })
     await page.getByRole('button', { name: 'Customer' }).click()
     await isAt(page, '/orders?filter=sparrow&orderBy=customer')
     // The arrow is of the rows that are there.

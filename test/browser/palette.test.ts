@@ -73,6 +73,16 @@ describe('the palette', sideBySide, () => {
   })
 
   it('finds what is typed', async (t) => {
+    const viewer = await service.bearer('viewer')
+    const content = {
+      name: 'Großkunden',
+      filter: 'acme total>1',
+      sort: { orderBy: 'total', order: 0 },
+      columns: ['customer', 'total'],
+      shared: false,
+    }
+    const kept = await viewer.send('PUT', '/v1/views/0198c0de-0000-7000-8000-000000000001', content)
+    assert.equal(kept.status, 201, kept.text)
     const person = await browser.person(t, { service, colorScheme: 'dark' })
     const page = await visit(person, 'viewer', '/')
 
@@ -119,16 +129,6 @@ describe('the palette', sideBySide, () => {
     })
 
     await t.test('opens a kept view by its name, with its filter, sort and columns', async () => {
-      const viewer = await service.bearer('viewer')
-      const content = {
-        name: 'Großkunden',
-        filter: 'acme total>1',
-        sort: { orderBy: 'total', order: 0 },
-        columns: ['customer', 'total'],
-        shared: false,
-      }
-      const kept = await viewer.send('PUT', '/v1/views/0198c0de-0000-7000-8000-000000000001', content)
-      assert.equal(kept.status, 201, kept.text)
       await openPalette(page)
       await page.keyboard.type('kunden')
       await palette(page).getByText('Großkunden').waitFor()

@@ -52,7 +52,7 @@ describe('for who wants no motion', () => {
     await page.getByRole('dialog', { name: 'Keyboard' }).waitFor()
     assert.deepEqual(await page.evaluate(movements), [])
     await page.keyboard.press('Escape')
-    await network({ slowBySeconds: 2 })
+    await network({ slowBySeconds: 4 })
     await page.getByRole('link', { name: 'Orders', exact: true }).click()
     await page.getByText('Orders, loading').waitFor({ state: 'attached' })
     assert.deepEqual(await page.evaluate(movements), [])

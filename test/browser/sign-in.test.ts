@@ -107,7 +107,7 @@ describe('signing in', () => {
     const person = await browser.person(t, { service })
     await person.page.goto('/sign-in')
     await waitForFocus(person.page.getByLabel('Email'))
-    await person.network({ slowBySeconds: 0.3 })
+    await person.network({ slowBySeconds: 2 })
     const requests = listRequests(person.page)
     await type(person, user.credentials)
     await person.page.getByRole('button', { name: 'Signing in …', disabled: true }).waitFor()

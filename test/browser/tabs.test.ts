@@ -54,6 +54,11 @@ const isAboutOrders = (request: string) => request.includes('/v1/orders')
 describe('two tabs of one person', sideBySide, () => {
   it('sign out together, the other one without asking for anything, and come back to where each was', async (t) => {
     const { user, first, second } = await twoTabs(t, '/orders?pageSize=50')
+    // The last thing that it draws by itself.
+    await second
+      .getByRole('status')
+      .getByText(/^\d+ orders?$/)
+      .waitFor({ state: 'attached' })
     const requests = listRequests(second)
     await takeDrawings(second)
     await signOut(first)
