@@ -10,28 +10,22 @@ import { buildWebIfStale } from '../web/build.ts'
 /**
  * Runs the suite on both engines: everything on embedded SQLite, and what meets a database once more on a real
  * PostgreSQL from npm (or on the server of TEST_DATABASE_URL). Arguments name test files instead of all. A file is a
- * process, or some files of a folder are one; all of them, of both engines, wait in one queue. What a process prints is
- * shown when it fails.
+ * process, or some files of a folder are one. What computes stands in one queue, what mostly waits in another. What a
+ * process prints is shown when it fails.
  */
 const root = fileURLToPath(new URL('..', import.meta.url))
-/**
- * Long forms run one file after the other, for they measure. Much of a file's time is waiting: hence one more than
- * cores.
- */
-const atOnce = Number(process.env.TEST_CONCURRENCY ?? availableParallelism() + 1)
+/** Processes at once that compute: one for each core. Long forms run one file after the other, for they measure. */
+const computeAtOnce = Number(process.env.TEST_CONCURRENCY ?? availableParallelism())
+/** Beside them, of those that mostly wait. */
+const waitAtOnce = process.env.TEST_CONCURRENCY === undefined ? 2 : 0
 /** A test that hangs fails, instead of holding up everything. */
 const timeoutMilliseconds = Number(process.env.TEST_TIMEOUT_MILLISECONDS ?? 300_000)
 /** What test/faults/ chooses at random follows from it. */
 const faultSeed = process.env.FAULT_SEED ?? randomBytes(4).toString('hex')
 /** Begun first, so that no long file is left alone at the end. */
-const longest = [
-  'test/browser/',
-  'test/bench',
-  'test/orders/stream',
-  'test/faults/',
-  'test/cli/',
-  'test/fuzz/',
-]
+const longest = ['test/browser/', 'test/bench', 'test/cli/', 'test/fuzz/']
+/** For what has gone to come back, for time to pass: the cores have room for others meanwhile. */
+const waiting = ['test/faults/']
 
 /** What looks at no database, or at SQLite's own parts, need not run twice. */
 const runsOnce = [
@@ -134,7 +128,7 @@ interface Run {
 const startsWithAny = (prefixes: string[]) => (file: string) =>
   prefixes.some((prefix) => file.startsWith(prefix))
 const every = globSync('test/**/*.test.ts', { cwd: root }).sort()
-for (const prefix of [...runsOnce, ...postgresOnly, ...runsTwice, ...longest]) {
+for (const prefix of [...runsOnce, ...postgresOnly, ...runsTwice, ...longest, ...waiting]) {
   if (!every.some(startsWithAny([prefix]))) throw new Error(`tools/test.ts names ${prefix}, which is no file`)
 }
 const asked = process.argv.slice(2)
@@ -152,8 +146,14 @@ const runs: Run[] = [
   ),
   ...inProcesses(onPostgres, { engine: 'PostgreSQL', ships: true }),
 ]
-const isLong = ({ files }: Run) => files.some(startsWithAny(longest))
-const queue = [...runs.filter(isLong), ...runs.filter((run) => !isLong(run))].values()
+const isOf = (prefixes: string[]) => {
+  const isNamed = startsWithAny(prefixes)
+  return ({ files }: Run) => files.some(isNamed)
+}
+const waits = isOf(waiting)
+const isLong = isOf(longest)
+const computing = runs.filter((run) => !waits(run)).sort((a, b) => Number(isLong(b)) - Number(isLong(a)))
+const queues = { waiting: runs.filter(waits).values(), computing: computing.values() }
 
 const begun = performance.now()
 process.stdout.write(`# ${runs.length} processes, FAULT_SEED=${faultSeed}\n`)
@@ -170,7 +170,10 @@ const environment: NodeJS.ProcessEnv = {
 delete environment.TEST_DATABASE_URL
 const counts = { pass: 0, fail: 0, cancelled: 0, skipped: 0 }
 const red: string[] = []
-await Promise.all(Array.from({ length: atOnce }, workOff))
+await Promise.all([
+  ...Array.from({ length: computeAtOnce }, () => workOff(queues.computing, queues.waiting)),
+  ...Array.from({ length: waitAtOnce }, () => workOff(queues.waiting, queues.computing)),
+])
 await postgres?.end()
 const seconds = ((performance.now() - begun) / 1000).toFixed()
 const { pass, fail, cancelled, skipped } = counts
@@ -178,17 +181,20 @@ process.stdout.write(`# ${pass} passed, ${fail + cancelled} failed, ${skipped} s
 for (const line of red) process.stdout.write(`# red: ${line}\n`)
 process.exitCode = red.length > 0 ? 1 : 0
 
-async function workOff(): Promise<void> {
-  for (const run of queue) {
-    const started = performance.now()
-    const { isGreen, output } = await runFiles(run)
-    const seconds = ((performance.now() - started) / 1000).toFixed(1)
-    const line = `${nameOf(run.files)} on ${run.engine}, ${seconds} s`
-    process.stdout.write(isGreen ? `ok  ${line}\n` : `${output}\nRED ${line}\n`)
-    if (!isGreen) red.push(line)
-    for (const what of Object.keys(counts) as (keyof typeof counts)[]) {
-      counts[what] += Number(new RegExp(`^\\S+ ${what} (\\d+)$`, 'm').exec(output)?.[1] ?? 0)
-    }
+/** One queue, and then what is left of the other. */
+async function workOff(...inTurn: Iterable<Run>[]): Promise<void> {
+  for (const queue of inTurn) for (const run of queue) await carryOut(run)
+}
+
+async function carryOut(run: Run): Promise<void> {
+  const started = performance.now()
+  const { isGreen, output } = await runFiles(run)
+  const seconds = ((performance.now() - started) / 1000).toFixed(1)
+  const line = `${nameOf(run.files)} on ${run.engine}, ${seconds} s`
+  process.stdout.write(isGreen ? `ok  ${line}\n` : `${output}\nRED ${line}\n`)
+  if (!isGreen) red.push(line)
+  for (const what of Object.keys(counts) as (keyof typeof counts)[]) {
+    counts[what] += Number(new RegExp(`^\\S+ ${what} (\\d+)$`, 'm').exec(output)?.[1] ?? 0)
   }
 }
 
