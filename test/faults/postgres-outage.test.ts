@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { sha256 } from '../../server/ids.ts'
 import { type Answer, Client } from '../support/client.ts'
 import { createPostgresDatabase } from '../support/database.ts'
 import { connectTo, type OwnPostgres, runSql, startPostgres, withoutPostgres } from '../support/postgres.ts'
@@ -298,13 +299,13 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
   for (const [what, cut, made, replayed] of [
     [
       'instead of the commit: 503, not there; the same key makes it once',
-      () => proxy.cutBefore('commit\0'),
+      (customer: string) => proxy.cutBefore('commit\0', customer),
       0,
       null,
     ],
     [
       'between the commit and its answer: 503; the same key replays what was made, there once',
-      () => proxy.cutAfter('commit\0'),
+      (customer: string) => proxy.cutAfter('commit\0', customer),
       1,
       'true',
     ],
@@ -312,7 +313,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     it(`cut ${what}`, async () => {
       const customer = `cut ${randomUUID()}`
       const key = { 'idempotency-key': randomUUID() }
-      cut()
+      cut(customer)
       assertProblem(await bearer.post('/v1/orders', order(customer), key), 503, 'database-unavailable')
       assert.equal((await storedOrders(customer)).length, made)
       const again = await bearer.post('/v1/orders', order(customer), key)
@@ -322,7 +323,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
   }
 
   it('a refresh cut between the commit and its answer: the token is used up, and the family ends', async () => {
-    proxy.cutAfter('commit\0')
+    proxy.cutAfter('commit\0', sha256(refreshToken))
     const first = await anyone().post('/v1/auth/token/refresh', { refreshToken })
     assertProblem(first, 503, 'database-unavailable')
     const second = await anyone().post('/v1/auth/token/refresh', { refreshToken })

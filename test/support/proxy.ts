@@ -14,10 +14,13 @@ export interface FaultProxy {
   url: string
   /** Resolves once the mode is in force. */
   set(mode: ProxyMode): Promise<void>
-  /** Passes on the next bytes of a client that hold `text`, and resets what is open in place of their answer. */
-  cutAfter(text: string): void
-  /** Resets what is open instead of passing on the next bytes of a client that hold `text`. */
-  cutBefore(text: string): void
+  /**
+   * Passes on the next bytes that hold `text`, of a client whose bytes have held `of` from now on, and resets what is open
+   * in place of their answer.
+   */
+  cutAfter(text: string, of?: string): void
+  /** Resets what is open instead of passing on such bytes. */
+  cutBefore(text: string, of?: string): void
   /** New connections that `cut` has met. */
   cutCount: number
   close(): Promise<void>
@@ -46,7 +49,7 @@ class TcpProxy implements FaultProxy {
   #listener: Server | undefined
   #port = 0
   #mode: ProxyMode = 'pass'
-  #trap: { text: string; isPassedOn: boolean } | undefined
+  #trap: { text: string; of: string; meant: WeakSet<Link>; isPassedOn: boolean } | undefined
 
   constructor(target: URL) {
     this.url = target.href
@@ -73,12 +76,12 @@ class TcpProxy implements FaultProxy {
     else if (this.#listener === undefined) await this.listen()
   }
 
-  cutAfter(text: string): void {
-    this.#trap = { text, isPassedOn: true }
+  cutAfter(text: string, of = ''): void {
+    this.#trap = { text, of, meant: new WeakSet(), isPassedOn: true }
   }
 
-  cutBefore(text: string): void {
-    this.#trap = { text, isPassedOn: false }
+  cutBefore(text: string, of = ''): void {
+    this.#trap = { text, of, meant: new WeakSet(), isPassedOn: false }
   }
 
   async close(): Promise<void> {
@@ -132,12 +135,16 @@ class TcpProxy implements FaultProxy {
   #fromClient(link: Link, data: Buffer): void {
     if (link.isLost) return
     const trap = this.#trap
-    const isCaught = trap !== undefined && data.includes(trap.text)
-    if (!isCaught || trap.isPassedOn) link.server.write(data)
-    if (!isCaught) return
+    if (trap !== undefined && data.includes(trap.of)) trap.meant.add(link)
+    if (!trap?.meant.has(link) || !data.includes(trap.text)) {
+      link.server.write(data)
+      return
+    }
     this.#trap = undefined
-    if (trap.isPassedOn) link.isDoomed = true
-    else this.#reset()
+    if (trap.isPassedOn) {
+      link.server.write(data)
+      link.isDoomed = true
+    } else this.#reset()
   }
 
   /** Timers of one length fire in the order in which they were set, so that bytes keep their order. */
