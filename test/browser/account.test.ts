@@ -113,9 +113,14 @@ describe('my account', () => {
       },
       { times: 1 },
     )
-    const isAskedAgain = tab.waitForResponse('**/v1/auth/me')
+    const answered: string[] = []
+    tab.on('response', (response) =>
+      answered.push(`${response.status()} ${new URL(response.url()).pathname}`),
+    )
+    await tab.bringToFront()
     await tab.getByRole('link', { name: 'Orders', exact: true }).click()
-    await isAskedAgain
+    await eventually(async () => assert.ok(answered.includes('200 /v1/auth/me'), answered.join('\n')))
+    assert.ok(answered.includes('401 /v1/orders'))
     await tab.waitForURL('**/orders')
     await heading(tab, 'Orders').waitFor()
     await nameCard(tab, user.userName).waitFor()
