@@ -8,6 +8,7 @@ import {
   approvalsOf,
   customersOf,
   eventually,
+  focusedName,
   focuses,
   latestFirst,
   showsCustomers,
@@ -133,6 +134,23 @@ describe('a selection', sideBySide, () => {
       sent.map(({ headers }) => headers['if-match']),
       [undefined, undefined, undefined],
     )
+  })
+
+  it('leaves the focus to the row when its box goes, however late the list learns of the approval', async (t) => {
+    const { page } = await atList(t, 'Rook', 3)
+    await choose(page, ['Rook 1', 'Rook 2'])
+    await openWithKey(page, 2)
+    await focuses(page, 'Cancel')
+    const release = await hold(page, '**/v1/orders?*')
+    await inDialog(page, 'Approve 2 orders').click()
+    await titled(page, '2 orders approved')
+    await focuses(page, 'Close')
+    await page.keyboard.press('Enter')
+    await closed(page)
+    await eventually(async () => assert.match(await focusedName(page), /^Select Rook 2,/))
+    await release()
+    await row(page, 'Rook 2').getByText('Approved').waitFor()
+    await focuses(page, 'Rook 2')
   })
 
   it('takes rows from one to another with Shift, all of a page, and none again', async (t) => {

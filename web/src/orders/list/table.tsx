@@ -322,9 +322,22 @@ function Nothing() {
 function SelectOne({ name, isChosen }: { name: string; isChosen: boolean }) {
   return (
     <label>
-      <input type="checkbox" aria-label={`Select ${name}`} checked={isChosen} onChange={nothing} />
+      <input
+        ref={leavesFocusToRow}
+        type="checkbox"
+        aria-label={`Select ${name}`}
+        checked={isChosen}
+        onChange={nothing}
+      />
     </label>
   )
+}
+
+/** The box goes when its order is decided, by whomever and whenever the list learns of it. */
+function leavesFocusToRow(box: HTMLInputElement): () => void {
+  return () => {
+    if (document.activeElement === box) box.closest('tr')?.querySelector('a')?.focus()
+  }
 }
 
 function nothing(): void {
