@@ -137,8 +137,8 @@ describe('a selection', sideBySide, () => {
   })
 
   it('leaves the focus to the row when its box goes, however late the list learns of the approval', async (t) => {
-    const { page } = await atList(t, 'Rook', 3)
-    await choose(page, ['Rook 1', 'Rook 2'])
+    const { page } = await atList(t, 'Avocet', 3)
+    await choose(page, ['Avocet 1', 'Avocet 2'])
     await openWithKey(page, 2)
     await focuses(page, 'Cancel')
     const release = await hold(page, '**/v1/orders?*')
@@ -147,10 +147,10 @@ describe('a selection', sideBySide, () => {
     await focuses(page, 'Close')
     await page.keyboard.press('Enter')
     await closed(page)
-    await eventually(async () => assert.match(await focusedName(page), /^Select Rook 2,/))
+    await eventually(async () => assert.match(await focusedName(page), /^Select Avocet 2,/))
     await release()
-    await row(page, 'Rook 2').getByText('Approved').waitFor()
-    await focuses(page, 'Rook 2')
+    await row(page, 'Avocet 2').getByText('Approved').waitFor()
+    await focuses(page, 'Avocet 2')
   })
 
   it('takes rows from one to another with Shift, all of a page, and none again', async (t) => {
