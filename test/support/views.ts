@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { Answer, Client } from './client.ts'
+import { storedEvents } from './kept-log.ts'
 import type { Service } from './service.ts'
 
 /** Body of a view; only what the test is about need be given. */
@@ -34,6 +35,6 @@ export async function keptView(caller: Client, given: Record<string, unknown> = 
 export async function storedViews({ db }: Service) {
   return {
     views: await db.read.selectFrom('views').selectAll().orderBy('id').execute(),
-    events: (await db.read.selectFrom('unsealed_events').select('id').execute()).length,
+    events: (await storedEvents(db.read)).length,
   }
 }

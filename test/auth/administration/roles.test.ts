@@ -4,6 +4,7 @@ import { machineStamp } from '../../../server/audit/stamp.ts'
 import { permissions } from '../../../server/auth/permissions.ts'
 import { newUser } from '../../support/accounts.ts'
 import type { Client } from '../../support/client.ts'
+import { storedEvents } from '../../support/kept-log.ts'
 import { assertOneOf, assertProblem } from '../../support/problem.ts'
 import { sharedService } from '../../support/shared-service.ts'
 
@@ -25,13 +26,10 @@ describe('roles', () => {
     admin.send('PUT', `/v1/roles/${role}`, { permissions: held }, headers)
   const read = async () => (await admin.get(`/v1/roles/${name}`)).body
   const eventsOf = async (role: string) => {
-    const found = service.db.read.selectFrom('unsealed_events').select(['kind', 'by_id', 'data'])
-    const sealed = service.db.read.selectFrom('events').select(['kind', 'by_id', 'data'])
-    const rows = [
-      ...(await sealed.where('subject_id', '=', role).orderBy('sequence').execute()),
-      ...(await found.where('subject_id', '=', role).orderBy('number').execute()),
-    ]
-    return rows.map(({ kind, by_id, data }) => [kind, by_id, JSON.parse(data)])
+    const events = await storedEvents(service.db.read)
+    return events
+      .filter(({ subject_id }) => subject_id === role)
+      .map(({ kind, by_id, data }) => [kind, by_id, JSON.parse(data)])
   }
 
   it('are listed by pages with what they hold and how many have them', async () => {
