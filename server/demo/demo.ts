@@ -48,7 +48,7 @@ export async function isUnseeded(db: Kysely<Database>): Promise<boolean> {
 /** Everything that `seedDemo` writes. */
 export async function prepareDemo(options: {
   nowMilliseconds: number
-  passwords: Passwords
+  passwords: Pick<Passwords, 'hash'>
   demoOrders: boolean
 }): Promise<SeedDemoInput> {
   const { nowMilliseconds, passwords } = options

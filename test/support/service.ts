@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildApp } from '../../server/app.ts'
-import { Passwords } from '../../server/auth/passwords.ts'
 import { type SigningKeys, signingKeysOf } from '../../server/auth/tokens/keys.ts'
 import { type Config, readConfig } from '../../server/config.ts'
 import { demoAccounts, demoClient, prepareDemo, type SeedDemoInput } from '../../server/demo/demo.ts'
@@ -11,6 +10,7 @@ import type { Readiness } from '../../server/http/health.ts'
 import type { App } from '../../server/http/route.ts'
 import { makeLog } from '../../server/log.ts'
 import { type AppDatabase, openAppDatabase } from '../../server/operations.ts'
+import { hashOf } from './accounts.ts'
 import { Client } from './client.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 import { assertDiscreet, noteSecret, watchServer } from './discretion.ts'
@@ -209,7 +209,7 @@ async function seed(db: AppDatabase, { orders }: ServiceOptions): Promise<void> 
 }
 
 function preparedSeed(): Promise<SeedDemoInput> {
-  sharedSeed ??= prepareDemo({ nowMilliseconds: Date.now(), passwords: new Passwords(), demoOrders: true })
+  sharedSeed ??= prepareDemo({ nowMilliseconds: Date.now(), passwords: { hash: hashOf }, demoOrders: true })
   return sharedSeed
 }
 
