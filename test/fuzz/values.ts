@@ -1,5 +1,6 @@
 import type { ValidateFunction } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
+import { anyCharacter } from '../support/any-character.ts'
 import { type Judge, toPointer } from '../support/description.ts'
 import { canBeSeen } from '../support/orders.ts'
 
@@ -151,7 +152,7 @@ function textsOf(schema: Schema, pattern: unknown): fc.Arbitrary<unknown>[] {
   const texts =
     typeof pattern === 'string'
       ? [matching(pattern)]
-      : [fc.string({ unit: 'binary', maxLength: 20 }), fc.string({ unit: 'grapheme', maxLength: 20 })]
+      : [fc.string({ unit: anyCharacter, maxLength: 20 }), fc.string({ unit: 'grapheme', maxLength: 20 })]
   return [...texts, ...texts, ...ofLength(schema)]
 }
 
@@ -228,7 +229,7 @@ function breaking(schema: Schema): fc.Arbitrary<unknown>[] {
     fc.constantFrom<unknown>(...odd),
     fc.jsonValue({ maxDepth: 3 }).filter(hasOnlyPlainKeys),
     fc.double({ noNaN: true, noDefaultInfinity: true }),
-    fc.string({ unit: 'binary', maxLength: 8 }),
+    fc.string({ unit: anyCharacter, maxLength: 8 }),
     ...ofLength(schema),
     ...nearMisses(schema),
   ]

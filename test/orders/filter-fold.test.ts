@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { foldText } from '../../server/orders/fold.ts'
+import { anyCharacter } from '../support/any-character.ts'
 
 /** The characters of planes 0 to 2; in the others none has cases or compatibility forms. */
 function* everyCharacter(): Generator<string> {
@@ -32,7 +33,7 @@ const trickyText = fc
         '가',
         ...marks,
       ),
-      fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+      fc.string({ unit: anyCharacter, minLength: 1, maxLength: 1 }),
     ),
     { maxLength: 12 },
   )

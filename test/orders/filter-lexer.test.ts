@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { readToken, type Token } from '../../server/orders/filter/lexer.ts'
+import { anyCharacter } from '../support/any-character.ts'
 
 function tokensOf(text: string): Token[] {
   const tokens: Token[] = []
@@ -37,7 +38,7 @@ const pieces = [
 ]
 const anyText = fc.oneof(
   fc.array(fc.constantFrom(...pieces), { maxLength: 14 }).map((list) => list.join('')),
-  fc.string({ unit: 'binary', maxLength: 30 }),
+  fc.string({ unit: anyCharacter, maxLength: 30 }),
 )
 
 describe('the lexer, with a text that somebody is still typing', () => {

@@ -15,6 +15,7 @@ import {
 } from '../../server/orders/filter/parser.ts'
 import * as engineSql from '../../server/orders/list/sqlite.ts'
 import { fieldNames } from '../../server/orders/order.ts'
+import { anyCharacter } from '../support/any-character.ts'
 import { printFilter } from '../support/print-filter.ts'
 
 const db = new Kysely<Database>({ dialect: new SqliteDialect({ database: new Sqlite(':memory:') }) })
@@ -47,12 +48,14 @@ const pieces = [
   ...['Pending', 'total = 5', 'createdBy:*', '"a b"', 'customer = *x*', '(a OR b)', 'NOT a', ...fieldNames],
 ]
 const almostFilter = fc
-  .array(fc.oneof(fc.constantFrom(...pieces), fc.string({ unit: 'binary', maxLength: 2 })), { maxLength: 40 })
+  .array(fc.oneof(fc.constantFrom(...pieces), fc.string({ unit: anyCharacter, maxLength: 2 })), {
+    maxLength: 40,
+  })
   .map((parts) => parts.join(''))
 const anyText = fc.oneof(
   almostFilter,
   almostFilter,
-  fc.string({ unit: 'binary', maxLength: 1100 }),
+  fc.string({ unit: anyCharacter, maxLength: 1100 }),
   fc
     .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 50 })
     .map((units) => String.fromCharCode(...units)),

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { FilterError } from '../../../server/orders/filter/fault.ts'
 import { type Filter, parseFilter } from '../../../server/orders/filter/parser.ts'
 import { spansOf } from '../../../web/src/orders/filter/text.ts'
+import { anyCharacter } from '../../support/any-character.ts'
 
 /** What the server makes of it: what was meant, or the fault. */
 export function meaningOf(text: string): Filter | null | FilterError {
@@ -63,7 +64,7 @@ export const pieces = fc.constantFrom(
 )
 export const anyText = fc.oneof(
   fc.array(pieces, { maxLength: 14 }).map((list) => list.join('')),
-  fc.string({ unit: 'binary', maxLength: 30 }),
+  fc.string({ unit: anyCharacter, maxLength: 30 }),
 )
 /** Filters that the server accepts, with one restriction more too. */
 const term = fc.oneof(
