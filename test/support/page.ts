@@ -1,33 +1,45 @@
+import { before } from 'node:test'
+
+type Service = (path: string, request: Request) => Response | Promise<Response>
+
 /**
- * What the modules of the web app find in a page and Node has not: to be called before they are imported. `answer` is
- * the service behind it.
+ * What the modules of the web app find in a page and Node has not is there once this is imported: they are imported
+ * after it. All files of a process share the page, the modules, and what those keep.
  */
-export function asPage(answer: (path: string, request: Request) => Response | Promise<Response>) {
-  const page = new EventTarget()
-  const told: unknown[] = []
-  class Channel extends EventTarget {
-    postMessage = (message: unknown) => told.push(message)
+const page = new EventTarget()
+/** What was said to the other tabs. */
+export const told: unknown[] = []
+let service: Service = () => answerWith(204)
+
+class Channel extends EventTarget {
+  postMessage = (message: unknown) => told.push(message)
+}
+// A page's requests are relative to its address.
+class PageRequest extends Request {
+  constructor(input: string | URL | Request, init?: RequestInit) {
+    super(typeof input === 'string' ? new URL(input, 'https://orders.example/') : input, init)
   }
-  Object.assign(globalThis, {
-    addEventListener: page.addEventListener.bind(page),
-    removeEventListener: page.removeEventListener.bind(page),
-    location: new URL('https://orders.example/'),
-    BroadcastChannel: Channel,
-    fetch: async (request: Request) => answer(new URL(request.url).pathname, request),
+}
+Object.assign(globalThis, {
+  addEventListener: page.addEventListener.bind(page),
+  removeEventListener: page.removeEventListener.bind(page),
+  location: new URL('https://orders.example/'),
+  BroadcastChannel: Channel,
+  Request: PageRequest,
+  fetch: async (request: Request) => service(new URL(request.url).pathname, request),
+})
+// What is written in the language of the reader is not to depend on that of the machine.
+Object.defineProperty(navigator, 'language', { value: 'en-US' })
+
+/** The service behind the page, in the describe that calls this in its body. */
+export function serviceIs(given: Service): void {
+  before(() => {
+    service = given
   })
-  const { Request: NodeRequest } = globalThis
-  // A page's requests are relative to its address.
-  globalThis.Request = class extends NodeRequest {
-    constructor(input: string | URL | Request, init?: RequestInit) {
-      super(typeof input === 'string' ? new URL(input, 'https://orders.example/') : input, init)
-    }
-  }
-  return {
-    /** What was said to the other tabs. */
-    told,
-    happen: (name: 'pagehide' | 'pageshow', persisted: boolean) =>
-      page.dispatchEvent(Object.assign(new Event(name), { persisted })),
-  }
+}
+
+export function happen(name: 'pagehide' | 'pageshow', persisted: boolean): void {
+  page.dispatchEvent(Object.assign(new Event(name), { persisted }))
 }
 
 /** An answer as the service gives it. */

@@ -1,18 +1,10 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
-import { answerWith, asPage, problemWith } from '../../support/page.ts'
+import { answerWith, happen, problemWith, serviceIs, told } from '../../support/page.ts'
 
 let user = { id: 1, userName: 'mara', roles: ['Admin'] }
 let logout = () => answerWith(204)
 const asked: string[] = []
-const page = asPage((path) => {
-  asked.push(path)
-  if (path === '/v1/auth/me') return user.id === 0 ? anonymous() : answerWith(200, user)
-  if (path === '/v1/auth/me/permissions') return answerWith(200, { permissions: ['Orders.Read'] })
-  if (path === '/v1/auth/csrf') return answerWith(200, { token: 'token' })
-  if (path === '/v1/auth/session/logout') return logout()
-  throw new Error(`nothing answers ${path}`)
-})
 const anonymous = () => problemWith(401, 'authentication-required')
 const { currentSession, endSession, loadSession, onForget, signOut } = await import(
   '../../../web/src/auth/session.ts'
@@ -29,13 +21,25 @@ async function signedIn(id = 1): Promise<void> {
   assert.equal(currentSession().kind, 'signed-in')
 }
 
-beforeEach(async () => {
-  await signedIn()
-  page.told.length = 0
-  forgotten = 0
-})
+function aPersonIsThere(): void {
+  serviceIs((path) => {
+    asked.push(path)
+    if (path === '/v1/auth/me') return user.id === 0 ? anonymous() : answerWith(200, user)
+    if (path === '/v1/auth/me/permissions') return answerWith(200, { permissions: ['Orders.Read'] })
+    if (path === '/v1/auth/csrf') return answerWith(200, { token: 'token' })
+    if (path === '/v1/auth/session/logout') return logout()
+    throw new Error(`nothing answers ${path}`)
+  })
+  beforeEach(async () => {
+    await signedIn()
+    told.length = 0
+    forgotten = 0
+  })
+}
 
 describe('signing out', () => {
+  aPersonIsThere()
+
   for (const [name, answer] of [
     ['of a session', () => answerWith(204)],
     ['of a session that is over already', anonymous],
@@ -44,7 +48,7 @@ describe('signing out', () => {
       logout = answer
       await signOut()
       assert.deepEqual(currentSession(), { kind: 'anonymous', ending: 'signed-out' })
-      assert.deepEqual(page.told.at(-1), { kind: 'signed-out' })
+      assert.deepEqual(told.at(-1), { kind: 'signed-out' })
       assert.equal(forgotten, 1)
     })
   }
@@ -53,11 +57,13 @@ describe('signing out', () => {
     logout = () => problemWith(503, 'database-unavailable')
     await assert.rejects(signOut)
     assert.equal(currentSession().kind, 'signed-in')
-    assert.deepEqual(page.told, [])
+    assert.deepEqual(told, [])
   })
 })
 
 describe('what was fetched for a person', () => {
+  aPersonIsThere()
+
   it('is forgotten when another one is there', async () => {
     await signedIn(2)
     assert.equal(forgotten, 1)
@@ -75,12 +81,14 @@ describe('what was fetched for a person', () => {
 })
 
 describe('a page for the back-forward cache', () => {
+  aPersonIsThere()
+
   it('shows nothing of a session, and asks who is there when it comes back', async () => {
-    page.happen('pagehide', true)
+    happen('pagehide', true)
     assert.deepEqual(currentSession(), { kind: 'loading' })
     assert.equal(forgotten, 1)
     user = { ...user, id: 0 }
-    page.happen('pageshow', true)
+    happen('pageshow', true)
     await new Promise(setImmediate)
     assert.deepEqual(currentSession(), { kind: 'anonymous', ending: 'expired' })
     // What was asked for early, before it was known that nobody is there.
@@ -89,8 +97,8 @@ describe('a page for the back-forward cache', () => {
 
   it('that is left for good, or shown for the first time, changes nothing', () => {
     asked.length = 0
-    page.happen('pagehide', false)
-    page.happen('pageshow', false)
+    happen('pagehide', false)
+    happen('pageshow', false)
     assert.equal(currentSession().kind, 'signed-in')
     assert.deepEqual(asked, [])
   })

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
-import { answerWith, asPage } from '../../support/page.ts'
+import { answerWith, serviceIs } from '../../support/page.ts'
 
-let id = 1
-asPage((path) => {
-  if (path === '/v1/auth/me') return answerWith(200, { id, userName: 'mara', roles: [] })
-  return answerWith(200, { permissions: [] })
-})
 const { loadSession } = await import('../../../web/src/auth/session.ts')
 const { arrive } = await import('../../../web/src/orders/create/attempt.ts')
 const { keepDraft, prepareSending, readDraft } = await import('../../../web/src/orders/create/draft.ts')
@@ -15,18 +10,23 @@ const { silence, toasts } = await import('../../../web/src/ui/announce.ts')
 const draft = { customer: 'Acme', total: '7' }
 const said = () => toasts.get().map(({ text }) => text)
 
-async function isThere(userId: number): Promise<void> {
-  id = userId
-  await loadSession()
-}
-
-beforeEach(async () => {
-  await isThere(1)
-  silence()
-  keepDraft(1, draft)
-})
-
 describe('an order that was created', () => {
+  let id = 1
+  serviceIs((path) => {
+    if (path === '/v1/auth/me') return answerWith(200, { id, userName: 'mara', roles: [] })
+    return answerWith(200, { permissions: [] })
+  })
+  beforeEach(async () => {
+    await isThere(1)
+    silence()
+    keepDraft(1, draft)
+  })
+
+  async function isThere(userId: number): Promise<void> {
+    id = userId
+    await loadSession()
+  }
+
   it('is told once, and is no draft any more', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const order = prepareSending(1, draft)

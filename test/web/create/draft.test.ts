@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type Problem, ProblemError } from '../../../web/src/api/problem.ts'
-import { answerWith, asPage } from '../../support/page.ts'
+import '../../support/page.ts'
 
-asPage(() => answerWith(204))
 const { draftLike, dropDraft, isStillDraft, keepDraft, prepareSending, readDraft } = await import(
   '../../../web/src/orders/create/draft.ts'
 )

@@ -217,7 +217,7 @@ describe('readTotal, whatever it is given,', () => {
     fc.array(character, { maxLength: 16 }).map((all) => all.join('')),
     fc.string(),
   )
-  const notation = fc.constantFrom(...locales).map(notationOf)
+  const notation = fc.constantFrom(...locales.map(notationOf))
 
   it('sends only what the service accepts, and never drops or adds a digit', () => {
     const digitsOf = (given: string) =>

@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
 import type { VersionedOrder } from '../../../web/src/orders/order.ts'
-import { answerWith, asPage, problemWith } from '../../support/page.ts'
+import { answerWith, problemWith, serviceIs, told } from '../../support/page.ts'
 
 let approval: () => Response | Promise<Response>
 let required = 1
 let userId = 1
 let refreshes = 0
-const page = asPage((path) => {
-  if (path === '/v1/auth/csrf') return answerWith(200, { token: 'token' })
-  if (path === '/v1/auth/me') return answerWith(200, { id: userId, userName: 'mara', roles: [] })
-  if (path === '/v1/auth/me/permissions') return answerWith(200, { permissions: [] })
-  if (path === '/v1/auth/session/refresh') refreshes += 1
-  if (path.endsWith('/approvals')) return answerWith(200, { required, given: [{ by: 'mara' }] })
-  return path.endsWith('/approve') ? approval() : answerWith(200, { roles: [] })
-})
 const { queries } = await import('../../../web/src/api/queries.ts')
 const { loadSession } = await import('../../../web/src/auth/session.ts')
 const { prepareDecisions } = await import('../../../web/src/orders/decide/decisions.ts')
@@ -35,21 +27,29 @@ async function isThere(id: number): Promise<void> {
   userId = id
   await loadSession()
   queries.setQueryData(queryKey, { order: { ...subject, status: 0, modifiedBy: null } } as VersionedOrder)
-  page.told.length = 0
+  told.length = 0
 }
 
-beforeEach(async () => {
-  refreshes = 0
-  required = 1
-  await isThere(1)
-})
-
 describe('an approval', () => {
+  serviceIs((path) => {
+    if (path === '/v1/auth/csrf') return answerWith(200, { token: 'token' })
+    if (path === '/v1/auth/me') return answerWith(200, { id: userId, userName: 'mara', roles: [] })
+    if (path === '/v1/auth/me/permissions') return answerWith(200, { permissions: [] })
+    if (path === '/v1/auth/session/refresh') refreshes += 1
+    if (path.endsWith('/approvals')) return answerWith(200, { required, given: [{ by: 'mara' }] })
+    return path.endsWith('/approve') ? approval() : answerWith(200, { roles: [] })
+  })
+  beforeEach(async () => {
+    refreshes = 0
+    required = 1
+    await isThere(1)
+  })
+
   it('is shown at once, and told to the other tabs', async () => {
     approval = () => answerWith(204)
     assert.equal(await settle(prepare()), true)
     assert.deepEqual(known(), { status: 1, modifiedBy: 'mara' })
-    assert.deepEqual(page.told, [{ kind: 'changed' }])
+    assert.deepEqual(told, [{ kind: 'changed' }])
     assert.equal(refreshes, 0)
   })
 
@@ -70,7 +70,7 @@ describe('an approval', () => {
     resolve(answerWith(204))
     assert.equal(await telling, false)
     assert.deepEqual(known(), { status: 0, modifiedBy: null })
-    assert.deepEqual(page.told, [])
+    assert.deepEqual(told, [])
   })
 
   it('that is refused for want of a permission has the permissions read again', async () => {

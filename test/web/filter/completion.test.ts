@@ -5,8 +5,8 @@ import { FilterError } from '../../../server/orders/filter/fault.ts'
 import { type Completion, complete } from '../../../web/src/orders/filter/completion.ts'
 import { quoteValue, requiredStatus, spansOf, withStatus } from '../../../web/src/orders/filter/text.ts'
 import { acceptedFilter, anyText, assertCovers, meaningOf } from './texts.ts'
+import { beginInUtc } from './zone.ts'
 
-process.env.TZ = 'UTC'
 /** A Friday. */
 const context = { nowMilliseconds: Date.UTC(2026, 10, 20, 23, 59), userName: 'ada' }
 
@@ -43,6 +43,8 @@ const anyUserName = fc.oneof(
 )
 
 describe('complete, where a term begins', () => {
+  beginInUtc()
+
   it('offers every field that fits, each with its likeliest operator', () => {
     const all = 'status= customer: total>= createdAtUtc>= createdBy= updatedAtUtc>= modifiedBy= id='
     for (const marked of ['|', ' | ', '(|', '(|)', 'NOT |', '-|', 'a AND |', 'a OR |']) {
@@ -165,6 +167,8 @@ describe('complete, after a field', () => {
 })
 
 describe('complete, after an operator', () => {
+  beginInUtc()
+
   const values: [string, string][] = [
     ['status=|', 'Pending Approved Rejected Withdrawn'],
     ['status = |', 'Pending Approved Rejected Withdrawn'],

@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { FilterError } from '../../../server/orders/filter/fault.ts'
 import type { Filter } from '../../../server/orders/filter/parser.ts'
 import { complete } from '../../../web/src/orders/filter/completion.ts'
 import { askedOf, requiredDays, withDays } from '../../../web/src/orders/filter/days.ts'
 import { acceptedFilter, anyText, meaningOf } from './texts.ts'
-
-const zoneBefore = process.env.TZ
-after(() => inZone(zoneBefore))
-
-/** Node takes over a zone that is set while it runs. */
-function inZone(zone: string | undefined): void {
-  if (zone === undefined) delete process.env.TZ
-  else process.env.TZ = zone
-}
+import { beginInUtc, inZone } from './zone.ts'
 
 /** The day that a row shows of an instant, by the formatter alone. */
 function shownDay(instant: number, zone: string): string {
@@ -59,6 +51,8 @@ const [first, last] = [Date.UTC(2024, 0, 1), Date.UTC(2037, 11, 31)]
 const anyInstant = fc.integer({ min: first, max: last })
 
 describe('a day in the search box', () => {
+  beginInUtc()
+
   it('finds an order by the day that its row shows, in every zone', () => {
     assert.ok(zones.length > 400)
     for (const zone of [...zones, ...oddZones]) {
@@ -198,6 +192,8 @@ describe('a day in the search box', () => {
 })
 
 describe('days with names', () => {
+  beginInUtc()
+
   const namesAt = (iso: string, zone: string) => {
     inZone(zone)
     const text = 'createdAtUtc='

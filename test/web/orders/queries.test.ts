@@ -1,18 +1,19 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { answerWith, asPage } from '../../support/page.ts'
+import { answerWith, serviceIs } from '../../support/page.ts'
 
-let tag: string
-const sent: Request[] = []
-asPage((path, request) => {
-  if (path === '/v1/auth/csrf') return answerWith(200, { token: 'token' })
-  sent.push(request)
-  return request.method === 'GET' ? answerWith(200, { id: '1' }, tag ? { etag: tag } : {}) : answerWith(204)
-})
 const { queries } = await import('../../../web/src/api/queries.ts')
 const { approveOrder, orderQuery } = await import('../../../web/src/orders/queries.ts')
 
 describe('the version of an order that was read', () => {
+  let tag: string
+  const sent: Request[] = []
+  serviceIs((path, request) => {
+    if (path === '/v1/auth/csrf') return answerWith(200, { token: 'token' })
+    sent.push(request)
+    return request.method === 'GET' ? answerWith(200, { id: '1' }, tag ? { etag: tag } : {}) : answerWith(204)
+  })
+
   for (const [name, given, etag] of [
     ['as the service tells it', '"7"', '"7"'],
     ['weakened by a proxy, which the service allows for', 'W/"7"', 'W/"7"'],

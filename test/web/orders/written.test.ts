@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { answerWith, asPage } from '../../support/page.ts'
+import '../../support/page.ts'
 
-asPage(() => answerWith(204))
 const { lettersLeft, readWritten, wordsLimit } = await import('../../../web/src/orders/written.ts')
 
 const full = '😀'.repeat(wordsLimit)

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Day } from '../../../web/src/overview/figures.ts'
+import '../../support/page.ts'
 
-// Everything is written in the language of the reader, which here is not that of the machine.
-Object.defineProperty(navigator, 'language', { value: 'en-US' })
 const { agesOf, daysOfAges } = await import('../../../web/src/overview/waiting/ages.ts')
 
 const tallies = (count: number) => ({

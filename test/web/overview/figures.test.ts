@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Overview } from '../../../web/src/overview/figures.ts'
 import { parseOverviewSearch } from '../../../web/src/overview/span.ts'
+import '../../support/page.ts'
 
-// Everything is written in the language of the reader, which here is not that of the machine.
-Object.defineProperty(navigator, 'language', { value: 'en-US' })
 const { changeOf, countOf, readFigures, totalOf } = await import('../../../web/src/overview/figures.ts')
 const { formatOrders } = await import('../../../web/src/ui/format.ts')
 const { durationWords, formatFigure, formatShare, greetingAt, waitingWords } = await import(
