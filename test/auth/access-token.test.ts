@@ -12,7 +12,7 @@ import {
 } from '../support/accounts.ts'
 import { decode, encode, forge, type Members, makeKey, parts, verifyElsewhere } from '../support/forge.ts'
 import { exchange, request } from '../support/raw.ts'
-import { publicUrl, type Service, startService } from '../support/service.ts'
+import { publicUrl, type Service, startInside } from '../support/service.ts'
 import { sharedService } from '../support/shared-service.ts'
 
 describe('access tokens', () => {
@@ -87,7 +87,7 @@ describe('access tokens', () => {
     })
 
     it('name PUBLIC_URL without its trailing slash', async (t) => {
-      const other = await startService({ env: { PUBLIC_URL: `${publicUrl}/` } })
+      const other = await startInside({ env: { PUBLIC_URL: `${publicUrl}/` } })
       t.after(() => other.close())
       const caller = await other.bearer('viewer')
       const { iss, aud } = decode((caller.headers.authorization ?? '').split('.')[1])
@@ -233,9 +233,12 @@ describe('access tokens', () => {
       return `${content}.${createHmac('sha256', key).update(content).digest('base64url')}`
     }
 
+    it('each for one thing alone: without it, it is accepted', async () => {
+      assert.equal(await statusOf(forge(header, current(), ours())), 200)
+    })
+
     for (const [what, make] of attacks) {
       it(what, async () => {
-        assert.equal(await statusOf(forge(header, current(), ours())), 200)
         const answer = await service.client().withBearer(make()).get('/v1/auth/me')
         assert.equal(answer.status, 401)
         assert.equal(answer.body.code, 'authentication-required')
@@ -249,7 +252,7 @@ describe('access tokens', () => {
         fc
           .tuple(fc.constantFrom(0, 1, 2), fc.nat(), fc.constantFrom('cut', 'extend', 'flip'))
           .map(([part, at, how]) => tamper(good, part, at, how)),
-        150,
+        60,
       )
       const statuses = await Promise.all(changed.map((bearer) => statusOf(bearer)))
       assert.deepEqual(

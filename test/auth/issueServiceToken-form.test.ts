@@ -4,7 +4,7 @@ import { decodeJwt } from 'jose'
 import { newClient, newUser, type TestClient, tokenPair } from '../support/accounts.ts'
 import type { Answer } from '../support/client.ts'
 import { visibleParts } from '../support/problem.ts'
-import { startService } from '../support/service.ts'
+import { startInside } from '../support/service.ts'
 import { sharedService } from '../support/shared-service.ts'
 
 const path = '/v1/auth/clients/token'
@@ -192,7 +192,7 @@ describe('issueServiceToken, asked by a form', () => {
   })
 
   it('is limited as JSON is, and says so as OAuth has it', async (t) => {
-    const limited = await startService({ env: { RATE_LIMIT_FACTOR: '1', RATE_LIMIT_EXCHANGE: '2' } })
+    const limited = await startInside({ env: { RATE_LIMIT_FACTOR: '1', RATE_LIMIT_EXCHANGE: '2' } })
     t.after(() => limited.close())
     const caller = limited.client()
     await caller.post(path, { clientId: 'nobody', clientSecret: 'x' })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { decodeJwt } from 'jose'
-import { publicUrl, startService } from '../support/service.ts'
+import { publicUrl, startInside } from '../support/service.ts'
 import { sharedService } from '../support/shared-service.ts'
 
 const paths = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration']
@@ -30,7 +30,7 @@ describe('getAuthorizationServerMetadata and getOpenIdConfiguration', () => {
   })
 
   it('name the issuer and the algorithm of the tokens, whatever the request calls the service', async (t) => {
-    const other = await startService({ env: { SIGNING_ALGORITHM: 'PS256' } })
+    const other = await startInside({ env: { SIGNING_ALGORITHM: 'PS256' } })
     t.after(() => other.close())
     const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' }
     for (const path of paths) {

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { liveCredentials, newClient, newUser, revoke, serviceToken, tokenPair } from '../support/accounts.ts'
 import type { Answer } from '../support/client.ts'
 import { assertProblem } from '../support/problem.ts'
-import { startService } from '../support/service.ts'
+import { startInside } from '../support/service.ts'
 import { sharedService } from '../support/shared-service.ts'
 
 const path = '/v1/auth/revoke'
@@ -112,7 +112,7 @@ describe('revokeToken', () => {
 
   it('counts by family, and by address what is no token of ours', async (t) => {
     const env = { RATE_LIMIT_FACTOR: '1', RATE_LIMIT_REFRESH: '2', RATE_LIMIT_ANONYMOUS: '2' }
-    const limited = await startService({ env })
+    const limited = await startInside({ env })
     t.after(() => limited.close())
     const { refreshToken } = await tokenPair(limited, await newUser(limited))
     const statusesOf = async (token: string) => {

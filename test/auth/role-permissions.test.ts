@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { machineStamp } from '../../server/audit/stamp.ts'
 import { everyCredentialOf, newClient, newUser, serviceToken } from '../support/accounts.ts'
 import { assertProblem } from '../support/problem.ts'
-import { startService } from '../support/service.ts'
+import { startInside } from '../support/service.ts'
 import { sharedService } from '../support/shared-service.ts'
 
 const minute = 60_000
@@ -39,7 +39,7 @@ describe('the permissions of a role', () => {
   })
 
   it('are remembered no longer than PERMISSION_CACHE_TTL_SECONDS, nor are accounts', async (t) => {
-    const prompt = await startService({ env: { PERMISSION_CACHE_TTL_SECONDS: '0' } })
+    const prompt = await startInside({ env: { PERMISSION_CACHE_TTL_SECONDS: '0' } })
     t.after(() => prompt.close())
     const caller = await prompt.bearer('viewer')
     assertProblem(await caller.post('/v1/orders', order), 403, 'permission-denied')

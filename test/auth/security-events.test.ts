@@ -1,20 +1,19 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { newClient, newUser, type TestUser } from '../support/accounts.ts'
 import { exchange, request } from '../support/raw.ts'
-import { type Service, startService } from '../support/service.ts'
+import { startInside } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 import { until } from '../support/stream.ts'
 
 const address = '127.0.0.1'
 
 describe('security events in the log', () => {
-  let service: Service
+  const service = sharedService()
   let user: TestUser
   before(async () => {
-    service = await startService()
     user = await newUser(service)
   })
-  after(() => service.close())
 
   let requests = 0
   const ofEveryLine = ['requestId', 'time', 'milliseconds', 'pid', 'hostname']
@@ -141,7 +140,7 @@ describe('security events in the log', () => {
 
   it('what is no request: why and from where, none of its bytes, and one line a second for any number', async (t) => {
     // On a clock that runs, for it is the times of the lines that are looked at.
-    const service = await startService({ clockRuns: true })
+    const service = await startInside({ clockRuns: true })
     t.after(() => service.close())
     const unreadable = async () => (await service.log()).filter((line) => line.event === 'request-unreadable')
     const line = (values: object) => ({ level: 30, event: 'request-unreadable', address, ...values })

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { DatabaseUnavailable, QueryTooSlow, TooManyWaiting } from '../../server/db/errors.ts'
 import { catalogue } from '../../server/http/problems.ts'
 import { unknownEmail } from '../support/accounts.ts'
 import type { Answer, Client } from '../support/client.ts'
 import { policyRow } from '../support/policy.ts'
 import { exchange, type RawAnswer, request } from '../support/raw.ts'
-import { type InsideService, publicUrl, startInside } from '../support/service.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { publicUrl } from '../support/service.ts'
+import { ownService, sharedService } from '../support/shared-service.ts'
 import { viewOf } from '../support/views.ts'
 
 const unknownId = '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57'
@@ -64,13 +64,11 @@ describe('what the database cannot do', () => {
     [new QueryTooSlow('stopped'), 400, 'filter-too-expensive', null],
     [new Error('unknown'), 500, 'internal-error', null],
   ]
-  let service: InsideService
+  const service = ownService()
   let viewer: Client
   before(async () => {
-    service = await startInside()
     viewer = await service.bearer('viewer')
   })
-  after(() => service.close())
 
   for (const [error, status, code, retryAfter] of cases) {
     it(`${error.name} is ${status} ${code}${retryAfter === null ? '' : `, to be tried again after ${retryAfter} s`}`, async () => {

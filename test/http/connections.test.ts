@@ -9,7 +9,6 @@ import { keepAnswering, registerConnections, unreadLimitBytes } from '../../serv
 import type { App } from '../../server/http/route.ts'
 import type { Client } from '../support/client.ts'
 import { insertOrders, orderRow } from '../support/orders.ts'
-import { type InsideService, startInside } from '../support/service.ts'
 import { ownService } from '../support/shared-service.ts'
 
 async function connected(baseUrl: string): Promise<Socket> {
@@ -74,12 +73,11 @@ describe('requests sent ahead on a connection', () => {
 })
 
 describe('answers that nobody reads', () => {
-  let service: InsideService
+  const service = ownService()
   let bearer: Client
   const sockets: Socket[] = []
   let lists = 0
   before(async () => {
-    service = await startInside()
     bearer = await service.bearer('admin')
     // More than the buffers of both ends of a connection hold, and a third of what a caller may leave unread.
     await insertOrders(
@@ -92,7 +90,6 @@ describe('answers that nobody reads', () => {
       return query(...input)
     }
   })
-  after(() => service.close())
 
   const path = '/v1/orders?paginated=false'
   async function askWithoutReading(times = 1): Promise<void> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { startService } from '../support/service.ts'
+import { startInside } from '../support/service.ts'
 import { ownService, sharedService } from '../support/shared-service.ts'
 
 const listed = 'https://app.example.net'
@@ -74,7 +74,7 @@ describe('cross-origin requests', () => {
   })
 
   it('are counted: a preflight is a request without a credential', async () => {
-    const limited = await startService({
+    const limited = await startInside({
       env: { CORS_ORIGINS: listed, RATE_LIMIT_FACTOR: '1', RATE_LIMIT_ANONYMOUS: '2' },
     })
     const statuses: number[] = []

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { assertProblem } from '../support/problem.ts'
-import { passwordOf, startInside, startService } from '../support/service.ts'
+import { passwordOf, startInside } from '../support/service.ts'
 import { sharedService } from '../support/shared-service.ts'
 
 describe('the probes', () => {
@@ -91,7 +91,7 @@ describe('the probes', () => {
   it('are not ready once the file of SQLite is gone', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'countersign-health-'))
     const file = join(folder, 'gone.db')
-    const gone = await startService({ env: { DATABASE_URL: `file:${file}` } })
+    const gone = await startInside({ env: { DATABASE_URL: `file:${file}` } })
     t.after(() => gone.close())
     await rm(folder, { recursive: true })
     assertProblem(await gone.client().get('/health/ready'), 503, 'database-unavailable')

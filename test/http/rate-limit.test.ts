@@ -8,7 +8,7 @@ import { Problem } from '../../server/http/problems.ts'
 import { limitKey, RequestLimits } from '../../server/http/rate-limit.ts'
 import { newUser, signIn, tokenPair, unknownEmail } from '../support/accounts.ts'
 import type { Answer, Client } from '../support/client.ts'
-import { startService } from '../support/service.ts'
+import { startInside } from '../support/service.ts'
 import { ownService, sharedService } from '../support/shared-service.ts'
 
 const smallLimits = {
@@ -224,7 +224,7 @@ describe('the request limits', () => {
   })
 
   it('count by the peer where no proxy is configured, whatever X-Forwarded-For says', async (t) => {
-    const direct = await startService({ env: smallLimits })
+    const direct = await startInside({ env: smallLimits })
     t.after(() => direct.close())
     const answers = [1, 2, 3, 4].map((n) =>
       direct.client().get('/v1/none', { 'x-forwarded-for': `10.0.0.${n}`, forwarded: `for=10.0.0.${n}` }),
@@ -234,8 +234,8 @@ describe('the request limits', () => {
   })
 
   it('are those of section 8 when nothing is set, and ten times as high in development', async (t) => {
-    const production = await startService({ env: { RATE_LIMIT_FACTOR: '' } })
-    const development = await startService({ development: true, env: { RATE_LIMIT_FACTOR: '' } })
+    const production = await startInside({ env: { RATE_LIMIT_FACTOR: '' } })
+    const development = await startInside({ development: true, env: { RATE_LIMIT_FACTOR: '' } })
     for (const [instance, factor] of [
       [production, 1],
       [development, 10],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { assertProblem } from '../support/problem.ts'
 import { exchange, request } from '../support/raw.ts'
-import { startService } from '../support/service.ts'
+import { startInside } from '../support/service.ts'
 import { sharedService } from '../support/shared-service.ts'
 
 describe('the web app', () => {
@@ -33,7 +33,7 @@ describe('the web app', () => {
 
   it('has the currency in its page where one is set, and never in an asset', async () => {
     assert.doesNotMatch(index, /currency/)
-    const priced = await startService({ env: { CURRENCY: 'eur' } })
+    const priced = await startInside({ env: { CURRENCY: 'eur' } })
     const page = await priced.client().get('/orders')
     const asset = await priced.client().get(assetPath('js'))
     await priced.close()

@@ -1,5 +1,11 @@
 import { after, before } from 'node:test'
-import { type Service, type ServiceOptions, startService } from './service.ts'
+import {
+  type InsideService,
+  type Service,
+  type ServiceOptions,
+  startInside,
+  startService,
+} from './service.ts'
 
 let shared: Promise<Service> | undefined
 after(async () => (await shared)?.close())
@@ -16,15 +22,18 @@ export function sharedService(): Service {
   })
 }
 
-/** A service for the describe that calls this in its body, from before its first test to after its last. */
-export function ownService(options?: ServiceOptions): Service {
-  const service = serviceOfDescribe(() => startService(options))
+/**
+ * A service for the describe that calls this in its body, from before its first test to after its last. It runs in this
+ * process: how it ships is seen by the shared one.
+ */
+export function ownService(options?: ServiceOptions): InsideService {
+  const service = serviceOfDescribe(() => startInside(options))
   after(() => service.close())
   return service
 }
 
-function serviceOfDescribe(start: () => Promise<Service>): Service {
-  const service = {} as Service
+function serviceOfDescribe<S extends Service>(start: () => Promise<S>): S {
+  const service = {} as S
   before(async () => Object.assign(service, await start()))
   return service
 }

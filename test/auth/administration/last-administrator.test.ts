@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, describe, it } from 'node:test'
+import { beforeEach, describe, it } from 'node:test'
 import { machineStamp } from '../../../server/audit/stamp.ts'
 import { newUser, type TestUser } from '../../support/accounts.ts'
 import {
@@ -10,15 +10,11 @@ import {
 } from '../../support/administration.ts'
 import type { Answer, Client } from '../../support/client.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { type Service, startService } from '../../support/service.ts'
+import { ownService } from '../../support/shared-service.ts'
 
 describe('the last account that may manage accounts', () => {
-  let service: Service
+  const service = ownService()
   let one: { user: TestUser; caller: Client }
-  before(async () => {
-    service = await startService()
-  })
-  after(() => service.close())
   beforeEach(async () => {
     one = await newAdministrator(service)
     await leaveAdministrators(service, [one.user])
