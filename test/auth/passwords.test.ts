@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { availableParallelism } from 'node:os'
-import { after, before, describe, it, mock } from 'node:test'
+import { before, describe, it, mock } from 'node:test'
+import { PasswordJudge } from '../../server/auth/new-password.ts'
 import { nobodysHash, Passwords } from '../../server/auth/passwords.ts'
 import { Problem } from '../../server/http/problems.ts'
 import { newUser, setEnabled, type TestUser } from '../support/accounts.ts'
 import { assertProblem } from '../support/problem.ts'
-import { type Service, startInside } from '../support/service.ts'
+import { ownService } from '../support/shared-service.ts'
 
 const password = 'quiet harbour lanterns at dusk'
 
@@ -68,13 +69,11 @@ describe('passwords', () => {
     })
 
     describe('at the endpoints', () => {
-      let service: Service
+      const service = ownService()
       let user: TestUser
       before(async () => {
-        service = await startInside()
         user = await newUser(service)
       })
-      after(() => service.close())
 
       for (const path of ['/v1/auth/session', '/v1/auth/token']) {
         it(`is one verification like any other: POST ${path}`, async () => {
@@ -161,6 +160,22 @@ describe('passwords', () => {
       await Promise.all(Array.from({ length: cores * 8 }, () => queue.verify(undefined, 'x')))
       const { utilization } = performance.eventLoopUtilization(before)
       assert.ok(utilization < 0.5, `${utilization}`)
+    })
+  })
+
+  describe('the judge of new ones', () => {
+    it('keeps nobody else waiting, however many somebody has judged', async () => {
+      const judge = new PasswordJudge()
+      const ended: string[] = []
+      // Too short to be worth a look at the lists, which takes long.
+      const judgeOne = async (name: string) => {
+        const outcome = await judge.faultOf('short', [name]).catch(({ code }) => code)
+        ended.push(`${name}: ${outcome}`)
+      }
+      const of = (name: string) => `${name}: has fewer than 15 characters`
+      await Promise.all([...Array(9).fill('many'), 'other'].map(judgeOne))
+      assert.deepEqual(ended.slice(0, 3), ['many: overloaded', of('many'), of('other')])
+      assert.deepEqual(ended.slice(3), Array(7).fill(of('many')))
     })
   })
 })
