@@ -17,9 +17,8 @@ import {
   tokenPair,
 } from '../support/accounts.ts'
 import type { Answer } from '../support/client.ts'
-import { startInstance } from '../support/instance.ts'
+import { interruptedInstance, startInstance } from '../support/instance.ts'
 import { assertOneOf, assertProblem } from '../support/problem.ts'
-import type { Service } from '../support/service.ts'
 import { sharedService } from '../support/shared-service.ts'
 
 const sessionCookie = '__Host-Http-session'
@@ -207,21 +206,10 @@ describe('races of authentication', () => {
   })
 
   describe('the access token of a refresh', () => {
-    /** Refreshes at an instance whose `write` calls `around` for the rotation. */
-    async function refreshAround(
-      around: (rotate: () => Promise<unknown>) => Promise<unknown>,
-      refreshToken: string,
-    ): Promise<Answer> {
-      const write = ((name: string, input: unknown) => {
-        const run = () => service.db.write(name as 'rotateRefreshToken', input as never)
-        return name === 'rotateRefreshToken' ? around(run) : run()
-      }) as Service['db']['write']
-      const instance = await startInstance({ ...service, db: { ...service.db, write } })
-      try {
-        return await instance.client().post('/v1/auth/token/refresh', { refreshToken })
-      } finally {
-        await instance.close()
-      }
+    const instance = interruptedInstance(service)
+    function refreshAround(around: Parameters<typeof instance.interrupt>[1], refreshToken: string) {
+      instance.interrupt('rotateRefreshToken', around)
+      return refresh(instance, refreshToken)
     }
 
     it('has the roles that the rotation found, also those granted a moment before it', async () => {

@@ -19,10 +19,9 @@ import {
 } from '../support/accounts.ts'
 import type { Answer, Client } from '../support/client.ts'
 import { withRawDatabase } from '../support/database.ts'
-import { startInstance } from '../support/instance.ts'
+import { interruptedInstance } from '../support/instance.ts'
 import { assertProblem } from '../support/problem.ts'
 import { at } from '../support/production.ts'
-import type { Service } from '../support/service.ts'
 import { sharedService } from '../support/shared-service.ts'
 
 const minute = 60_000
@@ -295,29 +294,20 @@ describe('revocation', () => {
   })
 
   describe('a sign-in that races with it', () => {
-    /**
-     * What an instance answers that runs the change when the operation is about to be written: after the checks
-     * before it, which saw the old state.
-     */
+    const instance = interruptedInstance(service)
+
+    /** What is answered when the change comes right before the write: after the checks, which saw the old state. */
     async function justBefore(
       operation: string,
       change: () => Promise<unknown>,
       caller: Client,
       [path, body]: [path: string, body?: unknown],
     ): Promise<Answer> {
-      const changes: Record<string, () => Promise<unknown>> = { [operation]: change }
-      const write = (async (name: string, input: unknown) => {
-        const due = changes[name] ?? (() => Promise.resolve())
-        delete changes[name]
-        await due()
-        return service.db.write(name as 'createSession', input as never)
-      }) as Service['db']['write']
-      const instance = await startInstance({ ...service, db: { ...service.db, write } })
-      try {
-        return await at(instance.baseUrl, caller).post(path, body)
-      } finally {
-        await instance.close()
-      }
+      instance.interrupt(operation, async (write) => {
+        await change()
+        return write()
+      })
+      return at(instance.baseUrl, caller).post(path, body)
     }
 
     async function raced(user: TestUser, change: () => Promise<unknown>, operation: string, path: string) {

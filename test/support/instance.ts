@@ -1,3 +1,4 @@
+import { after, before } from 'node:test'
 import { buildApp } from '../../server/app.ts'
 import type { SigningKeys } from '../../server/auth/tokens/keys.ts'
 import { makeLog } from '../../server/log.ts'
@@ -34,4 +35,24 @@ export async function startInstance(service: Service, keys?: SigningKeys): Promi
     assertDiscreet(logged)
   }
   return { baseUrl, client: () => new Client(baseUrl), close }
+}
+
+type Around = (write: () => Promise<unknown>) => Promise<unknown>
+
+/** An instance for the describe that calls this in its body. Its next write of the name runs as `around` has it. */
+export function interruptedInstance(service: Service) {
+  const due = new Map<string, Around>()
+  const instance = {
+    interrupt: (name: string, around: Around) => void due.set(name, around),
+  } as Instance & { interrupt(name: string, around: Around): void }
+  const write = ((name: 'createSession', input: never) => {
+    const around = due.get(name) ?? ((write) => write())
+    due.delete(name)
+    return around(() => service.db.write(name, input))
+  }) as Service['db']['write']
+  before(async () => {
+    Object.assign(instance, await startInstance({ ...service, db: { ...service.db, write } }))
+  })
+  after(() => instance.close())
+  return instance
 }
