@@ -92,8 +92,8 @@ const runsTwice = [
   'test/browser/journey',
   'test/cli/seed-orders',
   'test/db/close',
+  'test/db/tables',
   'test/http/cleanup',
-  'test/http/hostile',
   'test/http/metrics',
 ]
 

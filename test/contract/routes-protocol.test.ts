@@ -7,7 +7,7 @@ import { createdId } from '../support/orders.ts'
 import { assertProblem } from '../support/problem.ts'
 import { exchange, request } from '../support/raw.ts'
 import { type Route, sampleId, tableOfRoutes } from '../support/routes.ts'
-import { startService } from '../support/service.ts'
+import { startInside } from '../support/service.ts'
 import { ownService } from '../support/shared-service.ts'
 import { putView, viewOf } from '../support/views.ts'
 
@@ -70,10 +70,12 @@ describe('every route', () => {
   const sorted = (allow: string | null) => (allow ?? '').split(', ').sort()
 
   it('answers 405 with Allow to every other method, unusual ones too, whoever asks', async () => {
-    for (const url of new Set(routes.map((route) => route.url))) {
+    const urls = [...new Set(routes.map((route) => route.url))]
+    for (const [place, url] of urls.entries()) {
       const offered = [...offeredAt(url), 'OPTIONS']
-      const others = methods.filter((method) => !offered.includes(method))
-      assert.ok(others.length > 25, url)
+      // Each path with some of the methods, and each method on some of the paths.
+      const others = methods.filter((method, index) => !offered.includes(method) && index % 6 === place % 6)
+      assert.ok(others.length > 1, url)
       const answers = await Promise.all(
         others.map((method) => exchange(service.baseUrl, request(method, url.replace(':id', orderId)))),
       )
@@ -186,6 +188,9 @@ describe('every route', () => {
     /** JSON that every operation refuses. */
     const invalid = '{"reason":1,"userName":1,"name":1,"dropOld":1}'
     const withBody = () => routes.filter(({ takesJson }) => takesJson)
+    /** One reader stands before all routes: two show everything that it does, one of them with a form, the others that it is there. */
+    const shownBy = <T>(route: Route, cases: T[]) =>
+      route.takesForm || route === withBody()[0] ? cases : cases.slice(0, 1)
     const codeOf = async (response: Response) => ((await response.json()) as { code: string }).code
 
     it('takes application/json and +json in UTF-8 only, else 415', async () => {
@@ -202,12 +207,13 @@ describe('every route', () => {
       const accepted = ['application/json', 'application/vnd.acme+json']
       accepted.push('Application/JSON; charset=UTF-8', 'application/json;charset="utf-8"')
       for (const route of withBody()) {
-        for (const headers of refused.filter((each) => !route.takesForm || each['content-type'] !== form)) {
+        const others = refused.filter((each) => !route.takesForm || each['content-type'] !== form)
+        for (const headers of shownBy(route, others)) {
           const response = await send(route, '{}', headers)
           assert.equal(response.status, 415, `${route.url} ${JSON.stringify(headers)}`)
           assert.equal(await codeOf(response), 'unsupported-media-type')
         }
-        for (const type of accepted) {
+        for (const type of shownBy(route, accepted)) {
           const response = await send(route, invalid, { 'content-type': type })
           assert.equal(response.status, 400, `${route.url} ${type}`)
           assert.equal(await codeOf(response), 'validation-failed')
@@ -255,12 +261,12 @@ describe('every route', () => {
         Uint8Array.of(0x7b, 0x00, 0x7d, 0x00),
       ]
       for (const route of withBody()) {
-        for (const body of malformed) {
+        for (const body of shownBy(route, malformed)) {
           const response = await send(route, body, { 'content-type': 'application/json' })
           assert.equal(response.status, 400, `${route.url} ${String(body)}`)
           assert.equal(await codeOf(response), 'malformed-json', `${route.url} ${String(body)}`)
         }
-        for (const body of ['null', '[]', '"x"', '1', 'true', '[{}]']) {
+        for (const body of shownBy(route, ['null', '[]', '"x"', '1', 'true', '[{}]'])) {
           const response = await send(route, body, { 'content-type': 'application/json' })
           assert.equal(response.status, 400, `${route.url} ${body}`)
           assert.equal(await codeOf(response), 'validation-failed', `${route.url} ${body}`)
@@ -307,7 +313,7 @@ describe('every route', () => {
     )
     const days = (Date.parse(/^Expires: (.*)$/m.exec(text)?.[1] ?? '') - Date.now()) / 86_400_000
     assert.ok(days > 80 && days < 365, String(days))
-    const without = await startService()
+    const without = await startInside()
     t.after(() => without.close())
     assertProblem(await without.client().get('/.well-known/security.txt'), 404, 'route-not-found')
   })

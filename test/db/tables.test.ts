@@ -6,7 +6,8 @@ import { after, before, describe, it } from 'node:test'
 import Sqlite from 'better-sqlite3'
 import { migrateDatabase } from '../../server/db/open.ts'
 import { sqliteOwnTables, sqliteRowNumber } from '../../server/db/tables.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { type AppDatabase, openAppDatabase } from '../../server/operations.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
 interface Column {
   name: string
@@ -51,7 +52,16 @@ function columnNames(columns: readonly { name: string }[]): string[] {
 }
 
 describe('the tables of either engine', () => {
-  const service = sharedService()
+  let database: TestDatabase
+  let db: AppDatabase
+  before(async () => {
+    database = await createTestDatabase()
+    db = await openAppDatabase(database)
+  })
+  after(async () => {
+    await db.close()
+    await database.drop()
+  })
 
   it('are exactly those that the types name, with exactly their columns', async () => {
     const typed = Object.fromEntries(
@@ -62,7 +72,7 @@ describe('the tables of either engine', () => {
           .sort(),
       ]),
     )
-    const tables = await service.db.read.introspection.getTables()
+    const tables = await db.read.introspection.getTables()
     const stored = tables
       .filter(
         ({ name, isView }) =>
