@@ -151,7 +151,7 @@ describe('antiforgery', () => {
         ...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.',
       )
       const change = fc.tuple(position, character).filter(([at, other]) => token[at] !== other)
-      const changes = [...fc.sample(change, 100), ...lastCharacters(token)]
+      const changes = [...fc.sample(change, 40), ...lastCharacters(token)]
       const answers = await Promise.all(
         changes.map(([at, other]) => create(browser, `${token.slice(0, at)}${other}${token.slice(at + 1)}`)),
       )

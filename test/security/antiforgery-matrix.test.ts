@@ -7,13 +7,11 @@ import { sharedService } from '../support/shared-service.ts'
 
 /** `passes` is what a request is answered that nothing stands against. */
 const requests = {
-  'POST /v1/orders': { body: { customer: 'Acme', total: 1 }, passes: 201, isUnsafe: true },
   'PATCH /v1/orders/019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57/approve': { passes: 404, isUnsafe: true },
   'POST /v1/auth/session/refresh': { passes: 200, isUnsafe: true, isForSessions: true },
   'POST /v1/auth/session/logout': { passes: 204, isUnsafe: true, isForSessions: true },
   'GET /v1/auth/me': { passes: 200 },
-  'GET /v1/orders': { passes: 200 },
-} as Record<string, { body?: object; passes: number; isUnsafe?: boolean; isForSessions?: boolean }>
+} as Record<string, { passes: number; isUnsafe?: boolean; isForSessions?: boolean }>
 
 const credentials = [
   'nothing',
@@ -46,13 +44,23 @@ const sites: Record<string, string>[] = [
 
 type Credential = (typeof credentials)[number]
 type Token = (typeof tokens)[number]
+type Site = (typeof sites)[number]
+
+const pairs = tokens.flatMap((token) => sites.map((site): [Token, Site] => [token, site]))
+/** Where neither is looked at: each of either. */
+const fewPairs = sites.map((site, index): [Token, Site] => [
+  tokens[index % tokens.length] ?? 'no token',
+  site,
+])
+
+const isOfSession = (credential: Credential) =>
+  credential === 'a session cookie' || credential.startsWith('another scheme')
 
 /** Section 4 of the contract, read anew: nothing of the service is asked. */
-function expected(name: string, credential: Credential, token: Token, site: Record<string, string>): string {
+function expected(name: string, credential: Credential, token: Token, site: Site): string {
   const { passes, isUnsafe = false, isForSessions = false } = requests[name] ?? { passes: 0 }
   const isBearer = credential.startsWith('a bearer')
-  const isSession = credential === 'a session cookie' || credential.startsWith('another scheme')
-  if (!isBearer && !isSession) return '401 authentication-required'
+  if (!isBearer && !isOfSession(credential)) return '401 authentication-required'
   if (isBearer) return isForSessions ? '401 authentication-required' : String(passes)
   if (!isUnsafe) return String(passes)
   const { 'sec-fetch-site': fetchSite, origin } = site
@@ -102,24 +110,22 @@ describe('the whole antiforgery matrix: request, credential, token, site', () =>
     return { 'x-xsrf-token': token === 'the right token' ? right : values[token] }
   }
 
-  for (const [name, { body, passes }] of Object.entries(requests)) {
+  for (const [name, { passes, isUnsafe }] of Object.entries(requests)) {
     for (const credential of credentials) {
       it(`${name} with ${credential}`, async () => {
         const [method = '', path = ''] = name.split(' ')
         let scene = await browserWith(credential)
-        for (const token of tokens) {
-          for (const site of sites) {
-            const cookies = [...scene.browser.cookies]
-            const headers = { ...site, ...headerOf(token, scene.token) }
-            const answer = await scene.browser.send(method, path, body, headers)
-            const code = answer.status === 404 ? '' : (answer.body?.code ?? '')
-            const what = `${token}, ${JSON.stringify(site)}`
-            assert.equal(`${answer.status} ${code}`.trim(), expected(name, credential, token, site), what)
-            // A cookie that no longer serves is cleared by a logout: the next request is to carry it again.
-            for (const [cookie, value] of credential.includes('has ended') ? cookies : [])
-              scene.browser.cookies.set(cookie, value)
-            if (path.endsWith('logout') && answer.status === passes) scene = await browserWith(credential)
-          }
+        for (const [token, site] of isUnsafe && isOfSession(credential) ? pairs : fewPairs) {
+          const cookies = [...scene.browser.cookies]
+          const headers = { ...site, ...headerOf(token, scene.token) }
+          const answer = await scene.browser.send(method, path, undefined, headers)
+          const code = answer.status === 404 ? '' : (answer.body?.code ?? '')
+          const what = `${token}, ${JSON.stringify(site)}`
+          assert.equal(`${answer.status} ${code}`.trim(), expected(name, credential, token, site), what)
+          // A cookie that no longer serves is cleared by a logout: the next request is to carry it again.
+          for (const [cookie, value] of credential.includes('has ended') ? cookies : [])
+            scene.browser.cookies.set(cookie, value)
+          if (path.endsWith('logout') && answer.status === passes) scene = await browserWith(credential)
         }
       })
     }

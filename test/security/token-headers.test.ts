@@ -232,10 +232,10 @@ describe('headers of access tokens', () => {
     })
   })
 
-  it('of a thousand wrong tokens leave the right one as it was', async () => {
+  it('of a hundred wrong tokens leave the right one as it was', async () => {
     const good = signed({ kid: header.kid })
     const flood = Array.from(
-      { length: 1_000 },
+      { length: 100 },
       (_, index) => `${good.slice(0, -9)}${String(index).padStart(9, 'A')}`,
     )
     const statuses = []
