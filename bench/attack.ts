@@ -155,7 +155,7 @@ try {
     await measure(site, server)
   } finally {
     await server.stop()
-    await site.callers.close()
+    await site.close()
   }
 } finally {
   workplace.remove()

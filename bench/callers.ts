@@ -6,7 +6,6 @@ import { AccessTokens } from '../server/auth/tokens/tokens.ts'
 import { systemClock } from '../server/clock.ts'
 import { newOpaqueId, newSecret, sha256 } from '../server/ids.ts'
 import type { AppDatabase } from '../server/operations.ts'
-import { openAppDatabase } from '../server/operations.ts'
 
 const tokensPerUser = 5
 const password = 'countersign bench password'
@@ -21,19 +20,17 @@ export interface Callers {
   logins: string[]
   /** Refresh tokens of families that nothing has used yet. */
   makeRefreshTokens(count: number): Promise<string[]>
-  close(): Promise<void>
 }
 
 export interface CallersOptions {
-  databaseUrl: string
+  db: AppDatabase
   publicUrl: string
   signingKeyFile: string
   userCount: number
 }
 
 /** Makes the accounts in the database, as the administration commands do, and what a sign-in would have given them. */
-export async function makeCallers(options: CallersOptions): Promise<Callers> {
-  const db = await openAppDatabase({ databaseUrl: options.databaseUrl, poolSize: 2 })
+export async function makeCallers({ db, ...options }: CallersOptions): Promise<Callers> {
   const passwordHash = await new Passwords().hash(password)
   const credentialsChangedAt = systemClock() - hour
   const users = Array.from(
@@ -69,7 +66,6 @@ export async function makeCallers(options: CallersOptions): Promise<Callers> {
         Array.from({ length: count }, (_, index) => ids[index % ids.length] ?? 0),
         (id) => makeRefreshToken(db, account(id)),
       ),
-    close: () => db.close(),
   }
 }
 

@@ -20,7 +20,8 @@ export class LoadConnection {
   #pending: Buffer[] = []
   #sentAt = 0
   #isOver = false
-  #isIdle = true
+  /** While the connection is made, its first request is ahead: each asks once, however short the time. */
+  #isIdle = false
   #finish: () => void = () => undefined
   /** Resolves when the last answer is there, or will not come. */
   readonly finished = new Promise<void>((resolve) => {
@@ -37,7 +38,7 @@ export class LoadConnection {
       return true
     }
     this.#socket = connect({ host: '127.0.0.1', port, noDelay: true, onread: { buffer, callback } })
-    this.#socket.on('connect', () => this.#send())
+    this.#socket.on('connect', () => this.#ask())
     this.#socket.on('error', () => this.#lose())
     this.#socket.on('close', () => this.#lose())
   }
@@ -55,10 +56,11 @@ export class LoadConnection {
   }
 
   #send(): void {
-    if (this.#isOver) {
-      this.#close()
-      return
-    }
+    if (this.#isOver) this.#close()
+    else this.#ask()
+  }
+
+  #ask(): void {
     this.#isIdle = false
     this.#sentAt = performance.now()
     this.#socket.write(this.#sender.next())

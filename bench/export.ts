@@ -95,7 +95,7 @@ async function measure(site: Site): Promise<Result> {
   } finally {
     await load.end()
     await service.stop()
-    await site.callers.close()
+    await site.close()
   }
 }
 

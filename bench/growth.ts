@@ -15,8 +15,8 @@ export async function measureGrowth(
   try {
     for (const orders of options.growth) {
       tell(`data set of ${orders.toLocaleString('en-US')} orders`)
-      const site: Site = await sqliteSite(workplace, orders, `growth-${orders}`)
-      stops.push(() => site.callers.close())
+      const site: Site = await sqliteSite(workplace, orders, `growth-${orders}`, options.users)
+      stops.push(() => site.close())
       const service = await startService(site)
       stops.push(() => service.stop())
       scenarios.push(growthScenarios(site, service))

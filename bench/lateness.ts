@@ -52,7 +52,7 @@ print(`written to ${writeResult(values.label, { machine: machineFacts(), orders,
 
 async function measure(): Promise<void> {
   const site = await sqliteSite(workplace, orders, 'lateness')
-  stops.push(() => site.callers.close())
+  stops.push(() => site.close())
   const service = await startService(site)
   stops.push(() => service.stop())
   const load = new Load()

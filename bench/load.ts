@@ -30,11 +30,12 @@ export interface LoadResult {
   failures: Record<string, number>
 }
 
-/** A load generator in a thread of its own. One order at a time. */
+/** A load generator in a thread of its own, from its first order on. One order at a time. */
 export class Load {
-  readonly #worker = new Worker(new URL('./load-worker.ts', import.meta.url))
+  #worker: Worker | undefined
 
   async run(order: LoadOrder): Promise<LoadResult> {
+    this.#worker ??= new Worker(new URL('./load-worker.ts', import.meta.url))
     const answer = once(this.#worker, 'message')
     this.#worker.postMessage(order)
     const [result] = await answer
@@ -42,6 +43,6 @@ export class Load {
   }
 
   async end(): Promise<void> {
-    await this.#worker.terminate()
+    await this.#worker?.terminate()
   }
 }

@@ -3,6 +3,8 @@ import { parseArgs } from 'node:util'
 export interface BenchOptions {
   /** Orders of the table's data set. */
   orders: number
+  /** Who call, in turns. */
+  users: number
   rounds: number
   seconds: number
   /** The data sets of the growth table, smallest first; empty for none. */
@@ -46,8 +48,9 @@ export function readOptions(args: string[]): BenchOptions {
   const sizes = quick ? [1_000, 2_000] : [10_000, 1_000_000, ...(large ? [10_000_000] : [])]
   return {
     orders,
+    users: quick ? 10 : 100,
     rounds: number(values.rounds, quick ? 1 : 5),
-    seconds: number(values.seconds, quick ? 0.1 : 2),
+    seconds: number(values.seconds, quick ? 0.02 : 2),
     growth: values.growth && !values.peers ? sizes : [],
     postgres: values.postgres && !quick,
     only: values.only,

@@ -24,12 +24,12 @@ async function run(): Promise<void> {
   const nest = install('nest')
   execFileSync(process.execPath, ['node_modules/typescript/bin/tsc'], { cwd: nest, stdio: 'inherit' })
   const site = await sqliteSite(workplace, options.orders, 'table')
-  stops.push(() => site.callers.close())
+  stops.push(() => site.close())
   const expressFile = await sqliteCopy(options.orders, join(workplace.folder, 'express.db'))
   const postgres = await startPostgres()
   stops.push(() => postgres.end())
   const overPostgres = await postgresSite(workplace, options.orders, postgres.url)
-  stops.push(() => overPostgres.callers.close())
+  stops.push(() => overPostgres.close())
 
   const f = await started(startBaseline(site, 'by-hand'))
   const servers: [name: string, site: Site, server: MeasuredServer][] = [

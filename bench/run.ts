@@ -33,17 +33,17 @@ try {
 async function run(): Promise<void> {
   const size = options.orders.toLocaleString('en-US')
   tell(`data set of ${size} orders`)
-  const site = await sqliteSite(workplace, options.orders, 'table')
-  stops.push(() => site.callers.close())
+  const site = await sqliteSite(workplace, options.orders, 'table', options.users)
+  stops.push(() => site.close())
   result.startMilliseconds = await measureStart(site)
   const service = await started(startService(site))
-  await delay(idleMilliseconds)
+  await delay(Math.min(idleMilliseconds, options.seconds * 1_000))
   result.idleMegabytes = (await service.usage()).residentBytes / 1e6
   const f = baseline('F (by hand)', await started(startBaseline(site, 'by-hand')), site)
   const fixed = baseline('raw static', await started(startBaseline(site, 'static')), site)
 
-  const creating = await sqliteSite(workplace, options.orders, 'creating')
-  stops.push(() => creating.callers.close())
+  const creating = await sqliteSite(workplace, options.orders, 'creating', options.users)
+  stops.push(() => creating.close())
   const scenarios = sqliteScenarios(site, service, {
     site: creating,
     server: await started(startService(creating)),
@@ -144,7 +144,7 @@ async function measurePostgres(title: string, f: NamedScenario): Promise<Line[]>
   const server = await startPostgres()
   stops.push(() => server.end())
   const site = await postgresSite(workplace, options.orders, server.url)
-  stops.push(() => site.callers.close())
+  stops.push(() => site.close())
   return measure(title, postgresScenarios(site, await started(startService(site))), f)
 }
 

@@ -19,6 +19,7 @@ export interface Site {
   env: Record<string, string>
   callers: Callers
   paths: Paths
+  close(): Promise<void>
 }
 
 /** Folder and keys of one run. */
@@ -66,9 +67,9 @@ export async function makeSite(
   userCount = 100,
 ): Promise<Site> {
   const signingKeyFile = keyEnv.SIGNING_KEY_FILES ?? ''
-  const db = await openAppDatabase({ databaseUrl, poolSize: 1 })
-  const paths = await choosePaths(db.read, orders).finally(() => db.close())
-  const callers = await makeCallers({ databaseUrl, publicUrl, signingKeyFile, userCount })
+  const db = await openAppDatabase({ databaseUrl, poolSize: 2 })
+  const paths = await choosePaths(db.read, orders)
+  const callers = await makeCallers({ db, publicUrl, signingKeyFile, userCount })
   const env = {
     ...keyEnv,
     HOST: '127.0.0.1',
@@ -77,7 +78,7 @@ export async function makeSite(
     // The limits are on and count everything; they are only never reached.
     RATE_LIMIT_FACTOR: '1000000',
   }
-  return { orders, databaseUrl, folder, env, callers, paths }
+  return { orders, databaseUrl, folder, env, callers, paths, close: () => db.close() }
 }
 
 /** As the unit of docs/operations.md does. */

@@ -48,7 +48,7 @@ try {
 
 async function measure(): Promise<void> {
   const site = await sqliteSite(workplace, Number(values.orders), 'slow-disk')
-  stops.push(() => site.callers.close())
+  stops.push(() => site.close())
   const baseline = await startBaseline(site, 'by-hand')
   stops.push(() => baseline.stop())
   const server = await startService(site, { launcher: strace })

@@ -71,7 +71,7 @@ const stops: (() => unknown)[] = [workplace.remove]
 const samples: Sample[] = []
 try {
   const site = await sqliteSite(workplace, orders, 'soak')
-  stops.push(() => site.callers.close())
+  stops.push(() => site.close())
   const service = await startService({ ...site, env: { ...site.env, ...lives } })
   stops.push(() => service.stop())
   await soak(site, service)

@@ -37,7 +37,7 @@ try {
 
 async function measure(runMilliseconds: number): Promise<void> {
   const site = await sqliteSite(workplace, orders, 'streams', Math.ceil(count / streamsOfCaller))
-  stops.push(() => site.callers.close())
+  stops.push(() => site.close())
   const service = await startService(site)
   stops.push(() => service.stop())
   const load = new Load()
