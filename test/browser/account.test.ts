@@ -9,7 +9,7 @@ import {
   waitForAddress,
   waitForFocus,
 } from '../support/browser/journeys.ts'
-import { lookAt, looks, type View } from '../support/browser/looks.ts'
+import { lookAt, type View } from '../support/browser/looks.ts'
 import { eventually } from '../support/browser/orders.ts'
 import { openBrowser, type Person, signIn } from '../support/browser/person.ts'
 import { startService } from '../support/service.ts'
@@ -238,59 +238,57 @@ describe('a one-time link', () => {
 })
 
 describe('the views of one’s own account', () => {
-  for (const look of looks) {
-    it(`can be used by everybody, ${look.width}`, async (t) => {
-      const user = await newUser(service, { roles: ['Admin'] })
-      const person = await browser.person(t, { service, viewport: look.viewport })
-      const app = { 'user-agent': `Stock/${'1.2.3-beta+build.'.repeat(12)}` }
-      await service.client().post('/v1/auth/token', user.credentials, app)
-      const views: View[] = [
-        {
-          name: 'account',
-          async reach() {
-            await atAccount(person, user)
-            await person.page.getByText(user.email, { exact: true }).waitFor()
-          },
+  it('can be used by everybody', async (t) => {
+    const user = await newUser(service, { roles: ['Admin'] })
+    const person = await browser.person(t, { service })
+    const app = { 'user-agent': `Stock/${'1.2.3-beta+build.'.repeat(12)}` }
+    await service.client().post('/v1/auth/token', user.credentials, app)
+    const views: View[] = [
+      {
+        name: 'account',
+        async reach() {
+          await atAccount(person, user)
+          await person.page.getByText(user.email, { exact: true }).waitFor()
         },
-        {
-          name: 'account-password',
-          async reach({ page }) {
-            await page.getByLabel('New password').fill('password password')
-            await page
-              .getByText(/^It is common/)
-              .first()
-              .waitFor()
-          },
+      },
+      {
+        name: 'account-password',
+        async reach({ page }) {
+          await page.getByLabel('New password').fill('password password')
+          await page
+            .getByText(/^It is common/)
+            .first()
+            .waitFor()
         },
-        {
-          name: 'account-confirm',
-          async reach({ page }) {
-            service.advance(6 * minute)
-            person.expectFault(/ 403 .*\/v1\/auth\/sessions/)
-            await button(page, 'Sign out everywhere else').click()
-            await dialog(page).waitFor()
-          },
+      },
+      {
+        name: 'account-confirm',
+        async reach({ page }) {
+          service.advance(6 * minute)
+          person.expectFault(/ 403 .*\/v1\/auth\/sessions/)
+          await button(page, 'Sign out everywhere else').click()
+          await dialog(page).waitFor()
         },
-        {
-          name: 'link',
-          async reach({ page }) {
-            const { address } = await linkPage(user)
-            await page.goto('/problems')
-            await page.goto(address)
-            await page.getByLabel('New password').fill(newPassword)
-            await page.getByText('Good: hard to guess.').first().waitFor()
-          },
+      },
+      {
+        name: 'link',
+        async reach({ page }) {
+          const { address } = await linkPage(user)
+          await page.goto('/problems')
+          await page.goto(address)
+          await page.getByLabel('New password').fill(newPassword)
+          await page.getByText('Good: hard to guess.').first().waitFor()
         },
-        {
-          name: 'link-broken',
-          async reach({ page }) {
-            await page.goto('/problems')
-            await page.goto('/link')
-            await page.getByText('This link does not work').waitFor()
-          },
+      },
+      {
+        name: 'link-broken',
+        async reach({ page }) {
+          await page.goto('/problems')
+          await page.goto('/link')
+          await page.getByText('This link does not work').waitFor()
         },
-      ]
-      await lookAt(t, person, look, views)
-    })
-  }
+      },
+    ]
+    await lookAt(t, person, views)
+  })
 })

@@ -5,9 +5,9 @@ import type { Page } from 'playwright-core'
 import { verifyLog } from '../../server/audit/verify.ts'
 import { newUser } from '../support/accounts.ts'
 import { waitForFocus } from '../support/browser/journeys.ts'
-import { lookAt, looks } from '../support/browser/looks.ts'
+import { lookAt } from '../support/browser/looks.ts'
 import { eventually, isAt, visit } from '../support/browser/orders.ts'
-import { openBrowser } from '../support/browser/person.ts'
+import { openBrowser, signIn } from '../support/browser/person.ts'
 import { inPortions, seal } from '../support/log.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -156,34 +156,32 @@ describe('the page of the log', () => {
     assert.ok(!(await page.locator('.palette-name').allInnerTexts()).includes('Log'))
   })
 
-  for (const look of looks) {
-    it(`can be read and used, ${look.width}, in both themes`, async (t) => {
-      const person = await browser.person(t, { service, viewport: look.viewport })
-      await visit(person, 'admin', '/')
-      await lookAt(t, person, look, [
-        {
-          name: 'log',
-          async reach({ page }) {
-            await page.goto('/log')
-            await events(page).nth(2).locator('summary').click()
-          },
+  it('can be read and used, in both themes and widths', async (t) => {
+    const person = await browser.person(t, { service })
+    await signIn(person, 'admin')
+    await lookAt(t, person, [
+      {
+        name: 'log',
+        async reach({ page }) {
+          await page.goto('/log')
+          await events(page).nth(2).locator('summary').click()
         },
-        {
-          name: 'log-of-one',
-          async reach({ page }) {
-            await page.goto(`/log?subject=order:${rejected}`)
-            await events(page).first().locator('summary').click()
-            await page.getByText('All by').first().waitFor()
-          },
+      },
+      {
+        name: 'log-of-one',
+        async reach({ page }) {
+          await page.goto(`/log?subject=order:${rejected}`)
+          await events(page).first().locator('summary').click()
+          await page.getByText('All by').first().waitFor()
         },
-        {
-          name: 'log-nothing',
-          async reach({ page }) {
-            await page.goto('/log?by=nobody')
-            await page.getByText('Nothing was done that matches').waitFor()
-          },
+      },
+      {
+        name: 'log-nothing',
+        async reach({ page }) {
+          await page.goto('/log?by=nobody')
+          await page.getByText('Nothing was done that matches').waitFor()
         },
-      ])
-    })
-  }
+      },
+    ])
+  })
 })

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
 import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
 import { heading } from '../support/browser/journeys.ts'
-import { lookAt, looks, type View } from '../support/browser/looks.ts'
+import { lookAt, type View } from '../support/browser/looks.ts'
 import { openBrowser, type Person, signIn } from '../support/browser/person.ts'
 import { createdId } from '../support/orders.ts'
 import { policyRow, putPolicy } from '../support/policy.ts'
@@ -160,13 +160,10 @@ const views: View[] = [
   },
 ]
 
-// Two looks at a time; within a look one person goes from view to view.
-describe('in both themes and widths', { concurrency: 2 }, () => {
-  for (const look of looks) {
-    it(`${look.width}, all that one can do with an order is accessible, fits, and keeps to itself`, async (t) => {
-      const person = await browser.person(t, { service, viewport: look.viewport })
-      await signIn(person, 'admin')
-      await lookAt(t, person, look, views)
-    })
-  }
+describe('in both themes and widths', () => {
+  it('all that one can do with an order is accessible, fits, and keeps to itself', async (t) => {
+    const person = await browser.person(t, { service })
+    await signIn(person, 'admin')
+    await lookAt(t, person, views)
+  })
 })

@@ -3,7 +3,7 @@ import { after, beforeEach, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { hold, waitForFocus } from '../support/browser/journeys.ts'
-import { lookAt, looks, type View } from '../support/browser/looks.ts'
+import { lookAt, type View } from '../support/browser/looks.ts'
 import { eventually, visit } from '../support/browser/orders.ts'
 import { openBrowser, signIn } from '../support/browser/person.ts'
 import { insertOrders, orderRow } from '../support/orders.ts'
@@ -219,12 +219,7 @@ describe('the approval policy', () => {
         },
       },
     ]
-    for (const look of [...looks, { width: 'narrowest', viewport: { width: 320, height: 860 } }]) {
-      await t.test(look.width, async (inner) => {
-        await page.setViewportSize(look.viewport)
-        await lookAt(inner, person, look, views)
-      })
-    }
+    await lookAt(t, person, views, { narrowest: { width: 320, height: 860 } })
   })
 })
 

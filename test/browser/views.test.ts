@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { heading } from '../support/browser/journeys.ts'
-import { lookAt, looks, type View } from '../support/browser/looks.ts'
-import { openBrowser, signIn } from '../support/browser/person.ts'
+import { lookAt, type View } from '../support/browser/looks.ts'
+import { openBrowser, sideBySide, signIn } from '../support/browser/person.ts'
 import { createdId } from '../support/orders.ts'
 import { startService } from '../support/service.ts'
 
@@ -226,32 +226,26 @@ const viewerViews: View[] = [
   },
 ]
 
-// Two looks at a time; within a look one person goes from view to view.
-describe('in both themes and widths', { concurrency: 2 }, () => {
-  for (const look of looks) {
-    const { viewport } = look
-    describe(`${look.width}, every view is accessible, fits, and keeps to itself`, { concurrency: 1 }, () => {
-      it('without an account', async (t) => {
-        await lookAt(t, await browser.person(t, { service, viewport }), look, anonymousViews)
-      })
+describe('in both themes and widths every view is accessible, fits, and keeps to itself', sideBySide, () => {
+  it('without an account', async (t) => {
+    await lookAt(t, await browser.person(t, { service }), anonymousViews)
+  })
 
-      it('for an admin', async (t) => {
-        const person = await browser.person(t, { service, viewport })
-        await signIn(person, 'admin')
-        await lookAt(t, person, look, adminViews)
-      })
+  it('for an admin', async (t) => {
+    const person = await browser.person(t, { service })
+    await signIn(person, 'admin')
+    await lookAt(t, person, adminViews)
+  })
 
-      it('for an admin without orders', async (t) => {
-        const person = await browser.person(t, { service: emptyService, viewport })
-        await signIn(person, 'admin')
-        await lookAt(t, person, look, emptyViews)
-      })
+  it('for an admin without orders', async (t) => {
+    const person = await browser.person(t, { service: emptyService })
+    await signIn(person, 'admin')
+    await lookAt(t, person, emptyViews)
+  })
 
-      it('for a viewer', async (t) => {
-        const person = await browser.person(t, { service, viewport })
-        await signIn(person, 'viewer')
-        await lookAt(t, person, look, viewerViews)
-      })
-    })
-  }
+  it('for a viewer', async (t) => {
+    const person = await browser.person(t, { service })
+    await signIn(person, 'viewer')
+    await lookAt(t, person, viewerViews)
+  })
 })

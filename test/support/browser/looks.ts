@@ -9,35 +9,39 @@ export interface View {
   reach(person: Person): Promise<void>
 }
 
-export const looks = [
-  { width: 'wide', viewport: { width: 1280, height: 800 } },
-  { width: 'narrow', viewport: { width: 390, height: 844 } },
-]
-export type Look = (typeof looks)[number]
+const narrow = { width: 390, height: 844 }
+const widths = { narrow, wide: { width: 1280, height: 800 } }
 
 /** How far the page, or a dialog in it, can be moved to the side: something is too wide for it then. */
 const sidewaysScroll = `Math.max(...[document.documentElement, ...document.querySelectorAll('.dialog')]
   .map((element) => element.scrollWidth - element.clientWidth))`
 
-/** One person goes through the views, and each is a result of its own. The theme changes only colours. */
+/**
+ * One person goes through the views, and each is a result of its own. The way there goes through the narrow window, for
+ * all other tests go their ways through a wide one; width and theme change nothing but the style.
+ */
 export async function lookAt(
   t: TestContext,
   person: Person,
-  { width }: Look,
   views: readonly View[],
+  more: Record<string, typeof narrow> = {},
 ): Promise<void> {
   const { page, assertClean } = person
   for (const { name, reach } of views) {
     await t.test(name, { timeout: 90_000 }, async () => {
+      await page.setViewportSize(narrow)
       await reach(person)
       await page.evaluate('document.fonts.ready')
-      await screenshot(page, `${name}-light-${width}`)
-      assert.equal(await page.evaluate(sidewaysScroll), 0, 'it scrolls sideways')
-      await checkAccessibility(page)
-      await page.emulateMedia({ colorScheme: 'dark' })
-      await screenshot(page, `${name}-dark-${width}`)
-      await checkColours(page)
-      await page.emulateMedia({ colorScheme: 'light' })
+      for (const [width, viewport] of Object.entries({ ...widths, ...more })) {
+        await page.setViewportSize(viewport)
+        await screenshot(page, `${name}-light-${width}`)
+        assert.equal(await page.evaluate(sidewaysScroll), 0, `it scrolls sideways, ${width}`)
+        await checkAccessibility(page)
+        await page.emulateMedia({ colorScheme: 'dark' })
+        await screenshot(page, `${name}-dark-${width}`)
+        await checkColours(page)
+        await page.emulateMedia({ colorScheme: 'light' })
+      }
       await assertClean()
     })
   }
