@@ -1,20 +1,19 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { readCheckpoint } from '../../server/audit/statements.ts'
 import type { Client } from '../support/client.ts'
 import { decode, parts, verifyElsewhere } from '../support/forge.ts'
 import { addEvents } from '../support/log.ts'
-import { publicUrl, type Service, startService } from '../support/service.ts'
+import { publicUrl } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 describe('getLogCheckpoint', () => {
-  let service: Service
+  const service = sharedService()
   let admin: Client
   before(async () => {
-    service = await startService()
     await addEvents(service, 3)
     admin = await service.bearer('admin')
   })
-  after(() => service.close())
 
   it('is signed by a published key, and covers the log up to its newest event', async () => {
     const { status, body, headers } = await admin.get('/v1/log/checkpoint')

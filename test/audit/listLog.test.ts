@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { get } from 'node:http'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { LogLine } from '../../server/audit/chain.ts'
 import { recordEvent } from '../../server/audit/events.ts'
@@ -11,22 +11,20 @@ import { bearerOf, newCaller, newUser, signIn } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { withRawDatabase } from '../support/database.ts'
 import { addEvents, inPortions, seal } from '../support/log.ts'
-import { type Service, startService } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 const jsonl = { accept: 'application/jsonl' }
 const count = 5_000
 
 describe('listLog', () => {
-  let service: Service
+  const service = sharedService()
   let admin: Client
   let size: number
   before(async () => {
-    service = await startService()
     await addEvents(service, count)
     admin = await service.bearer('admin')
     size = (await admin.get('/v1/log')).body.totalCount
   })
-  after(() => service.close())
 
   const sequencesOf = async (query: string) => {
     const { status, body } = await admin.get(`/v1/log?${query}`)

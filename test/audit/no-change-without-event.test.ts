@@ -63,12 +63,13 @@ async function watchWrites(db: AppDatabase): Promise<Written[]> {
       ...(await db.read.selectFrom('unsealed_events').select('kind').orderBy('number').execute()),
     ].map(({ kind }) => kind),
   })
+  let now = await look()
   const watched = async (name: string, input: unknown) => {
-    const before = await look()
+    const before = now
     try {
       return await write(name, input)
     } finally {
-      const now = await look()
+      now = await look()
       written.push({ name, changed: now.rows !== before.rows, kinds: now.kinds.slice(before.kinds.length) })
     }
   }

@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { countMatches, findMatches, type LogFilter } from '../../server/audit/store.ts'
 import { statementsOf, stepsOf } from '../support/plans.ts'
-import { type Service, startService } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 describe('the statements of a filter of the log', () => {
-  let service: Service
-  before(async () => {
-    service = await startService()
-  })
-  after(() => service.close())
+  const service = sharedService()
 
   /** How its count, and then its page, look at events. */
   async function looksOf(filter: LogFilter): Promise<string[]> {

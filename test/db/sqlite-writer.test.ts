@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, describe, it, type TestContext } from 'node:test'
+import { after, before, describe, it, type TestContext } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { Kysely, sql } from 'kysely'
@@ -19,9 +19,18 @@ describe('the SQLite writer', () => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-writer-'))
   let files = 0
   const newFile = () => join(folder, `${++files}.db`)
-  after(() => rmSync(folder, { recursive: true, force: true }))
-
   const openFile = (file: string) => openTestPort(`file:${file}`)
+
+  /** That of the tests which leave it as it was, but for names. */
+  const file = newFile()
+  let port: TestPort
+  before(async () => {
+    port = await openFile(file)
+  })
+  after(async () => {
+    await port.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
 
   async function open(t: TestContext, file = newFile()): Promise<TestPort> {
     const port = await openFile(file)
@@ -50,8 +59,7 @@ describe('the SQLite writer', () => {
     await serving(port, since)
   }
 
-  it('refuses the write that would be the 10,001st to wait, as too much and not as an outage', async (t) => {
-    const port = await open(t)
+  it('refuses the write that would be the 10,001st to wait, as too much and not as an outage', async () => {
     const outcomes = await Promise.allSettled(Array.from({ length: 10_001 }, () => port.write('count', null)))
     const refused = outcomes.flatMap((outcome) =>
       outcome.status === 'rejected' ? [outcome.reason.name] : [],
@@ -59,9 +67,7 @@ describe('the SQLite writer', () => {
     assert.deepEqual(refused, ['TooManyWaiting'])
   })
 
-  it('commits many parallel writes together, and acknowledges each', async (t) => {
-    const file = newFile()
-    const port = await open(t, file)
+  it('commits many parallel writes together, and acknowledges each', async () => {
     const names = numbered('group-', 200)
     const before = commitsIn(file)
     const answers = await Promise.all(names.map((name) => port.write('add', { name })))
@@ -71,16 +77,13 @@ describe('the SQLite writer', () => {
     assert.ok(commits >= 1 && commits <= 25, `${commits} commits`)
   })
 
-  it('commits a write that comes alone at once', async (t) => {
-    const file = newFile()
-    const port = await open(t, file)
+  it('commits a write that comes alone at once', async () => {
     const before = commitsIn(file)
     for (const name of numbered('alone-', 5)) await port.write('add', { name })
     assert.equal(commitsIn(file) - before, 5)
   })
 
-  it('rolls back an operation that throws, alone among its group, and says what it threw', async (t) => {
-    const port = await open(t)
+  it('rolls back an operation that throws, alone among its group, and says what it threw', async () => {
     const holdUp = port.write('addThenBlock', { name: 'held', milliseconds: 50 })
     const group = [
       port.write('add', { name: 'kept-1' }),
@@ -106,31 +109,29 @@ describe('the SQLite writer', () => {
     assert.deepEqual(await namesOf(port, 'lost-'), [])
   })
 
-  it('fails what it had not acknowledged when its thread dies, and is started again', async (t) => {
-    const port = await open(t)
-    await port.write('add', { name: 'before' })
-    const holdUp = port.write('addThenBlock', { name: 'held', milliseconds: 50 })
+  it('fails what it had not acknowledged when its thread dies, and is started again', async () => {
+    await port.write('add', { name: 'before-death' })
+    const holdUp = port.write('addThenBlock', { name: 'holding', milliseconds: 50 })
     const lost = [
-      port.write('add', { name: 'lost-1' }),
-      port.write('addThenCrash', { name: 'lost-2' }),
-      port.write('add', { name: 'lost-3' }),
+      port.write('add', { name: 'dead-1' }),
+      port.write('addThenCrash', { name: 'dead-2' }),
+      port.write('add', { name: 'dead-3' }),
     ]
     const outcomes = await Promise.allSettled(lost)
     // It was committed, but its acknowledgement may have died with the thread.
     await Promise.allSettled([holdUp])
     for (const outcome of outcomes) assert.ok(reasonOf(outcome) instanceof DatabaseUnavailable)
-    await assert.rejects(port.write('add', { name: 'lost-4' }), DatabaseUnavailable)
+    await assert.rejects(port.write('add', { name: 'dead-4' }), DatabaseUnavailable)
     await assert.rejects(port.ping(), DatabaseUnavailable)
-    assert.deepEqual(await namesOf(port, 'before'), ['before'])
+    assert.deepEqual(await namesOf(port, 'before-death'), ['before-death'])
     await serving(port)
     await port.ping()
-    await port.write('add', { name: 'after' })
-    assert.deepEqual(await namesOf(port, 'lost-'), [])
-    assert.deepEqual(await namesOf(port, 'after'), ['after'])
+    await port.write('add', { name: 'after-death' })
+    assert.deepEqual(await namesOf(port, 'dead-'), [])
+    assert.deepEqual(await namesOf(port, 'after-death'), ['after-death'])
   })
 
-  it('is started again however often it dies', async (t) => {
-    const port = await open(t)
+  it('is started again however often it dies', async () => {
     for (const name of ['a', 'b', 'c']) {
       await assert.rejects(port.write('addThenCrash', { name: `crash-${name}` }), DatabaseUnavailable)
       await serving(port)
@@ -167,8 +168,7 @@ describe('the SQLite writer', () => {
     assert.deepEqual(await namesOf(port, 'full-'), ['full-after'])
   })
 
-  it('refuses an input that cannot be cloned, and an operation that does not exist, without harm', async (t) => {
-    const port = await open(t)
+  it('refuses an input that cannot be cloned, and an operation that does not exist, without harm', async () => {
     await assert.rejects(port.write('add', { name: (() => 1) as unknown as string }), /could not be cloned/)
     await assert.rejects(port.write('none' as 'add', { name: 'x' }), /no operation none/)
     await port.write('add', { name: 'unharmed' })
@@ -183,8 +183,7 @@ describe('the SQLite writer', () => {
     for (const port of ports) assert.deepEqual(await namesOf(port, 'shared-'), names)
   })
 
-  it('shows a reader nothing that is not committed', async (t) => {
-    const port = await open(t)
+  it('shows a reader nothing that is not committed', async () => {
     const slow = port.write('addThenBlock', { name: 'uncommitted', milliseconds: 200 })
     await wait(100)
     assert.deepEqual(await namesOf(port, 'uncommitted'), [])
@@ -192,8 +191,7 @@ describe('the SQLite writer', () => {
     assert.deepEqual(await namesOf(port, 'uncommitted'), ['uncommitted'])
   })
 
-  it('gives readers a connection that can change nothing', async (t) => {
-    const port = await open(t)
+  it('gives readers a connection that can change nothing', async () => {
     await assert.rejects(
       port.read.insertInto('roles').values({ name: 'never' }).execute(),
       /readonly|READONLY/,

@@ -1,21 +1,19 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import type { Answer, Client } from '../support/client.ts'
-import { setTimeZone, storedState } from '../support/orders.ts'
+import { storedState } from '../support/orders.ts'
 import { assertProblem } from '../support/problem.ts'
-import { passwordOf, type Service, startService } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 const uuidv7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 describe('createOrder', () => {
-  let service: Service
+  const service = sharedService()
   let operator: Client
   before(async () => {
-    service = await startService()
     operator = await service.bearer('operator')
   })
-  after(() => service.close())
 
   const create = (body: unknown, headers?: Record<string, string>) =>
     operator.post('/v1/orders', body, headers)
@@ -182,34 +180,6 @@ describe('createOrder', () => {
         assert.equal(body.createdAtTimeZone, kept)
       })
     }
-
-    describe('without the header', () => {
-      let elsewhere: Service
-      before(async () => {
-        elsewhere = await startService({ env: { DEFAULT_TIME_ZONE: 'Asia/Tokyo' } })
-        await setTimeZone(elsewhere, passwordOf('admin').email, 'America/New_York')
-      })
-      after(() => elsewhere.close())
-      const zoneOf = async (caller: Client, headers?: Record<string, string>) => {
-        const created = await caller.post('/v1/orders', { customer: 'A', total: 1 }, headers)
-        return (await caller.get(`/v1/orders/${created.body.id}`)).body.createdAtTimeZone
-      }
-
-      it('from the user’s stored zone, by bearer and by session alike', async () => {
-        assert.equal(await zoneOf(await elsewhere.bearer('admin')), 'America/New_York')
-        assert.equal(await zoneOf(await elsewhere.session('admin')), 'America/New_York')
-      })
-
-      it('from the header before the user’s stored zone', async () => {
-        const admin = await elsewhere.bearer('admin')
-        assert.equal(await zoneOf(admin, { 'time-zone': 'Europe/Paris' }), 'Europe/Paris')
-      })
-
-      it('from the configured default for users without a zone, and for services', async () => {
-        assert.equal(await zoneOf(await elsewhere.bearer('operator')), 'Asia/Tokyo')
-        assert.equal(await zoneOf(await elsewhere.bearer('demo-service')), 'Asia/Tokyo')
-      })
-    })
   })
 
   describe('rejects input', () => {

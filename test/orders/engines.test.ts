@@ -1,21 +1,19 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { sql } from 'kysely'
 import { orderStatus, orderStatusNames } from '../../server/orders/order.ts'
 import type { Client } from '../support/client.ts'
 import { withRawDatabase } from '../support/database.ts'
 import { insertOrders, orderRow } from '../support/orders.ts'
-import { type Service, startService } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 /** Where SQLite and PostgreSQL differ by themselves and must not here; the runner runs this file on both. */
 describe('on either engine', () => {
-  let service: Service
+  const service = sharedService()
   let viewer: Client
   before(async () => {
-    service = await startService()
     viewer = await service.bearer('viewer')
   })
-  after(() => service.close())
 
   async function customersOf(filter: string, orderBy = 'customer'): Promise<string[]> {
     const query = new URLSearchParams({ filter, orderBy, pageSize: '100' })

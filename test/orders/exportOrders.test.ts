@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
-import { insertOrders, orderIdAt, orderRow } from '../support/orders.ts'
+import { insertOrders, onlyOrders, orderIdAt, orderRow } from '../support/orders.ts'
 import { assertProblem } from '../support/problem.ts'
-import { type Service, startService } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 const jsonl = { accept: 'application/jsonl' }
 const csv = { accept: 'text/csv' }
@@ -24,14 +24,12 @@ const rows = Array.from({ length: 2_345 }, (_, index) => {
 })
 
 describe('listOrders, as an export', () => {
-  let service: Service
+  const service = sharedService()
   let admin: Client
+  onlyOrders(service, rows)
   before(async () => {
-    service = await startService()
     admin = await service.bearer('admin')
-    await insertOrders(service, rows)
   })
-  after(() => service.close())
 
   const linesOf = async (query: string) => {
     const { status, text } = await admin.get(`/v1/orders?${query}`, jsonl)

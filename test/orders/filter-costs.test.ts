@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
-import { insertOrders, orderRow } from '../support/orders.ts'
-import { type Service, startService } from '../support/service.ts'
+import { onlyOrders, orderRow } from '../support/orders.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 /** One character that folds to eighteen, and one that folds to four of a kind. */
 const phrase = '\uFDFA'
@@ -11,18 +11,16 @@ const each = 600
 
 /** Customers and texts are chosen to be compared for as long as possible. */
 describe('a filter for long texts that repeat themselves, among customers that do', () => {
-  let service: Service
+  const service = sharedService()
+  const customers = [phrase.repeat(200), four.repeat(200)]
+  const rows = customers.flatMap((customer) => Array.from({ length: each }, () => orderRow({ customer })))
+  onlyOrders(service, [...rows, orderRow({ customer: `${four.repeat(150)} end` })])
   let caller: Client
   let other: Client
   before(async () => {
-    service = await startService()
     caller = await service.bearer('operator')
     other = await service.bearer('viewer')
-    const customers = [phrase.repeat(200), four.repeat(200)]
-    const rows = customers.flatMap((customer) => Array.from({ length: each }, () => orderRow({ customer })))
-    await insertOrders(service, [...rows, orderRow({ customer: `${four.repeat(150)} end` })])
   })
-  after(() => service.close())
 
   const list = (by: Client, filter: string) => by.get(`/v1/orders?filter=${encodeURIComponent(filter)}`)
   const times = (count: number, text: string) => Array(count).fill(text).join(' ')

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
 import { createdId, insertOrders, orderRow, sendExactly, storedState } from '../support/orders.ts'
 import { assertProblem } from '../support/problem.ts'
-import { type Service, startService } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 const malformedIds = [
   ...['1', 'x', 'null', '%20', '019a9d2e5b7c7f3a9c416d2f8e0b1a57', '{019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57}'],
@@ -14,15 +14,13 @@ const malformedIds = [
 ]
 
 describe('getOrder', () => {
-  let service: Service
+  const service = sharedService()
   let admin: Client
   let viewer: Client
   before(async () => {
-    service = await startService()
     admin = await service.bearer('admin')
     viewer = await service.bearer('viewer')
   })
-  after(() => service.close())
 
   const get = (id: string, headers?: Record<string, string>) => viewer.get(`/v1/orders/${id}`, headers)
   const insert = async (given: Parameters<typeof orderRow>[0]) => {

@@ -1,18 +1,19 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import type { Answer, Client } from '../support/client.ts'
-import { withRawDatabase } from '../support/database.ts'
 import {
   createdId,
-  insertOrders,
   type OrderRow,
+  onlyOrders,
   orderIdAt,
   orderRow,
+  replaceOrders,
   sendExactly,
   storedState,
 } from '../support/orders.ts'
 import { assertProblem } from '../support/problem.ts'
-import { type Service, startService } from '../support/service.ts'
+import type { Service } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 const path = '/v1/orders/summary'
 const day = 86_400_000
@@ -23,51 +24,28 @@ const dateOf = (instant: number) => new Date(instant).toISOString().slice(0, 10)
 const startOf = (instant: number) => Math.floor(instant / day) * day
 
 /** Waits out a midnight that is about to come, so that today is the same day for the test and for the service. */
-async function awayFromMidnight(service: Service): Promise<void> {
+function awayFromMidnight(service: Service): void {
   if (startOf(service.now() + 60_000) !== startOf(service.now())) service.advance(60_000)
 }
 
 describe('getOrdersOverview', () => {
-  let service: Service
+  const service = sharedService()
+  onlyOrders(service)
   let viewer: Client
-  let whenEmpty: Answer
-  let apart: Service
   before(async () => {
-    service = await startService()
-    await awayFromMidnight(service)
+    awayFromMidnight(service)
     viewer = await service.bearer('viewer')
-    whenEmpty = await viewer.get(path)
-    await insertOrders(service, [orderRow({ created_at: service.now(), total_e4: 12_500 })])
-    apart = await startService()
-    await awayFromMidnight(apart)
-  })
-  after(async () => {
-    await service.close()
-    await apart.close()
   })
 
-  /** Of these orders and no others, in a service of its own. */
+  /** Of these orders and no others. */
   async function ofOrders(rows: OrderRow[], query: string): Promise<Answer['body']> {
-    await withRawDatabase(apart.databaseUrl, (db) => db.deleteFrom('orders').execute())
-    await insertOrders(apart, rows)
-    const answer = await (await apart.bearer('viewer')).get(`${path}?${query}`)
+    await replaceOrders(service, rows)
+    const answer = await viewer.get(`${path}?${query}`)
     assert.equal(answer.status, 200, answer.text)
     return answer.body
   }
 
   describe('succeeds', () => {
-    it('of nothing with zeros, for thirty days up to today', () => {
-      const today = startOf(service.now())
-      const dates = Array.from({ length: 30 }, (_, index) => dateOf(today - (29 - index) * day))
-      assert.equal(whenEmpty.status, 200, whenEmpty.text)
-      assert.deepEqual(whenEmpty.body, {
-        pending: nothing,
-        ...nothingDecided,
-        days: dates.map((date) => ({ date, pending: nothing, ...nothingDecided })),
-        oldestPending: [],
-      })
-    })
-
     it('with counts and sums by state, of all orders and of each UTC day of creation', async () => {
       const today = startOf(service.now())
       const order = (created_at: number, status: number, total_e4: number) =>
@@ -118,19 +96,21 @@ describe('getOrdersOverview', () => {
       ])
     })
 
-    it('with the day as the filter language understands it', async (t) => {
-      const own = await startService({ orders: true })
-      t.after(() => own.close())
-      const caller = await own.bearer('viewer')
-      const { body } = await caller.get(`${path}?days=90`)
+    it('with the day as the filter language understands it', async () => {
+      const today = startOf(service.now())
+      const rows = Array.from({ length: 40 }, (_, index) => {
+        const inDay = [0, 1, day / 2, day - 1][index % 4] ?? 0
+        return orderRow({ created_at: today - Math.floor(index / 4) * day + inDay, status: index % 3 })
+      })
+      const { days } = await ofOrders(rows, 'days=12')
       let listed = 0
-      for (const { date, pending, approved, rejected, withdrawn } of body.days) {
-        const answer = await caller.get(`/v1/orders?filter=createdAtUtc%3D${date}`)
+      for (const { date, pending, approved, rejected, withdrawn } of days) {
+        const answer = await viewer.get(`/v1/orders?filter=createdAtUtc%3D${date}`)
         const counted = pending.count + approved.count + rejected.count + withdrawn.count
         assert.equal(answer.body.totalCount, counted, date)
         listed += answer.body.totalCount
       }
-      assert.equal(listed, 250)
+      assert.equal(listed, rows.length)
     })
 
     for (const [what, totals, sum] of [
@@ -195,27 +175,11 @@ describe('getOrdersOverview', () => {
       }
     })
 
-    it('with a new today after midnight UTC by the clock of the service', async (t) => {
-      const own = await startService()
-      t.after(() => own.close())
-      own.advance(startOf(own.now()) + day - own.now() - 5_000)
-      const caller = await own.bearer('admin')
-      await createdId(caller)
-      const [before] = (await caller.get(`${path}?days=1`)).body.days
-      own.advance(6_000)
-      const after = (await caller.get(`${path}?days=2`)).body.days
-      assert.equal(before.pending.count, 1)
-      assert.deepEqual(after[0], before)
-      assert.deepEqual(after[1], { date: dateOf(own.now()), pending: nothing, ...nothingDecided })
-    })
-
     it('of one moment, whatever is written meanwhile', async () => {
       const admin = await service.bearer('admin')
       const today = startOf(service.now())
-      const old = await insertOrders(
-        service,
-        Array.from({ length: 30 }, () => orderRow({ created_at: today })),
-      )
+      const old = Array.from({ length: 30 }, () => orderRow({ created_at: today }))
+      await replaceOrders(service, old)
       const answers: Promise<Answer>[] = []
       const writes = old.map(async ({ id }) => {
         await admin.patch(`/v1/orders/${id}/approve`)
@@ -313,5 +277,22 @@ describe('getOrdersOverview', () => {
     const stateBefore = await storedState(service)
     assert.equal((await viewer.get(path)).status, 200)
     assert.deepEqual(await storedState(service), stateBefore)
+  })
+})
+
+describe('getOrdersOverview at midnight UTC, by the clock of the service', () => {
+  const service = sharedService()
+  onlyOrders(service)
+
+  it('has a new today', async () => {
+    service.advance(startOf(service.now()) + day - service.now() - 5_000)
+    const caller = await service.bearer('admin')
+    await createdId(caller)
+    const [before] = (await caller.get(`${path}?days=1`)).body.days
+    service.advance(6_000)
+    const after = (await caller.get(`${path}?days=2`)).body.days
+    assert.equal(before.pending.count, 1)
+    assert.deepEqual(after[0], before)
+    assert.deepEqual(after[1], { date: dateOf(service.now()), pending: nothing, ...nothingDecided })
   })
 })

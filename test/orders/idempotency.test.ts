@@ -1,26 +1,24 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { machineStamp } from '../../server/audit/stamp.ts'
 import { bearerOf, newUser } from '../support/accounts.ts'
 import type { Answer, Client } from '../support/client.ts'
 import { createdId, sendExactly, storedState } from '../support/orders.ts'
 import { assertProblem } from '../support/problem.ts'
-import { type Service, startService } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 const hour = 3_600_000
 
 /** Idempotency-Key on the two writes to orders. */
 describe('idempotency', () => {
-  let service: Service
+  const service = sharedService()
   let admin: Client
   let operator: Client
   before(async () => {
-    service = await startService()
     admin = await service.bearer('admin')
     operator = await service.bearer('operator')
   })
-  after(() => service.close())
 
   const acme = { customer: 'Acme', total: 12.5 }
   const createBy = (

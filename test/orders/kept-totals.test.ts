@@ -1,20 +1,18 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
 import { connectTo } from '../support/postgres.ts'
-import { type Service, startService } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 const isPostgres = process.env.TEST_DATABASE_URL !== undefined
 
 /** What was counted is kept for as long as nothing is written (ADR 12). */
 describe('the total of a filter', () => {
-  let service: Service
+  const service = sharedService()
   let caller: Client
   before(async () => {
-    service = await startService()
     caller = await service.bearer('admin')
   })
-  after(() => service.close())
 
   const total = async (): Promise<number> =>
     (await caller.get('/v1/orders?filter=customer:zirkon')).body.totalCount

@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { columnNames, fieldNames, summaryNames } from '../../server/orders/order.ts'
 import type { Client } from '../support/client.ts'
-import { createdId } from '../support/orders.ts'
-import { approve, newApprover, policyRow, putPolicy } from '../support/policy.ts'
+import { createdId, onlyOrders } from '../support/orders.ts'
+import { approve, newApprover, policyRow, putPolicy, putsPolicyBack } from '../support/policy.ts'
 import { assertProblem } from '../support/problem.ts'
-import { type Service, startService } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 type Item = Record<string, unknown>
 
 describe('the columns of a list', () => {
-  let service: Service
+  const service = sharedService()
+  putsPolicyBack(service)
+  onlyOrders(service)
   let admin: Client
   let colleague: { caller: Client; user: { userName: string } }
   let pending: string
@@ -18,7 +20,6 @@ describe('the columns of a list', () => {
   let approved: string
   let rejected: string
   before(async () => {
-    service = await startService()
     admin = await service.bearer('admin')
     colleague = await newApprover(service)
     const create = () => createdId(admin, { customer: 'Müller, "Söhne"', total: 2_000 })
@@ -35,7 +36,6 @@ describe('the columns of a list', () => {
     rejected = await make([admin])
     await admin.patch(`/v1/orders/${rejected}/reject`, { reason: 'Too much.' })
   })
-  after(() => service.close())
 
   const further = columnNames.filter((name) => !summaryNames.some((summary) => summary === name))
   const itemsOf = async (query: string): Promise<Item[]> => {

@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import { insertOrders, orderIdAt, orderRow } from '../support/orders.ts'
-import { type Service, startService } from '../support/service.ts'
+import { insertOrders, onlyOrders, orderIdAt, orderRow } from '../support/orders.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 /** A list is JSON made by the database, one order by its id is made by the service: they must say the same. */
 describe('the items of a list', () => {
-  let service: Service
-  before(async () => {
-    service = await startService()
-  })
-  after(() => service.close())
+  const service = sharedService()
+  onlyOrders(service)
 
   it('say of each order what it says itself, to the letter', async () => {
     const orders = fc.sample(

@@ -1,18 +1,16 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
-import { createdId, insertOrders, sendExactly, variedOrders } from '../support/orders.ts'
-import { type Service, startService } from '../support/service.ts'
+import { createdId, onlyOrders, sendExactly, variedOrders } from '../support/orders.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 describe('the answer to a list', () => {
-  let service: Service
+  const service = sharedService()
+  onlyOrders(service, variedOrders(100))
   let viewer: Client
   before(async () => {
-    service = await startService()
     viewer = await service.bearer('viewer')
-    await insertOrders(service, variedOrders(100))
   })
-  after(() => service.close())
 
   const list = async (query: string) => {
     const answer = await viewer.get(`/v1/orders?${query}`)

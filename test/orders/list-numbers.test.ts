@@ -1,21 +1,27 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
-import { compareOrders, insertOrders, type OrderRow, orderIdAt, orderRow } from '../support/orders.ts'
-import { type Service, startService } from '../support/service.ts'
+import {
+  compareOrders,
+  insertOrders,
+  type OrderRow,
+  onlyOrders,
+  orderIdAt,
+  orderRow,
+} from '../support/orders.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 const start = Date.UTC(2026, 0, 1)
 
 /** SQLite walks by numbers only while they are in the order of creation: it must notice when they no longer are. */
 describe('filtered lists by creation', () => {
-  let service: Service
+  const service = sharedService()
+  onlyOrders(service)
   let caller: Client
   const stored: OrderRow[] = []
   before(async () => {
-    service = await startService()
     caller = await service.bearer('admin')
   })
-  after(() => service.close())
 
   /** One after the other, so that they are numbered as they stand here. */
   async function store(instants: number[]): Promise<void> {

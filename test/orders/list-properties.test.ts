@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import fc from 'fast-check'
 import { foldText } from '../../server/orders/fold.ts'
 import type { Client } from '../support/client.ts'
-import { compareOrders, insertOrders, type OrderRow, sortKeys, variedOrders } from '../support/orders.ts'
-import { type Service, startService } from '../support/service.ts'
+import { compareOrders, type OrderRow, onlyOrders, sortKeys, variedOrders } from '../support/orders.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 /** Enough that most pages are far from both ends. */
 const orderCount = 2_000
@@ -50,15 +50,13 @@ const anyList = fc.record({
 })
 
 describe('a list of thousands of orders, while nothing is written', () => {
-  let service: Service
+  const service = sharedService()
   let viewer: Client
-  let rows: OrderRow[]
+  const rows = variedOrders(orderCount)
+  onlyOrders(service, rows)
   before(async () => {
-    service = await startService()
     viewer = await service.bearer('viewer')
-    rows = await insertOrders(service, variedOrders(orderCount))
   })
-  after(() => service.close())
 
   for (const orderBy of sortKeys) {
     it(`by ${orderBy} has every order once on its pages, in order, either way`, async () => {

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
-import { sql } from 'kysely'
+import { before, describe, it } from 'node:test'
+import { type Kysely, sql } from 'kysely'
+import type { Database } from '../../server/db/tables.ts'
 import { findOrders } from '../../server/orders/list/find.ts'
 import type { ListRequest } from '../../server/orders/list/plan.ts'
 import { findOrdersAtOnce } from '../../server/orders/list/postgres.ts'
 import { type SortKey, sortKeys } from '../../server/orders/order.ts'
+import { countByStatus, readOverview } from '../../server/orders/tally.ts'
 import { testEngine, withRawDatabase } from '../support/database.ts'
-import { compareOrders, insertOrders, listRequest, type OrderRow, orderRow } from '../support/orders.ts'
+import { compareOrders, insertOrders, listRequest, onlyOrders, orderRow } from '../support/orders.ts'
 import { accessesOf, statementsOf } from '../support/plans.ts'
-import { type Service, startService } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 const isSqlite = testEngine === 'sqlite'
 const orderCount = 5_000
@@ -32,10 +34,10 @@ const filterIndexes: [filter: string, index: RegExp][] = [
 ]
 
 describe('the statements of a list', () => {
-  let service: Service
-  before(async () => {
-    service = await startService()
-    const orders = Array.from({ length: orderCount }, (_, index) =>
+  const service = sharedService()
+  onlyOrders(
+    service,
+    Array.from({ length: orderCount }, (_, index) =>
       orderRow({
         customer: index % 500 === 0 ? `Zirkon ${index}` : `Customer ${(index * 7919) % orderCount}`,
         total_e4: 10_000 + ((index * 104_729) % 1_000_000),
@@ -44,11 +46,11 @@ describe('the statements of a list', () => {
         updated_at: index % 2 === 0 ? null : 3 * dayMilliseconds + index,
         status: index % 4,
       }),
-    )
-    await insertOrders(service, orders)
-    if (!isSqlite) await withRawDatabase(service.databaseUrl, (db) => sql`analyze orders`.execute(db))
+    ),
+  )
+  before(async () => {
+    if (!isSqlite) await withRawDatabase(service.databaseUrl, (db) => sql`analyze`.execute(db))
   })
-  after(() => service.close())
 
   /** What its statements do with orders. */
   const accessesOfList = async (list: ListRequest) =>
@@ -95,6 +97,22 @@ describe('the statements of a list', () => {
     })
   }
 
+  /** Each is one statement. */
+  async function accessesBy(read: (db: Kysely<Database>) => Promise<unknown>): Promise<string[]> {
+    const statements = await statementsOf(service, read)
+    assert.equal(statements.length, 1)
+    const accesses = await accessesOf(service, statements, { generic: true })
+    return accesses.filter((access) => access !== 'sort')
+  }
+
+  it('of the overview read orders by the index of pending ones alone', async () => {
+    assert.deepEqual(await accessesBy((db) => readOverview(db, 0, 30)), ['orders_by_status'])
+  })
+
+  it('of the count of each status read no orders', async () => {
+    assert.deepEqual(await accessesBy(countByStatus), [])
+  })
+
   it('are seen to walk all orders where they do', async () => {
     const accesses = await accessesOfList(listRequest('modifiedBy=nobody'))
     assert.ok(
@@ -105,16 +123,11 @@ describe('the statements of a list', () => {
 })
 
 describe('a list in one statement', { skip: isSqlite }, () => {
-  let service: Service
-  let rows: OrderRow[]
-  before(async () => {
-    service = await startService()
-    rows = Array.from({ length: 3_000 }, (_, index) =>
-      orderRow({ created_at: dayMilliseconds + index * 60_000, total_e4: 10_000 + index, status: index % 4 }),
-    )
-    await insertOrders(service, rows)
-  })
-  after(() => service.close())
+  const service = sharedService()
+  const rows = Array.from({ length: 3_000 }, (_, index) =>
+    orderRow({ created_at: dayMilliseconds + index * 60_000, total_e4: 10_000 + index, status: index % 4 }),
+  )
+  onlyOrders(service, rows)
 
   for (const [filter, sortKey, offset, isOnce] of [
     ['', 'createdAtUtc', 0, true],

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
-import { compareOrders, insertOrders, type OrderRow, orderRow } from '../support/orders.ts'
-import { type Service, startService } from '../support/service.ts'
+import { compareOrders, type OrderRow, onlyOrders, orderRow } from '../support/orders.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 const orderCount = 1_200
 
@@ -13,22 +13,19 @@ function statusOf(index: number): number {
 }
 
 describe('a list of several statuses', () => {
-  let service: Service
+  const service = sharedService()
   let viewer: Client
-  let rows: OrderRow[]
+  const rows = Array.from({ length: orderCount }, (_, index) =>
+    orderRow({
+      created_at: Date.UTC(2026, 0, 1) + index * 1_000,
+      total_e4: 10_000 + ((index * 7) % 900) * 100,
+      status: statusOf(index),
+    }),
+  )
+  onlyOrders(service, rows)
   before(async () => {
-    service = await startService()
     viewer = await service.bearer('viewer')
-    rows = Array.from({ length: orderCount }, (_, index) =>
-      orderRow({
-        created_at: Date.UTC(2026, 0, 1) + index * 1_000,
-        total_e4: 10_000 + ((index * 7) % 900) * 100,
-        status: statusOf(index),
-      }),
-    )
-    await insertOrders(service, rows)
   })
-  after(() => service.close())
 
   const filters: [filter: string, has: (row: OrderRow) => boolean][] = [
     ['status!=Approved', ({ status }) => status !== 1],

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import type { Answer, Client } from '../support/client.ts'
 import { storedEvents } from '../support/kept-log.ts'
 import { createdId, storedState } from '../support/orders.ts'
 import { assertProblem } from '../support/problem.ts'
-import { type Service, startService } from '../support/service.ts'
+import { sharedService } from '../support/shared-service.ts'
 
 /** Calls that are all under way before the first of them is answered. */
 function atOnce(count: number, call: (index: number) => Promise<Answer>): Promise<Answer[]> {
@@ -13,15 +13,13 @@ function atOnce(count: number, call: (index: number) => Promise<Answer>): Promis
 }
 
 describe('order races', () => {
-  let service: Service
+  const service = sharedService()
   let admin: Client
   let operator: Client
   before(async () => {
-    service = await startService()
     admin = await service.bearer('admin')
     operator = await service.bearer('operator')
   })
-  after(() => service.close())
 
   const approve = (id: string, headers: Record<string, string> = {}) =>
     admin.patch(`/v1/orders/${id}/approve`, undefined, headers)
@@ -31,8 +29,7 @@ describe('order races', () => {
   const withStatus = (answers: Answer[], status: number) =>
     answers.filter((answer) => answer.status === status)
   const read = async (id: string) => (await admin.get(`/v1/orders/${id}`)).body
-  const eventsOf = async (id: string) =>
-    (await storedEvents(service.db.read)).filter(({ subject_id: subject }) => subject === id)
+  const eventsOf = (id: string) => storedEvents(service.db.read, id)
   const ordersOf = async (customer: string) =>
     (await storedState(service)).orders.filter((order) => order.customer === customer)
 

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Database } from '../../server/db/tables.ts'
 import { insertRows } from '../../server/orders/store.ts'
-import { countByStatus, readOverview } from '../../server/orders/tally.ts'
+import { readOverview } from '../../server/orders/tally.ts'
 import { withRawDatabase } from '../support/database.ts'
 import { createdId, insertOrders, type OrderRow, orderRow } from '../support/orders.ts'
-import { accessesOf, statementsOf } from '../support/plans.ts'
-import { type Service, startService } from '../support/service.ts'
+import { ownService } from '../support/shared-service.ts'
 import { countedTally, keptTally } from '../support/tally.ts'
 
 const day = 86_400_000
@@ -26,11 +25,7 @@ function withNumbers(row: OrderRow): OrderRow {
 }
 
 describe('the tally of orders', () => {
-  let service: Service
-  before(async () => {
-    service = await startService()
-  })
-  after(() => service.close())
+  const service = ownService()
 
   const write = <T>(work: (trx: Transaction<Database>) => Promise<T>) =>
     withRawDatabase(service.databaseUrl, (db) => work(db as Transaction<Database>))
@@ -147,40 +142,5 @@ describe('the tally of orders', () => {
     const twice = orderRow()
     await assert.rejects(write((trx) => insertRows(trx, [twice, twice])))
     assert.deepEqual(await write(keptTally), before)
-  })
-})
-
-describe('the plans of what is read from the tally', () => {
-  let service: Service
-  before(async () => {
-    service = await startService()
-    const orders = Array.from({ length: 20_000 }, (_, index) =>
-      orderRow({ created_at: index * 100_000, status: index < 10_000 ? 1 : index % 2 }),
-    )
-    await insertOrders(service, orders)
-    await withRawDatabase(service.databaseUrl, (db) => sql`analyze`.execute(db))
-  })
-  after(() => service.close())
-
-  /** Each of them is one statement. */
-  async function accessesBy(work: (db: Kysely<Database>) => Promise<unknown>): Promise<string[]> {
-    const statements = await statementsOf(service, work)
-    assert.equal(statements.length, 1)
-    const accesses = await accessesOf(service, statements, { generic: true })
-    return accesses.filter((access) => access !== 'sort')
-  }
-
-  it('of the overview reads orders by the index of pending ones alone', async () => {
-    assert.deepEqual(await accessesBy((db) => readOverview(db, 0, 30)), ['orders_by_status'])
-  })
-
-  it('of the count of each status reads no orders', async () => {
-    assert.deepEqual(await accessesBy(countByStatus), [])
-  })
-
-  it('are seen to walk the orders where they do', async () => {
-    const [access, ...more] = await accessesBy((db) => db.selectFrom('orders').select('customer').execute())
-    assert.deepEqual(more, [])
-    assert.match(access ?? '', /^(?:SCAN orders|Seq Scan)$/)
   })
 })

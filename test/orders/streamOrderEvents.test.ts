@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { KyselyPlugin } from 'kysely'
 import { machineStamp } from '../../server/audit/stamp.ts'
@@ -8,20 +8,19 @@ import { bearerOf, newCaller, newUser, signIn } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { addEvents, seal } from '../support/log.ts'
 import { createdId } from '../support/orders.ts'
-import { type Service, startInside, startService } from '../support/service.ts'
+import { type InsideService, startInside } from '../support/service.ts'
+import { ownService } from '../support/shared-service.ts'
 import { openStream, type Stream, until } from '../support/stream.ts'
 
 describe('streamOrderEvents', () => {
-  let service: Service
+  const service = ownService()
   let operator: Client
   let admin: Client
   before(async () => {
-    service = await startService()
     operator = await service.bearer('operator')
     admin = await service.bearer('admin')
     await seal(service.db)
   })
-  after(() => service.close())
 
   /** A caller of its own, with no streams yet. */
   const newViewer = () => newCaller(service, ['Viewer'])
@@ -85,18 +84,6 @@ describe('streamOrderEvents', () => {
       assert.deepEqual(idsOf(stream), [id])
     })
 
-    it('begins with the first event of all, also as the first stream of an instance', async (t) => {
-      const inside = await startInside()
-      t.after(() => inside.close())
-      await createdId(await inside.bearer('operator'))
-      await seal(inside.db)
-      const live = new LiveOrders(inside.db)
-      const { size } = await inside.db.read.selectFrom('log_head').select('size').executeTakeFirstOrThrow()
-      const place = await live.begin(0)
-      const { from, reached } = await live.after(place, 1_000, new AbortController().signal)
-      assert.deepEqual([place, from, reached], [0, 0, size])
-    })
-
     it('goes on after Last-Event-ID, for callers at different places', async (t) => {
       const first = await open(t, await newViewer())
       const ids = await create(6)
@@ -137,7 +124,10 @@ describe('streamOrderEvents', () => {
       let isOver = false
       const pouring = Array.from({ length: 4 }, async () => {
         const ids: string[] = []
-        while (!isOver) ids.push(await createdId(operator))
+        while (!isOver) {
+          ids.push(await createdId(operator))
+          await wait(10)
+        }
         return ids
       })
       const sealing = (async () => {
@@ -275,18 +265,22 @@ describe('streamOrderEvents', () => {
 })
 
 describe('the streams of an instance', () => {
-  it('end when it closes, and keep it from closing no longer', async () => {
-    const service = await startInside()
-    const stream = await openStream(await service.bearer('viewer'))
-    const start = performance.now()
-    await service.close()
-    assert.equal(await stream.ends(), 'whole')
-    assert.ok(performance.now() - start < 5_000)
+  let service: InsideService
+  before(async () => {
+    service = await startInside()
   })
 
-  it('ask for the head of the log once for all, only while somebody listens, and again after a failure', async (t) => {
-    const service = await startInside()
-    t.after(() => service.close())
+  it('begin with the first event of all, also the first stream', async () => {
+    await createdId(await service.bearer('operator'))
+    await seal(service.db)
+    const live = new LiveOrders(service.db)
+    const { size } = await service.db.read.selectFrom('log_head').select('size').executeTakeFirstOrThrow()
+    const place = await live.begin(0)
+    const { from, reached } = await live.after(place, 1_000, new AbortController().signal)
+    assert.deepEqual([place, from, reached], [0, 0, size])
+  })
+
+  it('ask for the head of the log once for all, only while somebody listens, and again after a failure', async () => {
     let queries = 0
     let isAway = false
     const counting: KyselyPlugin = {
@@ -328,5 +322,13 @@ describe('the streams of an instance', () => {
     queries = 0
     await wait(1_000)
     assert.equal(queries, 0)
+  })
+
+  it('end when it closes, and keep it from closing no longer', async () => {
+    const stream = await openStream(await service.bearer('viewer'))
+    const start = performance.now()
+    await service.close()
+    assert.equal(await stream.ends(), 'whole')
+    assert.ok(performance.now() - start < 5_000)
   })
 })

@@ -22,15 +22,16 @@ const lastChange: Record<number, string[]> = {
   [orderStatus.Withdrawn]: ['withdrawn'],
 }
 
-/** Every event in the order of the log, those that wait to be sealed after it; of one moment. */
-export async function storedEvents(db: Kysely<Database>): Promise<LoggedEvent[]> {
+/** Every event (of the subject) in the order of the log, those that wait to be sealed after it; of one moment. */
+export async function storedEvents(db: Kysely<Database>, subject?: string): Promise<LoggedEvent[]> {
+  const ofSubject = subject === undefined ? sql`` : sql`where subject_id = ${subject}`
   const columns = sql.join(Object.keys(eventRow(stampOfNobody, noEvent)).map((column) => sql.ref(column)))
   const { rows } = await sql<LoggedEvent>`
     select * from (
       select ${columns}, sequence, hash, 0 as is_waiting, sequence as place from events
       union all
       select ${columns}, null, null, 1, number from unsealed_events
-    ) as stored order by is_waiting, place`.execute(db)
+    ) as stored ${ofSubject} order by is_waiting, place`.execute(db)
   // A connection of the test's own gives PostgreSQL's bigint as text.
   return rows.map((row) => {
     const {

@@ -1,3 +1,4 @@
+import { after, before } from 'node:test'
 import { type Kysely, type Selectable, sql } from 'kysely'
 import type { Stamp } from '../../server/audit/event.ts'
 import type { Database, OrdersTable } from '../../server/db/tables.ts'
@@ -8,7 +9,7 @@ import type { ListRequest } from '../../server/orders/list/plan.ts'
 import type { SortKey } from '../../server/orders/order.ts'
 import { insertRows } from '../../server/orders/store.ts'
 import type { Client } from './client.ts'
-import { withRawDatabase } from './database.ts'
+import { testEngine, withRawDatabase } from './database.ts'
 import { storedEvents } from './kept-log.ts'
 import { exchange, request } from './raw.ts'
 import type { Service } from './service.ts'
@@ -97,6 +98,24 @@ export function insertOrders(service: Service, rows: OrderRow[]): Promise<OrderR
     }
     return rows
   })
+}
+
+/**
+ * These orders and no others from before the first test of a describe to after its last, as if the database had never
+ * had any: SQLite has noted whether its numbers are in the order of creation.
+ */
+export function onlyOrders(service: Service, rows: OrderRow[] = []): void {
+  before(() => replaceOrders(service, rows))
+  after(() => replaceOrders(service, []))
+}
+
+export async function replaceOrders(service: Service, rows: OrderRow[]): Promise<void> {
+  await withRawDatabase(service.databaseUrl, async (db) => {
+    await db.deleteFrom('order_approvals').execute()
+    await db.deleteFrom('orders').execute()
+    if (testEngine === 'sqlite') await sql`update order_numbers set in_order = 1`.execute(db)
+  })
+  await insertOrders(service, rows)
 }
 
 /** Must come before the user's first request: the service may remember a principal for five minutes. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { after } from 'node:test'
 import { listEvents } from '../../server/audit/events.ts'
 import { newUser, type TestUser, tokenPair } from './accounts.ts'
 import type { Answer, Client } from './client.ts'
@@ -23,6 +24,11 @@ export const firstPolicy = [policyRow()]
 export async function putPolicy(caller: Client, rows: Row[]): Promise<void> {
   const answer = await caller.send('PUT', '/v1/approval-policy', { rows }, { 'if-match': '*' })
   assert.equal(answer.status, 204, answer.text)
+}
+
+/** Whatever a describe does to the policy, those after it meet the first one. */
+export function putsPolicyBack(service: Service): void {
+  after(async () => putPolicy(await service.bearer('admin'), firstPolicy))
 }
 
 /** What was recorded of the policy, in the order of writing, whether it is sealed by now or not. */

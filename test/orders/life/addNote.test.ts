@@ -1,25 +1,23 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import type { Client } from '../../support/client.ts'
 import { storedEvents } from '../../support/kept-log.ts'
 import { createdId, insertOrders, orderRow, storedState } from '../../support/orders.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { type Service, startService } from '../../support/service.ts'
+import { sharedService } from '../../support/shared-service.ts'
 import { badWords, goodWords } from '../../support/words.ts'
 
 describe('addNote', () => {
-  let service: Service
+  const service = sharedService()
   let admin: Client
   let operator: Client
   let id: string
   before(async () => {
-    service = await startService()
     admin = await service.bearer('admin')
     operator = await service.bearer('operator')
     id = await createdId(operator, { customer: 'Müller', total: '12.5' })
   })
-  after(() => service.close())
 
   const text = 'Called the customer.'
   const note = (order: string, body: unknown = { text }, headers?: Record<string, string>) =>
@@ -29,9 +27,7 @@ describe('addNote', () => {
     return { etag: headers.get('etag'), body }
   }
   const notesOf = async (order: string) =>
-    (await storedEvents(service.db.read)).filter(
-      ({ subject_id: subject, kind }) => subject === order && kind === 'noted',
-    )
+    (await storedEvents(service.db.read, order)).filter(({ kind }) => kind === 'noted')
 
   describe('succeeds', () => {
     it('answers 201 with the id of the event, and leaves the order as it is', async () => {

@@ -6,7 +6,7 @@ import { assertProblem } from '../../support/problem.ts'
 import { describeTransition } from './transition.ts'
 
 describe('approveOrder', () => {
-  const { service } = describeTransition({
+  const service = describeTransition({
     path: 'approve',
     status: 1,
     kind: 'approved',
@@ -17,7 +17,7 @@ describe('approveOrder', () => {
   describe('needs no body', () => {
     let admin: Client
     before(async () => {
-      admin = await service().bearer('admin')
+      admin = await service.bearer('admin')
     })
 
     const bodies: [status: number, code: string, body: string, headers: Record<string, string>][] = [
@@ -38,7 +38,7 @@ describe('approveOrder', () => {
       const id = await createdId(admin)
       assert.equal((await admin.patch(`/v1/orders/${id}/approve`)).status, 204)
       const { body: asApproved } = await admin.get(`/v1/orders/${id}`)
-      service().advance(1_000)
+      service.advance(1_000)
       const second = await admin.patch(`/v1/orders/${id}/approve`)
       assertProblem(second, 409, 'order-not-pending')
       assert.equal(second.body.currentStatus, 1)

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { machineOf, newClient } from '../../support/accounts.ts'
 import type { Client } from '../../support/client.ts'
 import { createdId, storedState } from '../../support/orders.ts'
-import { newApprover, policyRow, putPolicy } from '../../support/policy.ts'
+import { newApprover, policyRow, putPolicy, putsPolicyBack } from '../../support/policy.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { type Service, startService } from '../../support/service.ts'
+import { sharedService } from '../../support/shared-service.ts'
 
 describe('getOrderApprovals', () => {
-  let service: Service
+  const service = sharedService()
+  putsPolicyBack(service)
   let admin: Client
   let operator: Client
   before(async () => {
-    service = await startService()
     admin = await service.bearer('admin')
     operator = await service.bearer('operator')
     await putPolicy(admin, [
@@ -22,7 +22,6 @@ describe('getOrderApprovals', () => {
       policyRow({ from: 1_000, approvals: 3, selfApproval: true, services: true }),
     ])
   })
-  after(() => service.close())
 
   const read = (caller: Client, id: string) => caller.get(`/v1/orders/${id}/approvals`)
   const approve = async (caller: Client, id: string) =>

@@ -1,26 +1,25 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose'
 import type { Client } from '../../support/client.ts'
 import { assertChained, storedEvents } from '../../support/kept-log.ts'
 import { createdId, insertOrders, orderRow, storedState } from '../../support/orders.ts'
 import { newApprover, policyRow, putPolicy } from '../../support/policy.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { publicUrl, type Service, startService } from '../../support/service.ts'
+import { publicUrl } from '../../support/service.ts'
+import { sharedService } from '../../support/shared-service.ts'
 
 describe('getOrderReceipt', () => {
-  let service: Service
+  const service = sharedService()
   let admin: Client
   let operator: Client
   let viewer: Client
   before(async () => {
-    service = await startService()
     admin = await service.bearer('admin')
     operator = await service.bearer('operator')
     viewer = await service.bearer('viewer')
   })
-  after(() => service.close())
 
   const get = (id: string) => viewer.get(`/v1/orders/${id}/receipt`)
   async function approved(values: Record<string, unknown> = {}): Promise<string> {

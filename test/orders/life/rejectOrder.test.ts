@@ -5,7 +5,7 @@ import { assertProblem } from '../../support/problem.ts'
 import { describeTransition } from './transition.ts'
 
 describe('rejectOrder', () => {
-  const { service } = describeTransition({
+  const service = describeTransition({
     path: 'reject',
     status: 2,
     kind: 'rejected',
@@ -15,7 +15,7 @@ describe('rejectOrder', () => {
 
   describe('needs a reason', () => {
     it('in a body: without either it is refused, and the order stays', async () => {
-      const admin = await service().bearer('admin')
+      const admin = await service.bearer('admin')
       const id = await createdId(admin)
       const path = `/v1/orders/${id}/reject`
       assertProblem(await admin.patch(path), 415, 'unsupported-media-type')
@@ -29,7 +29,7 @@ describe('rejectOrder', () => {
     })
 
     it('also of who created the order, whom nothing keeps from rejecting it', async () => {
-      const admin = await service().bearer('admin')
+      const admin = await service.bearer('admin')
       const id = await createdId(admin)
       assert.equal((await admin.patch(`/v1/orders/${id}/reject`, { reason: 'My mistake.' })).status, 204)
     })

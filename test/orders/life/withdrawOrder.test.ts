@@ -6,11 +6,10 @@ import type { Client } from '../../support/client.ts'
 import { storedEvents } from '../../support/kept-log.ts'
 import { createdId, insertOrders, orderRow, sendExactly, storedState } from '../../support/orders.ts'
 import { assertProblem } from '../../support/problem.ts'
-import type { Service } from '../../support/service.ts'
 import { describeTransition } from './transition.ts'
 
 describe('withdrawOrder', () => {
-  const transition = describeTransition({
+  const service = describeTransition({
     path: 'withdraw',
     status: 3,
     kind: 'withdrawn',
@@ -18,17 +17,14 @@ describe('withdrawOrder', () => {
     reason: 'No longer needed.',
   })
 
-  let service: Service
   let operator: Client
   before(async () => {
-    service = transition.service()
     operator = await service.bearer('operator')
   })
 
   const withdraw = (caller: Client, id: string, body?: unknown, headers?: Record<string, string>) =>
     caller.patch(`/v1/orders/${id}/withdraw`, body, headers)
-  const lastEvent = async (id: string) =>
-    (await storedEvents(service.db.read)).findLast(({ subject_id: subject }) => subject === id)
+  const lastEvent = async (id: string) => (await storedEvents(service.db.read, id)).at(-1)
 
   describe('needs no reason', () => {
     for (const [what, lines, body] of [

@@ -1,25 +1,31 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import type { Answer, Client } from '../../support/client.ts'
 import { createdId } from '../../support/orders.ts'
-import { approvalState, approve, newApprovers, policyRow, putPolicy } from '../../support/policy.ts'
+import {
+  approvalState,
+  approve,
+  newApprovers,
+  policyRow,
+  putPolicy,
+  putsPolicyBack,
+} from '../../support/policy.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { type Service, startService } from '../../support/service.ts'
+import { sharedService } from '../../support/shared-service.ts'
 
 /** All under way before the first of them is answered. */
 describe('approvals of one order at once', () => {
-  let service: Service
+  const service = sharedService()
+  putsPolicyBack(service)
   let admin: Client
   let operator: Client
   let people: Awaited<ReturnType<typeof newApprovers>>
   before(async () => {
-    service = await startService()
     admin = await service.bearer('admin')
     operator = await service.bearer('operator')
     people = await newApprovers(service, 50)
   })
-  after(() => service.close())
 
   async function orderNeeding(approvals: number, creator = operator): Promise<string> {
     await putPolicy(admin, [policyRow({ approvals, selfApproval: false })])

@@ -2,32 +2,38 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { permissions } from '../../../server/auth/permissions.ts'
 import { bearerOf, hashOf, machineOf, newClient, signIn } from '../../support/accounts.ts'
 import type { Client } from '../../support/client.ts'
 import { withRawDatabase } from '../../support/database.ts'
 import { createdId, stamp } from '../../support/orders.ts'
-import { approvalState, approve, newApprover, policyRow, putPolicy } from '../../support/policy.ts'
+import {
+  approvalState,
+  approve,
+  newApprover,
+  policyRow,
+  putPolicy,
+  putsPolicyBack,
+} from '../../support/policy.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { addRole } from '../../support/roles.ts'
 import { sampleId, tableOfRoutes } from '../../support/routes.ts'
-import { type Service, startService } from '../../support/service.ts'
+import { sharedService } from '../../support/shared-service.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
 /** What other systems got wrong, each under its name. */
 describe('four eyes', () => {
-  let service: Service
+  const service = sharedService()
+  putsPolicyBack(service)
   let admin: Client
   let operator: Client
   before(async () => {
-    service = await startService()
     admin = await service.bearer('admin')
     operator = await service.bearer('operator')
   })
-  after(() => service.close())
 
   /** The id of an order that was created under this row. */
   async function orderUnder(row: Parameters<typeof policyRow>[0], creator = operator): Promise<string> {

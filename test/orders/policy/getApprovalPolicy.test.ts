@@ -1,26 +1,15 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import type { Client } from '../../support/client.ts'
-import { policyRow, putPolicy } from '../../support/policy.ts'
-import { type Service, startService } from '../../support/service.ts'
+import { policyRow, putPolicy, putsPolicyBack } from '../../support/policy.ts'
+import { sharedService } from '../../support/shared-service.ts'
 
 describe('getApprovalPolicy', () => {
-  let service: Service
+  const service = sharedService()
+  putsPolicyBack(service)
   let admin: Client
   before(async () => {
-    service = await startService()
     admin = await service.bearer('admin')
-  })
-  after(() => service.close())
-
-  it('answers the user’s rule to the letter at first: from 0, one approval, anybody’s', async () => {
-    const answer = await admin.get('/v1/approval-policy')
-    assert.equal(answer.status, 200)
-    assert.deepEqual(answer.body, {
-      rows: [{ from: 0, approvals: 1, selfApproval: true, services: true }],
-    })
-    assert.equal(answer.headers.get('etag'), '"1"')
-    assert.equal(answer.headers.get('cache-control'), 'private, no-cache')
   })
 
   it('answers the rows ascending by total, in whatever order a database keeps them', async () => {

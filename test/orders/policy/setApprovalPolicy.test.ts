@@ -1,25 +1,31 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, beforeEach, describe, it } from 'node:test'
+import { before, beforeEach, describe, it } from 'node:test'
 import { machineOf, newClient, newUser, signIn } from '../../support/accounts.ts'
 import type { Answer, Client } from '../../support/client.ts'
 import { createdId } from '../../support/orders.ts'
-import { firstPolicy, policyEvents, policyRow, putPolicy, storedPolicy } from '../../support/policy.ts'
+import {
+  firstPolicy,
+  policyEvents,
+  policyRow,
+  putPolicy,
+  putsPolicyBack,
+  storedPolicy,
+} from '../../support/policy.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { addRole } from '../../support/roles.ts'
-import { type Service, startService } from '../../support/service.ts'
+import { sharedService } from '../../support/shared-service.ts'
 
 const twoFromThousand = [policyRow(), policyRow({ from: 1_000, approvals: 2, selfApproval: false })]
 
 describe('setApprovalPolicy', () => {
-  let service: Service
+  const service = sharedService()
+  putsPolicyBack(service)
   let admin: Client
   let tag: string
   before(async () => {
-    service = await startService()
     admin = await service.bearer('admin')
   })
-  after(() => service.close())
   beforeEach(async () => {
     await putPolicy(admin, firstPolicy)
     tag = (await admin.get('/v1/approval-policy')).headers.get('etag') ?? ''

@@ -1,21 +1,20 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import type { Client } from '../../support/client.ts'
 import { createdId, storedState } from '../../support/orders.ts'
-import { approve, newApprovers, policyRow, putPolicy } from '../../support/policy.ts'
-import { type Service, startService } from '../../support/service.ts'
+import { approve, newApprovers, policyRow, putPolicy, putsPolicyBack } from '../../support/policy.ts'
+import { sharedService } from '../../support/shared-service.ts'
 
 describe('the row that applies when an order is created', () => {
-  let service: Service
+  const service = sharedService()
+  putsPolicyBack(service)
   let admin: Client
   let operator: Client
   before(async () => {
-    service = await startService()
     admin = await service.bearer('admin')
     operator = await service.bearer('operator')
   })
-  after(() => service.close())
 
   const approvalsOf = async (id: string) => (await admin.get(`/v1/orders/${id}/approvals`)).body
 

@@ -1,23 +1,21 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import { bearerOf, newUser } from '../../support/accounts.ts'
 import type { Client } from '../../support/client.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { addRole } from '../../support/roles.ts'
-import { type Service, startService } from '../../support/service.ts'
+import { sharedService } from '../../support/shared-service.ts'
 import { keptView, putView, storedViews, viewOf } from '../../support/views.ts'
 
 describe('deleteView', () => {
-  let service: Service
+  const service = sharedService()
   let admin: Client
   let viewer: Client
   before(async () => {
-    service = await startService()
     admin = await service.bearer('admin')
     viewer = await service.bearer('viewer')
   })
-  after(() => service.close())
 
   const remove = (caller: Client, id: string, headers: Record<string, string> = {}) =>
     caller.send('DELETE', `/v1/views/${id}`, undefined, headers)

@@ -1,21 +1,19 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import type { Client } from '../../support/client.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { type Service, startService } from '../../support/service.ts'
+import { sharedService } from '../../support/shared-service.ts'
 import { keptView, viewOf } from '../../support/views.ts'
 
 describe('getView', () => {
-  let service: Service
+  const service = sharedService()
   let admin: Client
   let viewer: Client
   before(async () => {
-    service = await startService()
     admin = await service.bearer('admin')
     viewer = await service.bearer('viewer')
   })
-  after(() => service.close())
 
   describe('succeeds', () => {
     it('with the view and its version, for its owner', async () => {

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, before, beforeEach, describe, it } from 'node:test'
+import { before, beforeEach, describe, it } from 'node:test'
 import { machineStamp } from '../../../server/audit/stamp.ts'
 import { bearerOf, machineOf, newCaller, newClient, newUser } from '../../support/accounts.ts'
 import type { Client } from '../../support/client.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { addRole } from '../../support/roles.ts'
-import { type Service, startService } from '../../support/service.ts'
+import { sharedService } from '../../support/shared-service.ts'
 import { keptView, putView, storedViews, viewOf } from '../../support/views.ts'
 
 describe('putView', () => {
-  let service: Service
+  const service = sharedService()
   /** Holds Views.Share. */
   let admin: Client
   /** Somebody else, who does not. */
@@ -19,11 +19,9 @@ describe('putView', () => {
   let userName: string
   let ownId: number
   before(async () => {
-    service = await startService()
     admin = await service.bearer('admin')
     viewer = await service.bearer('viewer')
   })
-  after(() => service.close())
   beforeEach(async () => {
     const user = await newUser(service, { roles: ['Viewer'] })
     userName = user.userName
