@@ -97,21 +97,10 @@ const runsTwice = [
   'test/http/metrics',
 ]
 
-/**
- * The files of these folders share processes, so many to each. To load the service anew for each file took two fifths of
- * the processor time of some (auth 63 s of it, in processes shared by all 38 s; orders 61 and 36; http 36 and 26).
- */
-const filesOfAProcess: Record<string, number> = {
-  audit: 8,
-  auth: 8,
-  browser: 4,
-  cli: 6,
-  contract: 8,
-  db: 8,
-  http: 8,
-  orders: 8,
-  security: 8,
-}
+/** Files of a folder share a process, up to so many: loading the service takes 1.1 s of a core each time. */
+const filesOfAProcess = 16
+/** Of a browser there are four at once, of faults one at a time. */
+const fewerOfAProcess: Record<string, number> = { browser: 8, faults: 1, fuzz: 1 }
 
 /**
  * Their run on PostgreSQL, or the only one that a file has, meets the service as it ships: `node server/main.ts serve`,
@@ -201,7 +190,7 @@ async function carryOut(run: Run): Promise<void> {
 function inProcesses(files: string[], how: Omit<Run, 'files'>): Run[] {
   const folders = Map.groupBy(files, (file) => file.split('/')[1] ?? '')
   const shares = [...folders].flatMap(([folder, inFolder]) => {
-    const processes = Math.ceil(inFolder.length / (filesOfAProcess[folder] ?? 1))
+    const processes = Math.ceil(inFolder.length / (fewerOfAProcess[folder] ?? filesOfAProcess))
     return Array.from({ length: processes }, (_, first) =>
       inFolder.filter((_, position) => position % processes === first),
     )
