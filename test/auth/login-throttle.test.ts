@@ -202,8 +202,8 @@ describe('login throttle', () => {
       assert.deepEqual(statuses(await times(6)), fiveFree)
     })
 
-    it('120 right passwords from 120 addresses all succeed: successes are never counted', async () => {
-      const answers = await Promise.all(addresses(120).map(succeed))
+    it('105 right passwords from 105 addresses all succeed: successes are never counted', async () => {
+      const answers = await Promise.all(addresses(105).map(succeed))
       assert.deepEqual(new Set(statuses(answers)), new Set([200]))
     })
   })
@@ -290,9 +290,16 @@ describe('login throttle', () => {
       const kept = randomAddress()
       assert.equal((await succeed(kept)).status, 200)
       service.advance(1)
-      const verify = mock.method(Passwords.prototype, 'verify', async () => true)
-      for (let more = 0; more < 99; more += 1) await succeed(randomAddress())
-      verify.mock.restore()
+      const account_hash = sha256(`account\n${user.email}`)
+      const others = addresses(98).map((pair_hash) => ({
+        pair_hash,
+        account_hash,
+        signed_in_at: service.now(),
+      }))
+      await withRawDatabase(service.databaseUrl, (db) =>
+        db.insertInto('known_addresses').values(others).execute(),
+      )
+      assert.equal((await succeed(randomAddress())).status, 200)
       await failFromEverywhere()
       assert.equal((await succeed(kept)).status, 200)
       assertProblem(await succeed(), 429, 'too-many-attempts')

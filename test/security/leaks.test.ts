@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { before, describe, it } from 'node:test'
 import {
   newClient,
   newUser,
@@ -18,9 +18,11 @@ import { sharedService } from '../support/shared-service.ts'
 describe('what every test watches for', () => {
   const password = 'lanterns over the quiet weir'
 
-  /** A service through which one of each secret has gone. */
-  async function used(): Promise<{ service: InsideService; secrets: Record<string, string> }> {
-    const service = await startInside()
+  /** One of each has gone through the service. */
+  let secrets: Record<string, string>
+  let service: InsideService
+  before(async () => {
+    service = await startInside()
     const user = await newUser(service, { password })
     const client = await newClient(service)
     const { accessToken, refreshToken } = await tokenPair(service, user)
@@ -29,7 +31,7 @@ describe('what every test watches for', () => {
     await stranger.get('/v1/auth/csrf')
     const wrong = { ...user.credentials, password: 'a guess that is nearly right' }
     await stranger.post('/v1/auth/token', wrong)
-    const secrets = {
+    secrets = {
       'a password': password,
       'a wrong password': wrong.password,
       'a password of the demo accounts': passwordOf('admin').password,
@@ -43,23 +45,19 @@ describe('what every test watches for', () => {
       'the antiforgery key': service.antiforgeryKey.toString('base64'),
       'half of a refresh token': refreshToken.slice(0, 22),
     }
-    return { service, secrets }
-  }
+  })
 
-  it('is each secret in any line of the log, whole or cut, as text or as a member', async () => {
-    const { secrets, service } = await used()
-    await service.close()
+  it('is a line that the service itself writes: closing it fails', async () => {
+    service.app.log.info({ cookie: secrets['a session cookie'] }, 'a seeded leak')
+    await assert.rejects(service.close(), /the log holds a secret.*a seeded leak/)
+  })
+
+  it('is each secret in any line of the log, whole or cut, as text or as a member', () => {
     for (const [what, secret] of Object.entries(secrets)) {
       for (const line of [{ msg: `it was ${secret}.` }, { deep: [{ member: secret }] }]) {
         assert.throws(() => assertDiscreet(JSON.stringify(line)), /the log holds a secret/, what)
       }
     }
-  })
-
-  it('is a line that the service itself writes: closing it fails', async () => {
-    const { secrets, service } = await used()
-    service.app.log.info({ cookie: secrets['a session cookie'] }, 'a seeded leak')
-    await assert.rejects(service.close(), /the log holds a secret.*a seeded leak/)
   })
 
   it('is an answer that tells about the inside', () => {
