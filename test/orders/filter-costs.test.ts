@@ -1,23 +1,26 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
-import { onlyOrders, orderRow } from '../support/orders.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { insertOrders, orderRow } from '../support/orders.ts'
+import { ownService } from '../support/shared-service.ts'
 
 /** One character that folds to eighteen, and one that folds to four of a kind. */
 const phrase = '\uFDFA'
 const four = '⨌'
 const each = 600
+/** Of the processor, with all that the service does meanwhile; a wait for the processor does not count. */
+const costliestMicroseconds = 2_000_000
 
 /** Customers and texts are chosen to be compared for as long as possible. */
 describe('a filter for long texts that repeat themselves, among customers that do', () => {
-  const service = sharedService()
+  // In this process, whose time on the processor is looked at.
+  const service = ownService()
   const customers = [phrase.repeat(200), four.repeat(200)]
   const rows = customers.flatMap((customer) => Array.from({ length: each }, () => orderRow({ customer })))
-  onlyOrders(service, [...rows, orderRow({ customer: `${four.repeat(150)} end` })])
   let caller: Client
   let other: Client
   before(async () => {
+    await insertOrders(service, [...rows, orderRow({ customer: `${four.repeat(150)} end` })])
     caller = await service.bearer('operator')
     other = await service.bearer('viewer')
   })
@@ -50,15 +53,17 @@ describe('a filter for long texts that repeat themselves, among customers that d
     'customers to be kept out': times(25, `customer!="*${four.repeat(20)}x*"`),
   }
   for (const [what, filter] of Object.entries(costly)) {
-    it(`is answered in its time, and holds up nobody: ${what}`, async () => {
-      const begun = performance.now()
-      const slow = list(caller, filter).then((answer) => ({ ...answer, took: performance.now() - begun }))
-      assert.equal((await list(other, `customer:"nobody of ${what}"`)).status, 200)
-      const waited = performance.now() - begun
-      const { status, took } = await slow
-      assert.ok([200, 400].includes(status))
-      assert.ok(waited < 2_000, `others waited ${waited} ms`)
-      assert.ok(took < 4_000, `${took} ms`)
+    it(`takes little of the processor, and is answered beside others: ${what}`, async () => {
+      const before = process.cpuUsage()
+      const [slow, quick] = await Promise.all([
+        list(caller, filter),
+        list(other, `customer:"nobody of ${what}"`),
+      ])
+      const { user, system } = process.cpuUsage(before)
+      // On a machine with other work it may be stopped at its limit.
+      assert.ok([200, 400].includes(slow.status))
+      assert.equal(quick.status, 200)
+      assert.ok(user + system < costliestMicroseconds, `${user + system} µs`)
     })
   }
 })
