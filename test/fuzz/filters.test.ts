@@ -105,17 +105,21 @@ describe('filters of any bytes', () => {
   it('and their opposites share all orders out between them', async (t) => {
     announceSeed(t)
     const filters = fc.oneof({ weight: 4, arbitrary: sentence }, almost)
-    await assertAlways(filters, { ...effort(filterCount.opposite), maxSkipsPerRun: 1_000 }, async (filter) => {
-      const found = await list(Buffer.from(filter))
-      fc.pre(found.status === 200 && filter.trim() !== '')
-      const opposite = await list(Buffer.from(`NOT (${filter})`))
-      fc.pre(opposite.status === 200)
-      const both = await list(Buffer.from(`(${filter}) OR NOT (${filter})`))
-      assert.equal(found.body.totalCount + opposite.body.totalCount, orderCount, filter)
-      assert.ok(both.status === 400 || both.body.totalCount === orderCount, `${filter}: ${both.text}`)
-      const ids = [...found.body.items, ...opposite.body.items].map(({ id }: { id: string }) => id)
-      assert.equal(new Set(ids).size, orderCount, filter)
-    })
+    await assertAlways(
+      filters,
+      { ...effort(filterCount.opposite), maxSkipsPerRun: 1_000 },
+      async (filter) => {
+        const found = await list(Buffer.from(filter))
+        fc.pre(found.status === 200 && filter.trim() !== '')
+        const opposite = await list(Buffer.from(`NOT (${filter})`))
+        fc.pre(opposite.status === 200)
+        const both = await list(Buffer.from(`(${filter}) OR NOT (${filter})`))
+        assert.equal(found.body.totalCount + opposite.body.totalCount, orderCount, filter)
+        assert.ok(both.status === 400 || both.body.totalCount === orderCount, `${filter}: ${both.text}`)
+        const ids = [...found.body.items, ...opposite.body.items].map(({ id }: { id: string }) => id)
+        assert.equal(new Set(ids).size, orderCount, filter)
+      },
+    )
     t.diagnostic(sender.summary())
   })
 

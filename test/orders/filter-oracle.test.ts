@@ -273,6 +273,7 @@ function clauseOfDepth(depth: number): fc.Arbitrary<Clause> {
   )
 }
 
+/** Mistakes planted into the compiler were found within a hundred restrictions, or not within four thousand. */
 describe('the rows found are those that the oracle finds', () => {
   const sortedIds = (clause: Clause) =>
     rows
@@ -284,7 +285,7 @@ describe('the rows found are those that the oracle finds', () => {
     const property = fc.asyncProperty(leaf, async (clause) => {
       assert.deepEqual(await idsFound(textOf(clause)), sortedIds(clause))
     })
-    await fc.assert(property, { numRuns: 4000 })
+    await fc.assert(property, { numRuns: 1_000 })
   })
 
   it('for any combination of restrictions', async () => {
@@ -292,6 +293,6 @@ describe('the rows found are those that the oracle finds', () => {
     const property = fc.asyncProperty(fitting, async (clause) => {
       assert.deepEqual(await idsFound(textOf(clause)), sortedIds(clause))
     })
-    await fc.assert(property, { numRuns: 1500 })
+    await fc.assert(property, { numRuns: 500 })
   })
 })
