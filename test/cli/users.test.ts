@@ -74,16 +74,16 @@ describe('user add', () => {
     }
   })
 
-  it('lets exactly one of several simultaneous commands have a name', async (t) => {
+  it('lets exactly one of two simultaneous commands have a name', async (t) => {
     const cli = commandLine(t)
     await cli.run('migrate')
     const env = { DATABASE_URL: `file:${cli.databaseFile}` }
     const results = await Promise.all(
-      [1, 2, 3, 4].map((n) =>
+      [1, 2].map((n) =>
         runCommand(`user add jo --email jo${n}@example.com --role Viewer`, goodPassword, '/', env),
       ),
     )
-    assert.deepEqual(results.map((result) => result.status).sort(), [0, 1, 1, 1])
+    assert.deepEqual(results.map((result) => result.status).sort(), [0, 1])
     assert.equal((await cli.json<unknown[]>('user list')).length, 1)
   })
 

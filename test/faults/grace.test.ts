@@ -3,11 +3,10 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { assertUnanswered, Client } from '../support/client.ts'
+import type { Client } from '../support/client.ts'
 import { withRawDatabase } from '../support/database.ts'
-import { assertProblem } from '../support/problem.ts'
 import type { RunningServer } from '../support/process.ts'
-import { at, bearerOf, newProduction, type Production } from '../support/production.ts'
+import { bearerOf, newProduction, type Production } from '../support/production.ts'
 
 /** Of serve.ts, and what the machine may need on top. */
 const graceMilliseconds = 10_000
@@ -60,24 +59,6 @@ describe('the service on its way to its end', { concurrency: 4 }, () => {
     return row !== undefined
   }
 
-  it('is not ready for DRAIN_SECONDS, and then listens no more', async () => {
-    const server = await production.serve({ DRAIN_SECONDS: '2.5' })
-    const begun = performance.now()
-    const stopped = server.stop('SIGTERM')
-    const probe = () => new Client(server.baseUrl).get('/health/ready').catch(assertUnanswered)
-    let answer = await probe()
-    // The signal is on its way.
-    while (answer?.status === 200) answer = await probe()
-    assert.ok(answer, 'it was not unready first')
-    for (; answer !== undefined; answer = await probe()) {
-      assertProblem(answer, 503, 'shutting-down')
-      await wait(50)
-    }
-    const milliseconds = performance.now() - begun
-    assert.ok(milliseconds > 2_400 && milliseconds < 2_500 + atOnceMilliseconds, `${milliseconds} ms`)
-    assert.equal(await stopped, 0)
-  })
-
   it('waits for a request whose body is still on its way, and answers it', async () => {
     const { server, admin } = await start()
     const { socket, finish } = await beginCreate(admin, 'slow body')
@@ -118,7 +99,5 @@ describe('the service on its way to its end', { concurrency: 4 }, () => {
     assert.ok(performance.now() - begun < atOnceMilliseconds)
     await text
     assert.equal(await isStored('second signal'), false)
-    const { server: next } = await start()
-    assert.equal((await at(next.baseUrl, admin).get('/v1/orders')).status, 200)
   })
 })

@@ -16,9 +16,9 @@ import {
   sessionOf,
 } from '../support/production.ts'
 
-const rounds = isLong ? 20 : 3
+const rounds = isLong ? 20 : 2
 /** Acknowledged writes of a round: half as many to one and a half times as many. */
-const writesPerRound = isLong ? 600 : 150
+const writesPerRound = isLong ? 600 : 100
 const longestPauseMilliseconds = 20
 const recoversWithinMilliseconds = 10_000
 const writers = 12

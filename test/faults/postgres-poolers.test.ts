@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { tmpdir } from 'node:os'
 import { after, before, describe, it } from 'node:test'
-import { runCommand } from '../cli/command-line.ts'
+import { commandLine } from '../cli/command-line.ts'
 import type { Client } from '../support/client.ts'
 import { type Pooler, startPooler } from '../support/pooler.ts'
 import { connectTo, runSql, withoutPostgres } from '../support/postgres.ts'
@@ -10,6 +9,7 @@ import { bearerOf, newProduction, type Production } from '../support/production.
 describe('behind a pooler that takes no settings at the start', { skip: withoutPostgres }, () => {
   let production: Production
   const poolers: Pooler[] = []
+  const cli = commandLine({ after })
   before(async () => {
     production = await newProduction()
   })
@@ -68,7 +68,7 @@ describe('behind a pooler that takes no settings at the start', { skip: withoutP
     const { url } = await poolerOf('transaction')
     for (const command of ['serve', 'role list']) {
       const env = { ...production.env, DATABASE_URL: url, DATABASE_START_TIMEOUT_SECONDS: '0' }
-      const { status, stderr } = await runCommand(command, '', tmpdir(), env)
+      const { status, stderr } = await cli.run(command, '', env)
       assert.equal(status, 1)
       assert.match(stderr, /^countersign: DATABASE_URL: .*: set DATABASE_POOLER=transaction\n$/)
     }
@@ -77,7 +77,7 @@ describe('behind a pooler that takes no settings at the start', { skip: withoutP
   it('says what the pooler says, with its code, when that refuses', async () => {
     const { url } = await poolerOf('session')
     const env = { ...production.env, DATABASE_URL: `${url}?options=-c%20work_mem%3D8MB` }
-    const { stderr } = await runCommand('role list', '', tmpdir(), env)
+    const { stderr } = await cli.run('role list', '', env)
     assert.match(stderr, /08P01: unsupported startup parameter: options\n$/)
   })
 })

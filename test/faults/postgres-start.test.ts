@@ -9,6 +9,7 @@ import { pipeline } from 'node:stream'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { migrateDatabase } from '../../server/db/open.ts'
+import { openAppDatabase } from '../../server/operations.ts'
 import { commandLine, type Result, refusal, runCommand } from '../cli/command-line.ts'
 import { Client } from '../support/client.ts'
 import { createTestDatabase } from '../support/database.ts'
@@ -103,7 +104,7 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
       const role = await newRole(scope)
       const url = address(serverUrl, { username: role, password: `${secret}-wrong` })
       const line = `DATABASE_URL: the password was not accepted: password authentication failed for user "${role}"`
-      assert.deepEqual(await startAlone(url), refusal(line))
+      assert.deepEqual(await startAt(url), refusal(line))
     })
 
     it('a missing password', async (t) => {
@@ -271,7 +272,7 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
       `postgres://countersign@${pathname}?host=${folder}`,
       `postgres://countersign@${encodeURIComponent(folder)}${pathname}`,
     ]) {
-      const { stdout, stderr } = await runCommand('role list', '', tmpdir(), { DATABASE_URL: url })
+      const { stdout, stderr } = await cli.run('role list', '', { DATABASE_URL: url })
       assert.match(stdout, /^Operator /m, `${url}: ${stderr}`)
     }
   })
@@ -319,16 +320,11 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
     assert.equal((await migrating).length, 1)
   })
 
-  it('four instances that start at once on an empty database all come up, on one schema', async (t) => {
+  it('four instances that open an empty database at once all come up, on one schema', async (t) => {
     const scope = scopeOf(t)
     const databaseUrl = await emptyDatabase(scope)
-    const servers = await Promise.all([0, 1, 2, 3].map(() => keys.serve({ DATABASE_URL: databaseUrl })))
-    scope.defer(async () => void (await Promise.all(servers.map((server) => server.stop()))))
-    const probes = await Promise.all(servers.map(({ baseUrl }) => new Client(baseUrl).get('/health/ready')))
-    assert.deepEqual(
-      probes.map(({ status }) => status),
-      [200, 200, 200, 200],
-    )
+    const instances = await Promise.all([0, 1, 2, 3].map(() => openAppDatabase({ databaseUrl })))
+    for (const instance of instances) scope.defer(() => instance.close())
     const applied = await runSql(databaseUrl, 'select name from schema_migrations')
     const [roles] = await runSql<{ count: string }>(databaseUrl, 'select count(*) from roles')
     assert.deepEqual([applied, roles?.count], [[{ name: '0001-schema' }], '3'])

@@ -14,7 +14,7 @@ const stallMilliseconds = 1_000
 
 describe('held up for a second', () => {
   it('the event loop, with writes and lists under way: all of them are answered', async (t) => {
-    const service = await startService({ orders: true })
+    const service = await startService()
     t.after(() => service.close())
     const admin = await service.bearer('admin')
     const session = await service.session('operator')

@@ -12,9 +12,12 @@ export interface Acknowledged {
 }
 
 const writerCount = 8
+/** Writers that have made so many pause after each: the load goes on however long it has to, and does not grow with it. */
+const ordersAtOnce = 100
+const pauseMilliseconds = 100
 const comparedAtOnce = 50
 
-/** Callers that write without a pause: each creates orders and approves every other one of its own. */
+/** Callers that write until they are told to end: each creates orders and approves every other one of its own. */
 export class OrderLoad {
   readonly #created = new Set<string>()
   readonly #settled = new Map<string, string>()
@@ -45,7 +48,10 @@ export class OrderLoad {
 
   async #work(caller: Client): Promise<void> {
     try {
-      for (let count = 0; !this.#isOver; count += 1) await this.#writeOne(caller, count)
+      for (let count = 0; !this.#isOver; count += 1) {
+        await this.#writeOne(caller, count)
+        if (this.#settled.size >= ordersAtOnce) await setTimeout(pauseMilliseconds)
+      }
     } finally {
       this.#isOver = true
     }

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import Sqlite from 'better-sqlite3'
+import { openAppDatabase } from '../../server/operations.ts'
+import { createTestDatabase, testEngine } from '../support/database.ts'
+
+/** The copy takes a step of 100 pages in each turn of the event loop: some ten of them. */
+const fillingBytes = 4_000_000
+const mostTurns = 500
+
+describe('a backup of SQLite', { skip: testEngine !== 'sqlite' && 'PostgreSQL has its own' }, () => {
+  it('does not begin again at each write of somebody else: it ends while they go on', async (t) => {
+    const { databaseUrl, file, drop } = await createTestDatabase()
+    t.after(drop)
+    const db = await openAppDatabase({ databaseUrl })
+    t.after(() => db.close())
+    const writer = new Sqlite(file)
+    t.after(() => writer.close())
+    writer.exec('create table filling (bytes blob)')
+    const insert = writer.prepare('insert into filling values (zeroblob(?))')
+    insert.run(fillingBytes)
+    let isOver = false
+    const backup = db.backup(`${file}.backup`).finally(() => {
+      isOver = true
+    })
+    for (let turns = 0; turns < mostTurns && !isOver; turns += 1) {
+      insert.run(1)
+      await setImmediate()
+    }
+    assert.ok(isOver, `no backup within ${mostTurns} turns`)
+    await backup
+  })
+})
