@@ -9,15 +9,14 @@ const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-prac
 
 /**
  * Waits for what fades in or out: half-way its colours have no contrast. The end of one fade may begin another, in what
- * inherits its colour. What runs for ever is not waited for.
+ * inherits its colour; and whether one has ended is asked in every frame, for nobody hears of the end of one that a new
+ * size of the window makes another of. What runs for ever is not waited for.
  */
 const settled = `(async () => {
-  const fading = () => document.getAnimations().filter(({ effect, playState }) =>
-    playState !== 'finished' && effect?.getComputedTiming().endTime !== Infinity)
-  await new Promise(requestAnimationFrame)
-  for (let now = fading(); now.length > 0; now = fading()) {
-    await Promise.allSettled(now.map((animation) => animation.finished))
-  }
+  const isFading = ({ effect, playState }) =>
+    playState !== 'finished' && effect?.getComputedTiming().endTime !== Infinity
+  do await new Promise(requestAnimationFrame)
+  while (document.getAnimations().some(isFading))
 })()`
 
 /**
