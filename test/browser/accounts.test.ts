@@ -34,9 +34,10 @@ async function invite(page: Page, email: string, userName: string, role: string)
 }
 
 describe('accounts', () => {
+  const person = browser.samePerson({ service })
+
   it('invite a colleague, who sets a password, signs in and approves, until the session is ended', async (t) => {
     const boss = await newUser(service, { roles: ['Admin'] })
-    const person = await browser.person(t, { service })
     const page = await visit(person, boss, '/')
     await link(page, 'Accounts').press('Enter')
     await heading(page, 'Users').waitFor()
@@ -72,9 +73,8 @@ describe('accounts', () => {
     await signInHeading(theirs).waitFor()
   })
 
-  it('give, change and take away roles, names and the switch, and say who is the last', async (t) => {
+  it('give, change and take away roles, names and the switch, and say who is the last', async () => {
     const boss = await newUser(service, { roles: ['Admin'] })
-    const person = await browser.person(t, { service })
     const page = await visit(person, boss, '/accounts')
     await link(page, 'viewer').click()
     await page.getByLabel('Operator', { exact: true }).check()
@@ -102,9 +102,8 @@ describe('accounts', () => {
     await service.db.write('grantRoles', { account, roles: ['Admin'], stamp })
   })
 
-  it('give a service a secret, another beside it, and an end', async (t) => {
+  it('give a service a secret, another beside it, and an end', async () => {
     const boss = await newUser(service, { roles: ['Admin'] })
-    const person = await browser.person(t, { service })
     const page = await visit(person, boss, '/accounts/services')
     await link(page, 'Add a service').click()
     await page.getByLabel('Client ID').fill('nightly')
@@ -132,9 +131,8 @@ describe('accounts', () => {
     await says(page, /Dec 31, 2031|Jan 1, 2032|1 Jan 2032/)
   })
 
-  it('say by a table of checks what roles may do', async (t) => {
+  it('say by a table of checks what roles may do', async () => {
     const boss = await newUser(service, { roles: ['Admin'] })
-    const person = await browser.person(t, { service })
     const page = await visit(person, boss, '/accounts/roles')
     await page.getByLabel('New role').fill('Auditor')
     await button(page, 'Add the role').press('Enter')
@@ -168,8 +166,7 @@ describe('accounts', () => {
     assert.equal(body.timeZone, 'Asia/Tokyo')
   })
 
-  it('are nothing to those who may not manage them', async (t) => {
-    const person = await browser.person(t, { service })
+  it('are nothing to those who may not manage them', async () => {
     const page = await visit(person, 'operator', '/accounts')
     await says(page, 'You may not manage accounts')
     assert.equal(await link(page, 'Accounts').count(), 0)
@@ -178,7 +175,6 @@ describe('accounts', () => {
 
   it('are accessible and fit, in both themes and widths', async (t) => {
     const boss = await newUser(service, { roles: ['Admin'] })
-    const person = await browser.person(t, { service })
     await signIn(person, boss)
     const places = [
       ['users', '/accounts', 'Users'],

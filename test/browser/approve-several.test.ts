@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, describe, it, type TestContext } from 'node:test'
+import { after, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
@@ -26,16 +26,15 @@ after(() => service.close())
 
 /** An administrator at a list of pending orders that only this test knows: "Owl 1" of 1.00 first, and so on. */
 async function atList(
-  t: TestContext,
+  person: Person,
   name: string,
   count: number,
-): Promise<{ person: Person; page: Page; rows: OrderRow[]; names: string[] }> {
+): Promise<{ page: Page; rows: OrderRow[]; names: string[] }> {
   const names = Array.from({ length: count }, (_, index) => `${name} ${index + 1}`)
   const rows = await insertOrders(service, latestFirst(names))
-  const person = await browser.person(t, { service })
   const page = await visit(person, 'admin', `/orders?filter=${name}`)
   await showsCustomers(page, names.slice(0, 25))
-  return { person, page, rows, names }
+  return { page, rows, names }
 }
 
 const dialog = (page: Page) => page.getByRole('alertdialog')
@@ -77,7 +76,8 @@ async function approvedOnce(rows: OrderRow[], by = 'admin'): Promise<string[]> {
 
 describe('without a selection', sideBySide, () => {
   it('the key asks about the row that has the focus, or says what is missing', async (t) => {
-    const { page } = await atList(t, 'Grebe', 2)
+    const person = await browser.person(t, { service })
+    const { page } = await atList(person, 'Grebe', 2)
     await page.keyboard.press('a')
     await page.getByText('Select orders first, or go to one with j and k.').waitFor()
     await page.keyboard.press('j')
@@ -94,9 +94,11 @@ describe('without a selection', sideBySide, () => {
   })
 })
 
-describe('a selection', sideBySide, () => {
-  it('lasts over pages and sorting, is counted and summed, and ends approved', async (t) => {
-    const { page, rows, names } = await atList(t, 'Owl', 30)
+describe('a selection', () => {
+  const person = browser.samePerson({ service })
+
+  it('lasts over pages and sorting, is counted and summed, and ends approved', async () => {
+    const { page, rows, names } = await atList(person, 'Owl', 30)
     await choose(page, ['Owl 1', 'Owl 3'])
     await bar(page).getByText('2 selected').waitFor()
     await page.getByRole('button', { name: 'Next page' }).click()
@@ -136,8 +138,8 @@ describe('a selection', sideBySide, () => {
     )
   })
 
-  it('leaves the focus to the row when its box goes, however late the list learns of the approval', async (t) => {
-    const { page } = await atList(t, 'Avocet', 3)
+  it('leaves the focus to the row when its box goes, however late the list learns of the approval', async () => {
+    const { page } = await atList(person, 'Avocet', 3)
     await choose(page, ['Avocet 1', 'Avocet 2'])
     await openWithKey(page, 2)
     await focuses(page, 'Cancel')
@@ -153,8 +155,8 @@ describe('a selection', sideBySide, () => {
     await focuses(page, 'Avocet 2')
   })
 
-  it('takes rows from one to another with Shift, all of a page, and none again', async (t) => {
-    const { page, rows } = await atList(t, 'Gull', 26)
+  it('takes rows from one to another with Shift, all of a page, and none again', async () => {
+    const { page, rows } = await atList(person, 'Gull', 26)
     await choose(page, ['Gull 3'])
     await page.getByRole('checkbox', { name: 'Select Gull 7,' }).click({ modifiers: ['Shift'] })
     await bar(page).getByText('5 selected').waitFor()
@@ -171,8 +173,8 @@ describe('a selection', sideBySide, () => {
     assert.deepEqual(await approvedOnce(rows), [])
   })
 
-  it('of more than a hundred is approved a hundred at a time, each order once', async (t) => {
-    const { page, rows } = await atList(t, 'Swift', 120)
+  it('of more than a hundred is approved a hundred at a time, each order once', async () => {
+    const { page, rows } = await atList(person, 'Swift', 120)
     await page.getByRole('combobox', { name: 'Rows per page' }).selectOption('100')
     await eventually(async () => assert.equal((await customersOf(page)).length, 100))
     const all = page.getByRole('checkbox', { name: 'Select all pending orders on this page' })
@@ -195,8 +197,8 @@ describe('a selection', sideBySide, () => {
     assert.equal((await approvedOnce(rows)).length, 120)
   })
 
-  it('loses what somebody else approves, as soon as the list shows it', async (t) => {
-    const { page, rows } = await atList(t, 'Rook', 3)
+  it('loses what somebody else approves, as soon as the list shows it', async () => {
+    const { page, rows } = await atList(person, 'Rook', 3)
     await choose(page, ['Rook 1', 'Rook 2'])
     const elsewhere = await service.session('admin')
     await elsewhere.patch(`/v1/orders/${rows[0]?.id}/approve`)
@@ -214,9 +216,11 @@ async function openWithKeyOne(page: Page, customer: string): Promise<void> {
   await dialog(page).getByText(customer).waitFor()
 }
 
-describe('several approvals', sideBySide, () => {
-  it('tell of each what became of it, whatever that is', async (t) => {
-    const { person, page, rows, names } = await atList(t, 'Plover', 9)
+describe('several approvals', () => {
+  const person = browser.samePerson({ service })
+
+  it('tell of each what became of it, whatever that is', async () => {
+    const { page, rows, names } = await atList(person, 'Plover', 9)
     const ids = rows.map(({ id }) => id)
     const admin = await service.session('admin')
     const { body } = await admin.get('/v1/auth/me')
@@ -268,8 +272,8 @@ describe('several approvals', sideBySide, () => {
     for (const name of ['Plover 1', 'Plover 8']) await row(page, name).getByText('Approved').waitFor()
   })
 
-  it('are told to the end when the list has none of them any more', async (t) => {
-    const { page, rows } = await atList(t, 'Ruff', 3)
+  it('are told to the end when the list has none of them any more', async () => {
+    const { page, rows } = await atList(person, 'Ruff', 3)
     await page.getByText('Pending', { exact: true }).first().click()
     await eventually(() => assert.match(page.url(), /status%3DPending/))
     await page.getByRole('checkbox', { name: 'Select all pending orders on this page' }).check()
@@ -284,8 +288,8 @@ describe('several approvals', sideBySide, () => {
     assert.equal((await approvedOnce(rows)).length, 3)
   })
 
-  it('stop half-way: what was sent is waited for, the rest is left, and can be tried again', async (t) => {
-    const { page, rows, names } = await atList(t, 'Stork', 10)
+  it('stop half-way: what was sent is waited for, the rest is left, and can be tried again', async () => {
+    const { page, rows, names } = await atList(person, 'Stork', 10)
     await page.getByRole('checkbox', { name: 'Select all pending orders on this page' }).check()
     await openWithKey(page, 10)
     const sent = approvalsOf(page)
@@ -314,8 +318,8 @@ describe('several approvals', sideBySide, () => {
     await eventually(async () => assert.equal(await page.getByRole('cell', { name: 'Approved' }).count(), 10))
   })
 
-  it('lose nothing when the view is left while they run', async (t) => {
-    const { page, rows } = await atList(t, 'Wren', 8)
+  it('lose nothing when the view is left while they run', async () => {
+    const { page, rows } = await atList(person, 'Wren', 8)
     await page.getByRole('link', { name: 'Wren 8' }).click()
     await page.getByRole('heading', { name: 'Wren 8' }).waitFor()
     await page.goBack()
@@ -334,7 +338,8 @@ describe('several approvals', sideBySide, () => {
   })
 
   it('go on after the connection is lost and back, each order approved once', async (t) => {
-    const { person, page, rows } = await atList(t, 'Lark', 5)
+    const person = await browser.person(t, { service })
+    const { page, rows } = await atList(person, 'Lark', 5)
     await page.getByRole('checkbox', { name: 'Select all pending orders on this page' }).check()
     await openWithKey(page, 5)
     const sent = approvalsOf(page)

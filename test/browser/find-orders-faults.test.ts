@@ -11,7 +11,7 @@ import {
   showsCustomers,
   visit,
 } from '../support/browser/orders.ts'
-import { openBrowser, sideBySide } from '../support/browser/person.ts'
+import { openBrowser } from '../support/browser/person.ts'
 import { insertOrders } from '../support/orders.ts'
 import { startService } from '../support/service.ts'
 
@@ -75,9 +75,10 @@ const selection = (page: Page) =>
     return [selectionStart, selectionEnd]
   })()`)
 
-describe('a search that is typed by half', sideBySide, () => {
-  it('leaves the orders that were found, until it is complete or Enter is pressed', async (t) => {
-    const person = await browser.person(t, { service })
+describe('a search that is typed by half', () => {
+  const person = browser.samePerson({ service })
+
+  it('leaves the orders that were found, until it is complete or Enter is pressed', async () => {
     const page = await visit(person, 'viewer', '/orders')
     await searchBox(page).pressSequentially('heron')
     await showsCustomers(page, ['Heron Mills', 'Heron Yard'])
@@ -95,8 +96,7 @@ describe('a search that is typed by half', sideBySide, () => {
     await page.getByRole('heading', { name: 'No orders match' }).waitFor()
   })
 
-  it('is explained also where the suggestions lie over the words below the box', async (t) => {
-    const person = await browser.person(t, { service })
+  it('is explained also where the suggestions lie over the words below the box', async () => {
     const page = await visit(person, 'viewer', '/orders')
     person.expectFault(/ 400 /)
     await searchBox(page).pressSequentially('total>')
@@ -106,7 +106,9 @@ describe('a search that is typed by half', sideBySide, () => {
   })
 })
 
-describe('a search with a fault', sideBySide, () => {
+describe('a search with a fault', () => {
+  const person = browser.samePerson({ service })
+
   const faulty: [what: string, text: string][] = [
     ['a value', 'total>=abc heron'],
     ['an unknown field, behind spaces', '   heron colour=red sparrow'],
@@ -115,14 +117,13 @@ describe('a search with a fault', sideBySide, () => {
     ['farther right than the box is wide', `${'heron '.repeat(40)}total=abc`],
   ]
   it('is marked exactly where the service says', async (t) => {
-    const person = await browser.person(t, { service })
     const page = await visit(person, 'viewer', '/orders?filter=finch')
     const viewer = await service.bearer('viewer')
     await showsCustomers(page, ['Finch & Sons', 'Hotel Finch', 'FINCHLEY Works'])
     await page.evaluate('document.fonts.ready.then(() => true)')
-    person.expectFault(/ 400 /)
     for (const [what, text] of faulty) {
       await t.test(what, async () => {
+        person.expectFault(/ 400 /)
         const asked = `/v1/orders?filter=${encodeURIComponent(text.trim())}`
         const [told] = (await viewer.get(asked)).body.errors
         await searchBox(page).fill(text)
@@ -148,8 +149,7 @@ describe('a search with a fault', sideBySide, () => {
     }
   })
 
-  it('keeps the orders from before, and its message belongs to the box', async (t) => {
-    const person = await browser.person(t, { service })
+  it('keeps the orders from before, and its message belongs to the box', async () => {
     const page = await visit(person, 'viewer', '/orders?filter=finch')
     await showsCustomers(page, ['Finch & Sons', 'Hotel Finch', 'FINCHLEY Works'])
     assert.equal(await searchBox(page).getAttribute('aria-invalid'), 'false')
@@ -169,8 +169,7 @@ describe('a search with a fault', sideBySide, () => {
     assert.equal(await page.locator('.search-fault').count(), 0)
   })
 
-  it('that an address brings along is shown the same way, with a way out', async (t) => {
-    const person = await browser.person(t, { service })
+  it('that an address brings along is shown the same way, with a way out', async () => {
     person.expectFault(/ 400 /)
     const page = await visit(person, 'viewer', '/orders?filter=total%3Dabc')
     await page.getByRole('heading', { name: 'This search could not be run' }).waitFor()
@@ -179,8 +178,7 @@ describe('a search with a fault', sideBySide, () => {
     await eventually(async () => assert.equal((await customersOf(page)).length, 5))
   })
 
-  it('that is too long is not sent, and says by how much', async (t) => {
-    const person = await browser.person(t, { service })
+  it('that is too long is not sent, and says by how much', async () => {
     const page = await visit(person, 'viewer', '/orders?filter=finch')
     await showsCustomers(page, ['Finch & Sons', 'Hotel Finch', 'FINCHLEY Works'])
     const asked = listRequests(page)

@@ -64,9 +64,10 @@ const lookOfControls = `(() => {
   return { page: scrollWidth - clientWidth, table, missing, rows: clientWidth < 360 ? 1 : rows }
 })()`
 
-describe('a search', sideBySide, () => {
-  it('finds plain words in any case, and says how many orders there are', async (t) => {
-    const person = await browser.person(t, { service })
+describe('a search', () => {
+  const person = browser.samePerson({ service })
+
+  it('finds plain words in any case, and says how many orders there are', async () => {
     const page = await visit(person, 'viewer', '/orders')
     await page.getByRole('status').filter({ hasText: '73 orders' }).waitFor({ state: 'attached' })
     await searchBox(page).fill('finch')
@@ -93,7 +94,7 @@ describe('a search', sideBySide, () => {
   })
 
   it('shows what the service answers', async (t) => {
-    const page = await visit(await browser.person(t, { service }), 'viewer', '/orders')
+    const page = await visit(person, 'viewer', '/orders')
     const viewer = await service.bearer('viewer')
     for (const filter of [
       'customer:heron total>=2 total<=3',
@@ -128,8 +129,7 @@ describe('a search', sideBySide, () => {
     await other.getByRole('navigation', { name: 'Pages' }).getByText('26–50 of 56').waitFor()
   })
 
-  it('goes back and forward through searches, orders of sorting and pages', async (t) => {
-    const person = await browser.person(t, { service })
+  it('goes back and forward through searches, orders of sorting and pages', async () => {
     const page = await visit(person, 'viewer', '/orders?filter=heron')
     const heron = ['Heron Ltd', 'Heron Yard', 'Heron Bros', 'Heron Mills']
     await eventually(async () => assert.equal((await customersOf(page)).length, 4))
@@ -155,8 +155,7 @@ describe('a search', sideBySide, () => {
     await showsCustomers(page, sparrows(11, 35).reverse())
   })
 
-  it('makes one entry in the history for one go of typing', async (t) => {
-    const person = await browser.person(t, { service })
+  it('makes one entry in the history for one go of typing', async () => {
     const page = await visit(person, 'viewer', '/orders')
     const before = await historyLength(page)
     await searchBox(page).focus()
@@ -180,9 +179,10 @@ describe('a search', sideBySide, () => {
 /** A pause while one chooses is taken for the end of typing: the service then refuses the unfinished text. */
 const unfinished = / 400 .*\/v1\/orders\?/
 
-describe('completion', sideBySide, () => {
-  it('leads from field to operator to value by the keyboard alone', async (t) => {
-    const person = await browser.person(t, { service })
+describe('completion', () => {
+  const person = browser.samePerson({ service })
+
+  it('leads from field to operator to value by the keyboard alone', async () => {
     person.allowFault(unfinished)
     const page = await visit(person, 'viewer', '/orders')
     await page.keyboard.press('/')
@@ -212,8 +212,7 @@ describe('completion', sideBySide, () => {
     assert.equal(await searchBox(page).getAttribute('aria-expanded'), 'false')
   })
 
-  it('leads there by the mouse, and leaves the focus in the box', async (t) => {
-    const person = await browser.person(t, { service })
+  it('leads there by the mouse, and leaves the focus in the box', async () => {
     person.allowFault(unfinished)
     const page = await visit(person, 'admin', '/orders')
     await searchBox(page).click()
@@ -230,8 +229,7 @@ describe('completion', sideBySide, () => {
     await showsCustomers(page, ['Heron Yard'])
   })
 
-  it('is closed by Escape, which only then empties the box', async (t) => {
-    const person = await browser.person(t, { service })
+  it('is closed by Escape, which only then empties the box', async () => {
     const page = await visit(person, 'viewer', '/orders')
     await searchBox(page).focus()
     await page.keyboard.type('heron stat')
@@ -246,9 +244,10 @@ describe('completion', sideBySide, () => {
   })
 })
 
-describe('the statuses beside the box', sideBySide, () => {
-  it('are part of the search, and leave the rest of it as it is', async (t) => {
-    const person = await browser.person(t, { service })
+describe('the statuses beside the box', () => {
+  const person = browser.samePerson({ service })
+
+  it('are part of the search, and leave the rest of it as it is', async () => {
     const page = await visit(person, 'viewer', '/orders?filter=heron')
     const status = (name: string) => page.getByRole('radio', { name })
     assert.ok(await status('All').isChecked())
@@ -265,8 +264,7 @@ describe('the statuses beside the box', sideBySide, () => {
     assert.equal(await focusedName(page), 'All')
   })
 
-  it('are one press each, and only what is pending can be selected', async (t) => {
-    const person = await browser.person(t, { service })
+  it('are one press each, and only what is pending can be selected', async () => {
     const page = await visit(person, 'admin', '/orders?filter=plover')
     for (const name of ['Pending', 'Approved', 'Rejected', 'Withdrawn']) {
       await page.locator('label').filter({ hasText: name }).click()
@@ -282,8 +280,7 @@ describe('the statuses beside the box', sideBySide, () => {
     )
   })
 
-  it('change nothing of a search that says something else about the status', async (t) => {
-    const person = await browser.person(t, { service })
+  it('change nothing of a search that says something else about the status', async () => {
     const page = await visit(person, 'viewer', '/orders?filter=heron+(status%3DPending+OR+total%3D1)')
     await eventually(async () => assert.equal((await customersOf(page)).length, 2))
     assert.equal(await page.getByRole('radio', { checked: true }).count(), 0)
@@ -367,9 +364,10 @@ describe('a day', sideBySide, () => {
   })
 })
 
-describe('a search without orders', sideBySide, () => {
-  it('that matches nothing says so and offers the ways out', async (t) => {
-    const person = await browser.person(t, { service })
+describe('a search without orders', () => {
+  const person = browser.samePerson({ service })
+
+  it('that matches nothing says so and offers the ways out', async () => {
     const page = await visit(person, 'viewer', '/orders?filter=finch+status%3DApproved')
     await page.getByRole('heading', { name: 'No orders match' }).waitFor()
     await page.getByRole('button', { name: 'Search all statuses' }).click()
@@ -383,8 +381,7 @@ describe('a search without orders', sideBySide, () => {
     await focuses(page, (await customersOf(page))[0] ?? '')
   })
 
-  it('past its last page says so and leads to that page', async (t) => {
-    const person = await browser.person(t, { service })
+  it('past its last page says so and leads to that page', async () => {
     const page = await visit(person, 'viewer', '/orders?filter=sparrow&pageNumber=40')
     await page.getByRole('heading', { name: 'There is no page 40' }).waitFor()
     await page.getByText('The last page is 3.').waitFor()

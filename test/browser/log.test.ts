@@ -9,17 +9,19 @@ import { lookAt } from '../support/browser/looks.ts'
 import { eventually, isAt, visit } from '../support/browser/orders.ts'
 import { openBrowser, signIn } from '../support/browser/person.ts'
 import { inPortions, seal } from '../support/log.ts'
-import { type Service, startService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
 const longText = `Too much ${'for this year and the next '.repeat(20)}${'W'.repeat(120)}`
 
+const service = await startService({ clockRuns: true })
+after(() => service.close())
+
 describe('the page of the log', () => {
-  let service: Service
+  const person = browser.samePerson({ service })
   let rejected: string
   let newcomer: string
   before(async () => {
-    service = await startService({ clockRuns: true })
     const operator = await service.bearer('operator')
     const admin = await service.bearer('admin')
     for (let count = 0; count < 30; count += 1) {
@@ -31,15 +33,14 @@ describe('the page of the log', () => {
     newcomer = (await newUser(service, { roles: ['Viewer'] })).userName
     await seal(service.db)
   })
-  after(() => service.close())
 
   const events = (page: Page) => page.getByRole('region', { name: 'Events' }).locator('li:has(.log-said)')
   const said = (page: Page) => page.locator('.log-said').allInnerTexts()
   const shows = (page: Page, expected: string[]) =>
     eventually(async () => assert.deepEqual(await said(page), expected))
 
-  it('has the newest first, in words, and leads to the order', async (t) => {
-    const page = await visit(await browser.person(t, { service }), 'admin', '/')
+  it('has the newest first, in words, and leads to the order', async () => {
+    const page = await visit(person, 'admin', '/')
     await page.getByRole('link', { name: 'Log', exact: true }).click()
     await isAt(page, '/log')
     await events(page).first().waitFor()
@@ -63,8 +64,8 @@ describe('the page of the log', () => {
     await isAt(page, `/orders/${rejected}`)
   })
 
-  it('is filtered by the keyboard alone, and the address says by what', async (t) => {
-    const page = await visit(await browser.person(t, { service }), 'admin', '/log')
+  it('is filtered by the keyboard alone, and the address says by what', async () => {
+    const page = await visit(person, 'admin', '/log')
     await events(page).first().waitFor()
     await page.getByLabel('What').focus()
     await page.keyboard.type('Rejected')
@@ -85,7 +86,7 @@ describe('the page of the log', () => {
   })
 
   it('tells what proves an event, and shows all of its subject', async (t) => {
-    const page = await visit(await browser.person(t, { service }), 'admin', '/log?kind=rejected')
+    const page = await visit(person, 'admin', '/log?kind=rejected')
     const admin = await service.bearer('admin')
     const { body } = await admin.get('/v1/log?kind=rejected')
     await events(page).locator('summary').press('Enter')
@@ -145,8 +146,7 @@ describe('the page of the log', () => {
     await page.getByRole('button', { name: 'Export the log' }).waitFor()
   })
 
-  it('is for those alone who may read it', async (t) => {
-    const person = await browser.person(t, { service })
+  it('is for those alone who may read it', async () => {
     const page = await visit(person, 'viewer', '/log')
     await page.getByText('You may not read the log').waitFor()
     assert.equal(await page.getByRole('link', { name: 'Log', exact: true }).count(), 0)
@@ -157,7 +157,6 @@ describe('the page of the log', () => {
   })
 
   it('can be read and used, in both themes and widths', async (t) => {
-    const person = await browser.person(t, { service })
     await signIn(person, 'admin')
     await lookAt(t, person, [
       {

@@ -12,7 +12,7 @@ import {
   showsCustomers,
   visit,
 } from '../support/browser/orders.ts'
-import { openBrowser, sideBySide } from '../support/browser/person.ts'
+import { openBrowser } from '../support/browser/person.ts'
 import { insertOrders } from '../support/orders.ts'
 import { startService } from '../support/service.ts'
 
@@ -39,9 +39,10 @@ const isFocusHidden = `(() => {
   })
 })()`
 
-describe('the keyboard in the table of orders', sideBySide, () => {
-  it('moves between the rows with j, k and the arrows, opens with Enter', async (t) => {
-    const person = await browser.person(t, { service })
+describe('the keyboard in the table of orders', () => {
+  const person = browser.samePerson({ service })
+
+  it('moves between the rows with j, k and the arrows, opens with Enter', async () => {
     const page = await visit(person, 'viewer', '/orders?filter=owl')
     await showsCustomers(page, owls)
     for (const [key, name] of [
@@ -62,8 +63,7 @@ describe('the keyboard in the table of orders', sideBySide, () => {
     await page.getByRole('heading', { name: 'Owl One' }).waitFor()
   })
 
-  it('selects with x what can be approved, and says why the rest cannot', async (t) => {
-    const person = await browser.person(t, { service })
+  it('selects with x what can be approved, and says why the rest cannot', async () => {
     const page = await visit(person, 'admin', '/orders?filter=owl+OR+kite&orderBy=customer&order=Asc')
     await showsCustomers(page, ['Kite', 'Owl Four', 'Owl One', 'Owl Three', 'Owl Two'])
     await page.keyboard.press('j')
@@ -78,8 +78,7 @@ describe('the keyboard in the table of orders', sideBySide, () => {
     await page.getByText('1 selected', { exact: true }).waitFor({ state: 'detached' })
   })
 
-  it('leads everywhere with n, o, h and ?, but not out of a field', async (t) => {
-    const person = await browser.person(t, { service })
+  it('leads everywhere with n, o, h and ?, but not out of a field', async () => {
     const page = await visit(person, 'operator', '/orders?filter=owl')
     await showsCustomers(page, owls)
     await searchBox(page).focus()
@@ -137,7 +136,7 @@ describe('the keyboard in the table of orders', sideBySide, () => {
 
   // What a window of 1280 by 1024 and one of 1280 by 800 have left at 400 % and at 200 %; and one without zoom.
   it('never has its focus behind what lies over the rows', async (t) => {
-    const page = await visit(await browser.person(t, { service }), 'admin', '/orders?filter=sparrow')
+    const page = await visit(person, 'admin', '/orders?filter=sparrow')
     const first = page.getByRole('checkbox', { name: /^Select Sparrow/ }).first()
     await first.click()
     await page.getByText('1 selected').waitFor()
@@ -159,8 +158,7 @@ describe('the keyboard in the table of orders', sideBySide, () => {
     }
   })
 
-  it('reaches everything with Tab in the order of the eye', async (t) => {
-    const person = await browser.person(t, { service })
+  it('reaches everything with Tab in the order of the eye', async () => {
     const page = await visit(person, 'admin', '/orders?filter=owl')
     await showsCustomers(page, owls)
     const stops: string[] = []

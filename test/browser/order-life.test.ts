@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, describe, it, type TestContext } from 'node:test'
+import { after, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
@@ -35,14 +35,13 @@ interface Given {
 
 /** Somebody at the view of a pending order that only this test knows. */
 async function atOrder(
-  t: TestContext,
+  person: Person,
   { creator = 'operator', viewer = 'admin', total = 1234.5 }: Given = {},
-): Promise<{ person: Person; page: Page; id: string }> {
+): Promise<{ page: Page; id: string }> {
   const id = await createdId(await service.bearer(creator), { customer: 'Acme & Sons', total })
-  const person = await browser.person(t, { service })
   const page = await visit(person, viewer, `/orders/${id}`)
   await event(page, 'Created by').waitFor()
-  return { person, page, id }
+  return { page, id }
 }
 
 /** Another approver, signed in somewhere else. */
@@ -61,9 +60,11 @@ const titled = (page: Page, title: string) => dialog(page).getByRole('heading', 
 const status = (page: Page, name: string) => page.locator('.order-title').getByText(name, { exact: true })
 const announced = (page: Page, words: RegExp) => page.getByRole('status').getByText(words).waitFor()
 
-describe('a rejection', sideBySide, () => {
-  it('asks for a reason, which stands in the history as it was written', async (t) => {
-    const { page, id } = await atOrder(t)
+describe('a rejection', () => {
+  const person = browser.samePerson({ service })
+
+  it('asks for a reason, which stands in the history as it was written', async () => {
+    const { page, id } = await atOrder(person)
     await button(page, 'Reject …').waitFor()
     assert.equal(await button(page, 'Withdraw …').count(), 0)
     await button(page, 'Reject …').click()
@@ -87,8 +88,8 @@ describe('a rejection', sideBySide, () => {
     assert.deepEqual(await storedOrder(service, id), { status: 2, version: 2, modifiedBy: 'admin' })
   })
 
-  it('is told of one that somebody else was faster with, and who reads it afterwards sees why', async (t) => {
-    const { person, page, id } = await atOrder(t)
+  it('is told of one that somebody else was faster with, and who reads it afterwards sees why', async () => {
+    const { page, id } = await atOrder(person)
     const other = await colleague()
     await approve(page).click()
     await titled(page, 'Approve this order?')
@@ -102,8 +103,8 @@ describe('a rejection', sideBySide, () => {
     await event(page, 'Ordered twice.').waitFor()
   })
 
-  it('keeps what was written when the dialog is closed, and by keyboard alone', async (t) => {
-    const { page, id } = await atOrder(t)
+  it('keeps what was written when the dialog is closed, and by keyboard alone', async () => {
+    const { page, id } = await atOrder(person)
     await button(page, 'Reject …').press('Enter')
     await focuses(page, 'Reason')
     await page.keyboard.type('Too late')
@@ -126,7 +127,8 @@ describe('a rejection', sideBySide, () => {
 
 describe('a reason', sideBySide, () => {
   it('may be changed after a stop that is sure to have changed nothing', async (t) => {
-    const { person, page, id } = await atOrder(t)
+    const person = await browser.person(t, { service })
+    const { page, id } = await atOrder(person)
     await button(page, 'Reject …').click()
     await dialog(page).getByLabel('Reason').fill('The first thought.')
     person.expectFault(/ 429 .*\/reject\)/)
@@ -143,7 +145,8 @@ describe('a reason', sideBySide, () => {
   })
 
   it('that the service refuses is told why, and may be mended', async (t) => {
-    const { person, page, id } = await atOrder(t)
+    const person = await browser.person(t, { service })
+    const { page, id } = await atOrder(person)
     await button(page, 'Reject …').click()
     await dialog(page).getByLabel('Reason').fill('Turned \u202e round.')
     person.expectFault(/ 400 .*\/reject\)/)
@@ -160,7 +163,8 @@ describe('a reason', sideBySide, () => {
 
 describe('who may only look', sideBySide, () => {
   it('is told so, and offered nothing', async (t) => {
-    const { page } = await atOrder(t, { viewer: 'viewer' })
+    const person = await browser.person(t, { service })
+    const { page } = await atOrder(person, { viewer: 'viewer' })
     await page.getByText('Needs one, not you: your role does not include approving orders.').waitFor()
     for (const name of ['Add a note', 'Reject …', 'Withdraw …', 'New order like this one']) {
       assert.equal(await button(page, name).count(), 0, name)
@@ -170,7 +174,8 @@ describe('who may only look', sideBySide, () => {
 
 describe('a withdrawal', sideBySide, () => {
   it('is for who created the order, with a reason or without', async (t) => {
-    const { page, id } = await atOrder(t, { viewer: 'operator' })
+    const person = await browser.person(t, { service })
+    const { page, id } = await atOrder(person, { viewer: 'operator' })
     assert.equal(await button(page, 'Reject …').count(), 0)
     await button(page, 'Withdraw …').click()
     await titled(page, 'Withdraw this order?')
@@ -184,9 +189,11 @@ describe('a withdrawal', sideBySide, () => {
   })
 })
 
-describe('a note', sideBySide, () => {
-  it('is added in any state, once, with its line breaks', async (t) => {
-    const { page, id } = await atOrder(t, { viewer: 'operator' })
+describe('a note', () => {
+  const person = browser.samePerson({ service })
+
+  it('is added in any state, once, with its line breaks', async () => {
+    const { page, id } = await atOrder(person, { viewer: 'operator' })
     await (await colleague()).caller.patch(`/v1/orders/${id}/approve`)
     await page.reload()
     await status(page, 'Approved').waitFor()
@@ -209,8 +216,8 @@ describe('a note', sideBySide, () => {
     assert.equal((await storedOrder(service, id)).version, 2)
   })
 
-  it('is not lost on the way to another view and back', async (t) => {
-    const { page } = await atOrder(t)
+  it('is not lost on the way to another view and back', async () => {
+    const { page } = await atOrder(person)
     await button(page, 'Add a note').click()
     await page.getByRole('textbox', { name: 'Note' }).fill('Half a thought')
     await page.getByRole('link', { name: 'Overview' }).click()
@@ -221,9 +228,11 @@ describe('a note', sideBySide, () => {
   })
 })
 
-describe('an order that needs two', sideBySide, () => {
+describe('an order that needs two', () => {
+  const person = browser.samePerson({ service })
+
   it('is approved by two persons, each of whom sees how many are missing', async (t) => {
-    const { page, id } = await atOrder(t, { total: forTwo })
+    const { page, id } = await atOrder(person, { total: forTwo })
     await page.getByText('0 of 2').waitFor()
     await page.getByText('Needs 2, one of which may be yours.').waitFor()
     await approve(page).click()
@@ -253,8 +262,8 @@ describe('an order that needs two', sideBySide, () => {
     assert.deepEqual(await storedOrder(service, id), { status: 1, version: 3, modifiedBy: second.userName })
   })
 
-  it('that somebody else approves meanwhile is asked about anew, and then approved', async (t) => {
-    const { person, page, id } = await atOrder(t, { total: forTwo })
+  it('that somebody else approves meanwhile is asked about anew, and then approved', async () => {
+    const { page, id } = await atOrder(person, { total: forTwo })
     const other = await colleague()
     await approve(page).click()
     await titled(page, 'Approve this order?')
@@ -269,18 +278,17 @@ describe('an order that needs two', sideBySide, () => {
     assert.deepEqual(await storedOrder(service, id), { status: 1, version: 3, modifiedBy: 'admin' })
   })
 
-  it('is not offered to who created it where the policy says so, in words', async (t) => {
-    const { page } = await atOrder(t, { creator: 'admin', total: forOthers })
+  it('is not offered to who created it where the policy says so, in words', async () => {
+    const { page } = await atOrder(person, { creator: 'admin', total: forOthers })
     await page.getByText('Needs one, not you: you created it.').waitFor()
     assert.equal(await approve(page).count(), 0)
     await button(page, 'Reject …').waitFor()
     await button(page, 'Withdraw …').waitFor()
   })
 
-  it('is refused in words where the list could not know it', async (t) => {
+  it('is refused in words where the list could not know it', async () => {
     const customer = 'Own Kingfisher'
     await createdId(await service.bearer('admin'), { customer, total: forOthers })
-    const person = await browser.person(t, { service })
     const page = await visit(person, 'admin', '/orders?filter=kingfisher')
     await page.getByRole('link', { name: customer }).focus()
     await page.keyboard.press('a')
@@ -293,8 +301,8 @@ describe('an order that needs two', sideBySide, () => {
     await checkAccessibility(page)
   })
 
-  it('is not rejected unseen when somebody approves it meanwhile, and the reason is still there', async (t) => {
-    const { person, page, id } = await atOrder(t, { total: forTwo })
+  it('is not rejected unseen when somebody approves it meanwhile, and the reason is still there', async () => {
+    const { page, id } = await atOrder(person, { total: forTwo })
     const other = await colleague()
     await button(page, 'Reject …').click()
     await dialog(page).getByLabel('Reason').fill('Too dear.')
@@ -310,9 +318,11 @@ describe('an order that needs two', sideBySide, () => {
   })
 })
 
-describe('the history', sideBySide, () => {
-  it('has each event with its place in the log, once that is known', async (t) => {
-    const { page, id } = await atOrder(t)
+describe('the history', () => {
+  const person = browser.samePerson({ service })
+
+  it('has each event with its place in the log, once that is known', async () => {
+    const { page, id } = await atOrder(person)
     const admin = await service.bearer('admin')
     await service.db.write('sealEvents', { limit: 1_000 })
     await admin.post(`/v1/orders/${id}/notes`, { text: 'Later.' })
@@ -330,8 +340,8 @@ describe('the history', sideBySide, () => {
     }
   })
 
-  it('goes on where it is longer than a page', async (t) => {
-    const { page, id } = await atOrder(t)
+  it('goes on where it is longer than a page', async () => {
+    const { page, id } = await atOrder(person)
     const operator = await service.bearer('operator')
     for (let number = 1; number <= 101; number += 1) {
       await operator.post(`/v1/orders/${id}/notes`, { text: `Note number ${number}.` })
@@ -347,7 +357,8 @@ describe('the history', sideBySide, () => {
 
 describe('a new order like another', sideBySide, () => {
   it('begins with its customer and total, and leaves the other as it is', async (t) => {
-    const { person, page, id } = await atOrder(t)
+    const person = await browser.person(t, { service })
+    const { page, id } = await atOrder(person)
     await button(page, 'New order like this one').click()
     await waitForAddress(person, '/orders/new')
     assert.equal(await page.getByLabel('Customer').inputValue(), 'Acme & Sons')

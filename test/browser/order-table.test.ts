@@ -159,7 +159,9 @@ describe('the pages', sideBySide, () => {
   })
 })
 
-describe('a row', sideBySide, () => {
+describe('a row', () => {
+  const person = browser.samePerson({ service })
+
   it('has its total and time in English, whatever the browser speaks, and on the clock of the viewer', async (t) => {
     const person = await browser.person(t, { service, locale: 'fa-IR', timezone: 'Asia/Tokyo' })
     const page = await visit(person, 'viewer', '/orders?filter=ibis&orderBy=total&order=Desc')
@@ -185,8 +187,7 @@ describe('a row', sideBySide, () => {
     assert.equal(await time.getAttribute('datetime'), '2026-01-31T20:30:00.000Z')
   })
 
-  it('has its total below the heading, at the same place on every page', async (t) => {
-    const person = await browser.person(t, { service })
+  it('has its total below the heading, at the same place on every page', async () => {
     const places: unknown[] = []
     for (const filter of ['ibis+total>5', 'ibis', 'owl']) {
       const page = await visit(person, 'viewer', `/orders?filter=${filter}&orderBy=total&order=Desc`)
@@ -201,8 +202,7 @@ describe('a row', sideBySide, () => {
     assert.ok(Math.abs(ofHeading - ofDigits) <= 1, `${ofHeading} and ${ofDigits}`)
   })
 
-  it('is told from its twin wherever one decides about it', async (t) => {
-    const person = await browser.person(t, { service })
+  it('is told from its twin wherever one decides about it', async () => {
     const page = await visit(person, 'admin', '/orders?filter=twin')
     await showsCustomers(page, ['Twin', 'Twin'])
     const [first = '', second = ''] = (await idsOf(page)).map((id) => id.slice(0, 13))
@@ -236,8 +236,7 @@ describe('a row', sideBySide, () => {
     )
   })
 
-  it('opens on a press anywhere, and has the focus again on the way back', async (t) => {
-    const person = await browser.person(t, { service })
+  it('opens on a press anywhere, and has the focus again on the way back', async () => {
     const page = await visit(person, 'viewer', '/orders?filter=owl')
     await page
       .getByRole('row')

@@ -23,22 +23,21 @@ const day = 86_400_000
 /** Midnight of UTC of today, which all days here are counted from. */
 const today = Math.floor(Date.now() / day) * day
 
-describe('the overview', sideBySide, () => {
-  let service: Service
-  before(async () => {
-    service = await startService({ clockRuns: true })
-    await insertOrders(service, [
-      ...ordersOf(0, { pending: [12.5, 0.0001], approved: [100] }),
-      ...ordersOf(1, { pending: [], approved: [7, 8.25, 9] }),
-      ...ordersOf(3, { pending: [1_000_000], approved: [] }),
-      ...ordersOf(6, { pending: [6], approved: [6] }),
-      ...ordersOf(20, { pending: [20.2], approved: [20], rejected: [3, 4.5], withdrawn: [0.5] }),
-      ...ordersOf(45, { pending: [], approved: [45, 4_500.75] }),
-      ...ordersOf(130, { pending: [130], approved: [99_999_999.9999] }),
-      ...ordersOf(400, { pending: [400], approved: [] }),
-    ])
-  })
-  after(() => service.close())
+const service = await startService({ clockRuns: true })
+after(() => service.close())
+await insertOrders(service, [
+  ...ordersOf(0, { pending: [12.5, 0.0001], approved: [100] }),
+  ...ordersOf(1, { pending: [], approved: [7, 8.25, 9] }),
+  ...ordersOf(3, { pending: [1_000_000], approved: [] }),
+  ...ordersOf(6, { pending: [6], approved: [6] }),
+  ...ordersOf(20, { pending: [20.2], approved: [20], rejected: [3, 4.5], withdrawn: [0.5] }),
+  ...ordersOf(45, { pending: [], approved: [45, 4_500.75] }),
+  ...ordersOf(130, { pending: [130], approved: [99_999_999.9999] }),
+  ...ordersOf(400, { pending: [400], approved: [] }),
+])
+
+describe('the overview', () => {
+  const person = browser.samePerson({ service })
 
   async function atTheOverview(person: Person, address = '/'): Promise<Page> {
     await signIn(person, 'admin')
@@ -47,8 +46,8 @@ describe('the overview', sideBySide, () => {
     return person.page
   }
 
-  it('has the figures of the database', async (t) => {
-    const page = await atTheOverview(await browser.person(t, { service }))
+  it('has the figures of the database', async () => {
+    const page = await atTheOverview(person)
     const { orders } = await storedState(service)
     const [pending, approved, rejected, withdrawn] = [0, 1, 2, 3].map((status) =>
       orders.filter((order) => order.status === status),
@@ -70,8 +69,7 @@ describe('the overview', sideBySide, () => {
       .waitFor()
   })
 
-  it('names the orders that wait longest, and leads to each and to all of them', async (t) => {
-    const person = await browser.person(t, { service })
+  it('names the orders that wait longest, and leads to each and to all of them', async () => {
     const page = await atTheOverview(person)
     const oldest = page.getByRole('region', { name: 'Waiting longest' })
     const { orders } = await storedState(service)
@@ -124,8 +122,7 @@ describe('the overview', sideBySide, () => {
     })
   }
 
-  it('keeps the span in the address, and adds no step to the way back', async (t) => {
-    const person = await browser.person(t, { service })
+  it('keeps the span in the address, and adds no step to the way back', async () => {
     await signIn(person, 'admin')
     const { page } = person
     await page.goto('/problems')
@@ -150,7 +147,7 @@ describe('the overview', sideBySide, () => {
   })
 
   it('has a week to look at', async (t) => {
-    const page = await atTheOverview(await browser.person(t, { service }), '/?days=7')
+    const page = await atTheOverview(person, '/?days=7')
     const chart = page.getByRole('figure', { name: 'Orders per day' })
 
     await t.test(

@@ -40,10 +40,11 @@ async function addRow(page: Page, total: string): Promise<void> {
 }
 
 describe('the approval policy', () => {
+  const person = browser.samePerson({ service })
+
   beforeEach(() => putPolicy(admin, firstPolicy))
 
-  it('is changed by the keyboard alone, and tells before what it would have meant', async (t) => {
-    const person = await browser.person(t, { service })
+  it('is changed by the keyboard alone, and tells before what it would have meant', async () => {
     const page = await visit(person, 'admin', '/')
     await page.getByRole('link', { name: 'Policy' }).press('Enter')
     await page.getByRole('heading', { level: 1, name: 'Approval policy' }).waitFor()
@@ -66,8 +67,7 @@ describe('the approval policy', () => {
     ])
   })
 
-  it('adds, changes and removes rows, in whatever order they are typed', async (t) => {
-    const person = await browser.person(t, { service })
+  it('adds, changes and removes rows, in whatever order they are typed', async () => {
     const page = await visit(person, 'admin', path)
     await addRow(page, '5000')
     await addRow(page, '200')
@@ -102,8 +102,7 @@ describe('the approval policy', () => {
     assert.deepEqual(await policyNow(), [policyRow({ services: false })])
   })
 
-  it('says what is wrong with a total, and saves nothing', async (t) => {
-    const person = await browser.person(t, { service })
+  it('says what is wrong with a total, and saves nothing', async () => {
     const page = await visit(person, 'admin', path)
     await addRow(page, '1000')
     await addRow(page, '1,000.00')
@@ -117,8 +116,7 @@ describe('the approval policy', () => {
     assert.deepEqual(await policyNow(), firstPolicy)
   })
 
-  it('keeps what was typed when somebody else was first, and lets the person decide', async (t) => {
-    const person = await browser.person(t, { service })
+  it('keeps what was typed when somebody else was first, and lets the person decide', async () => {
     const page = await visit(person, 'admin', path)
     await addRow(page, '1000')
     await putPolicy(admin, [policyRow({ approvals: 4 })])
@@ -145,8 +143,7 @@ describe('the approval policy', () => {
     assert.equal(await conflict(page).count(), 0)
   })
 
-  it('keeps what is not saved while the person looks elsewhere, and gives it up when told to', async (t) => {
-    const person = await browser.person(t, { service })
+  it('keeps what is not saved while the person looks elsewhere, and gives it up when told to', async () => {
     const page = await visit(person, 'admin', path)
     await addRow(page, '1000')
     await page.getByRole('link', { name: 'Orders', exact: true }).click()
@@ -179,9 +176,8 @@ describe('the approval policy', () => {
     assert.deepEqual(await policyNow(), mine)
   })
 
-  it('is read, and not changed, by whoever may read orders; the menu has it for those who may change it', async (t) => {
+  it('is read, and not changed, by whoever may read orders; the menu has it for those who may change it', async () => {
     await putPolicy(admin, [policyRow(), policyRow({ from: 1_000, approvals: 2 })])
-    const person = await browser.person(t, { service })
     const page = await visit(person, 'operator', path)
     const rows = await page.getByRole('table', { name: 'Approval policy' }).getByRole('row').allInnerTexts()
     assert.deepEqual(
@@ -199,7 +195,6 @@ describe('the approval policy', () => {
 
   it('is accessible and fits, in both themes', async (t) => {
     await putPolicy(admin, [policyRow(), policyRow({ from: 99_999_999_999.9999, approvals: 5 })])
-    const person = await browser.person(t, { service })
     const page = await visit(person, 'admin', path)
     await addRow(page, '')
     const views: View[] = [

@@ -25,20 +25,22 @@ async function showsProblem(page: Page, code: string): Promise<void> {
   assert.deepEqual([answer.code, answer.title, answer.status], [code, title, status])
 }
 
-describe('the page of a problem', sideBySide, () => {
-  it('is where the type of a real one leads, for anybody', async (t) => {
+describe('the page of a problem', () => {
+  const person = browser.samePerson({ service })
+
+  it('is where the type of a real one leads, for anybody', async () => {
     const viewer = await service.bearer('viewer')
     const { body } = await viewer.post('/v1/orders', { customer: 'Acme', total: 1 })
     assert.equal(body.code, 'permission-denied')
-    const { page } = await browser.person(t, { service })
+    const { page } = person
     await page.goto(new URL(body.type).pathname)
     await heading(page, body.title).waitFor()
     assert.equal(await page.title(), `${body.title} · Countersign`)
     await page.getByText(`/problems/${body.code}`).waitFor()
   })
 
-  it('says what the service says, and leads on and back, asking the API for nothing', async (t) => {
-    const { page } = await browser.person(t, { service })
+  it('says what the service says, and leads on and back, asking the API for nothing', async () => {
+    const { page } = person
     const requests = listRequests(page)
     await page.goto('/problems')
     const links = page.getByRole('main').getByRole('listitem').getByRole('link')
@@ -55,8 +57,8 @@ describe('the page of a problem', sideBySide, () => {
     assert.deepEqual(requests, [])
   })
 
-  it('suggests what may have been meant by a code that does not exist', async (t) => {
-    const { page } = await browser.person(t, { service })
+  it('suggests what may have been meant by a code that does not exist', async () => {
+    const { page } = person
     const requests = listRequests(page)
     await page.goto('/problems/order-not-fuond')
     await heading(page, 'No such problem').waitFor()
@@ -67,8 +69,8 @@ describe('the page of a problem', sideBySide, () => {
     assert.deepEqual(requests, [])
   })
 
-  it('treats a code as text, whatever it is', async (t) => {
-    const { page } = await browser.person(t, { service })
+  it('treats a code as text, whatever it is', async () => {
+    const { page } = person
     for (const code of ['__proto__', `<img src=x onerror=alert(1)>${'x'.repeat(500)}`]) {
       await page.goto(`/problems/${encodeURIComponent(code)}`)
       await heading(page, 'No such problem').waitFor()

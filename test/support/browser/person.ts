@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, type TestContext } from 'node:test'
+import { after, afterEach, before, type TestContext } from 'node:test'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import type { TestUser } from '../accounts.ts'
 import { Client } from '../client.ts'
@@ -59,16 +59,28 @@ after(async () => {
   await (await chromium)?.close()
 })
 
-/**
- * To be called once, at the top of a test file. A person lives to the end of the test, which fails if there was a fault
- * nobody expected.
- */
-export function openBrowser(): { person(t: TestContext, options: PersonOptions): Promise<Person> } {
+/** To be called once, at the top of a test file. A test fails if there was a fault nobody expected. */
+export function openBrowser(): {
+  /** Lives to the end of the test. */
+  person(t: TestContext, options: PersonOptions): Promise<Person>
+  /**
+   * One for all tests of the describe that calls this in its body, which go one after the other: to arrive costs twice
+   * the processor time of opening another page. Not for tests that change the network, the clock or what the browser
+   * keeps, or that open tabs.
+   */
+  samePerson(options: PersonOptions): Person
+} {
   return {
     async person(t, options) {
-      chromium ??= launchChromium()
-      const person = await arrive(await chromium, options)
+      const person = await arrive(options)
       t.after(() => person.close().catch((error) => failAtLast(t, error)))
+      return person
+    },
+    samePerson(options) {
+      const person = {} as Person
+      before(async () => Object.assign(person, await arrive(options)))
+      afterEach(() => person.assertClean())
+      after(() => person.close())
       return person
     },
   }
@@ -83,7 +95,9 @@ function failAtLast(t: TestContext, error: Error): void {
   })
 }
 
-async function arrive(browser: Browser, options: PersonOptions): Promise<Person> {
+async function arrive(options: PersonOptions): Promise<Person> {
+  chromium ??= launchChromium()
+  const browser = await chromium
   const { baseUrl } = options.service
   const network = await Network.to(baseUrl)
   const { origin } = network
