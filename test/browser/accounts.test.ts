@@ -150,9 +150,9 @@ describe('accounts', () => {
 
   it('ask for the password in place where it was given long ago, and lose nothing', async (t) => {
     const own = await startService({ clockRuns: true })
-    t.after(() => own.close())
     const boss = await newUser(own, { roles: ['Admin'] })
     const person = await browser.person(t, { service: own })
+    t.after(() => own.close())
     const page = await visit(person, boss, '/accounts/users/2')
     await page.getByLabel('Time zone').fill('Asia/Tokyo')
     own.advance(301_000)

@@ -43,8 +43,8 @@ function html(body: string): string {
 
 it('the page of the service with development options opens without a fault', async (t) => {
   const service = await startService({ development: true, clockRuns: true })
-  t.after(() => service.close())
   const { page } = await browser.person(t, { service })
+  t.after(() => service.close())
   await page.goto('/', { waitUntil: 'networkidle' })
   assert.match(await page.title(), /Countersign/)
 })

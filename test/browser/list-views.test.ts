@@ -258,12 +258,12 @@ const views: View[] = [
 describe('the views and columns of the list', () => {
   it('can be read by all, in both themes and widths', async (t) => {
     const own = await startService({ clockRuns: true })
-    t.after(() => own.close())
     await insertOrders(
       own,
       latestFirst(['Cedar'], { status: 1, version: 2, modified_by: 'admin', updated_at: 1 }),
     )
     const person = await browser.person(t, { service: own })
+    t.after(() => own.close())
     await signIn(person, 'admin')
     await lookAt(t, person, views)
   })

@@ -140,11 +140,11 @@ describe('a session that somebody uses', sideBySide, () => {
 describe('what the app asks by itself', sideBySide, () => {
   it('keeps no session alive, and makes no notice of its end later', async (t) => {
     const short = await startService({ env: { SESSION_IDLE_TTL_SECONDS: '16' }, clockRuns: true })
-    t.after(() => short.close())
     const operator = await short.bearer('operator')
     for (let order = 0; order < 10; order += 1) await createdId(operator, { customer: `Acme ${order}` })
     const user = await newUser(short)
     const { page } = await browser.person(t, { service: short })
+    t.after(() => short.close())
     await page.goto('/orders')
     await signInByForm(page, user.credentials, page.getByText('Acme 0'))
     const asked = listAsked(page)
@@ -249,9 +249,9 @@ describe('a session that the service has ended', sideBySide, () => {
 describe('a session at its end', sideBySide, () => {
   it('tells five minutes before that it ends in any case', async (t) => {
     const short = await startService({ env: { SESSION_ABSOLUTE_TTL_SECONDS: '303' }, clockRuns: true })
-    t.after(() => short.close())
     const user = await newUser(short)
     const person = await browser.person(t, { service: short })
+    t.after(() => short.close())
     const { page } = person
     await page.goto('/orders')
     await signInByForm(page, user.credentials, heading(page, 'Orders'))

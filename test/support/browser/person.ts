@@ -61,7 +61,7 @@ after(async () => {
 
 /** To be called once, at the top of a test file. A test fails if there was a fault nobody expected. */
 export function openBrowser(): {
-  /** Lives to the end of the test. */
+  /** Lives to the end of the test. A service of the test is closed after, so its `t.after` comes below. */
   person(t: TestContext, options: PersonOptions): Promise<Person>
   /**
    * One for all tests of the describe that calls this in its body, which go one after the other: to arrive costs twice
