@@ -99,8 +99,8 @@ const runsTwice = [
 
 /** Files of a folder share a process, up to so many: loading the service takes 1.1 s of a core each time. */
 const filesOfAProcess = 16
-/** Of a browser there are four at once, of faults one at a time. */
-const fewerOfAProcess: Record<string, number> = { browser: 8, faults: 1, fuzz: 1 }
+/** Otherwise: of a browser four processes at once, of what takes long one file, of what starts nothing all. */
+const filesOfOne: Record<string, number> = { browser: 8, faults: 1, fuzz: 1, web: 40 }
 
 /**
  * Their run on PostgreSQL, or the only one that a file has, meets the service as it ships: `node server/main.ts serve`,
@@ -190,7 +190,7 @@ async function carryOut(run: Run): Promise<void> {
 function inProcesses(files: string[], how: Omit<Run, 'files'>): Run[] {
   const folders = Map.groupBy(files, (file) => file.split('/')[1] ?? '')
   const shares = [...folders].flatMap(([folder, inFolder]) => {
-    const processes = Math.ceil(inFolder.length / (fewerOfAProcess[folder] ?? filesOfAProcess))
+    const processes = Math.ceil(inFolder.length / (filesOfOne[folder] ?? filesOfAProcess))
     return Array.from({ length: processes }, (_, first) =>
       inFolder.filter((_, position) => position % processes === first),
     )
