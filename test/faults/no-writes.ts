@@ -77,6 +77,7 @@ export class NoWrites {
     const work = Array.from({ length: writers }, async () => {
       while (!isOver) answers.push(await this.create())
     })
+    while (!answers.some(({ status }) => status === 201)) await wait(5)
     await wait(pauseMilliseconds)
     await fault().finally(() => {
       isOver = true
