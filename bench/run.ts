@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { makeKyselyOneFile } from '../tools/one-file.ts'
 import { startPostgres } from './data.ts'
 import { measureGrowth } from './growth.ts'
 import { type BenchOptions, readOptions } from './options.ts'
@@ -31,6 +32,7 @@ try {
 }
 
 async function run(): Promise<void> {
+  await makeKyselyOneFile()
   const size = options.orders.toLocaleString('en-US')
   tell(`data set of ${size} orders`)
   const site = await sqliteSite(workplace, options.orders, 'table', options.users)

@@ -6,6 +6,7 @@ import { availableParallelism } from 'node:os'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { buildWebIfStale } from '../web/build.ts'
+import { makeKyselyOneFile } from './one-file.ts'
 
 /**
  * Runs the suite on both engines: everything on embedded SQLite, and what meets a database once more on a real
@@ -149,6 +150,7 @@ process.stdout.write(`# ${runs.length} processes, FAULT_SEED=${faultSeed}\n`)
 const [postgres] = await Promise.all([
   runs.some(({ engine }) => engine === 'PostgreSQL') ? startPostgres() : undefined,
   buildWebIfStale(),
+  makeKyselyOneFile(),
 ])
 const environment: NodeJS.ProcessEnv = {
   ...process.env,

@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely'
+import type { Transaction } from '#kysely'
 import type { Database } from '../db/tables.ts'
 import type { Event, Stamp } from './event.ts'
 import { recordEvent } from './events.ts'

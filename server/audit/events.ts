@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from 'kysely'
+import type { Kysely, Transaction } from '#kysely'
 import type { Database, EventColumns } from '../db/tables.ts'
 import { type Event, eventRow, type Stamp } from './event.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import type { Kysely } from '#kysely'
 import type { Database } from '../db/tables.ts'
 import { lineOf } from './seal.ts'
 import {

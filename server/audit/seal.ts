@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from 'kysely'
+import type { Kysely, Transaction } from '#kysely'
 import { formatInstant } from '../clock.ts'
 import type { Database, EventColumns } from '../db/tables.ts'
 import { type HashedLine, type Head, hashOf } from './chain.ts'

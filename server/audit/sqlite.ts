@@ -1,4 +1,4 @@
-import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type RawBuilder, type SqlBool, sql } from '#kysely'
 
 /** A transaction that writes is alone. */
 export const unlessLocked = sql``

@@ -1,4 +1,4 @@
-import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely'
+import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from '#kysely'
 import { ofEngine } from '../db/engine.ts'
 import { prepared } from '../db/prepared.ts'
 import type { Database, EventColumns, EventsTable, UnsealedEventsTable } from '../db/tables.ts'

@@ -1,4 +1,4 @@
-import { type Kysely, SqliteAdapter } from 'kysely'
+import { type Kysely, SqliteAdapter } from '#kysely'
 import type { Database } from './tables.ts'
 
 /** Of two modules with the same functions, the one that speaks the SQL of this connection's engine. */

@@ -1,4 +1,4 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { type Kysely, sql, type Transaction } from '#kysely'
 import { DatabaseRefused } from './errors.ts'
 import type { Database, Schema } from './tables.ts'
 

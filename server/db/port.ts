@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from 'kysely'
+import type { Kysely, Transaction } from '#kysely'
 import type { Database } from './tables.ts'
 
 /**

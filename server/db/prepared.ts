@@ -1,4 +1,4 @@
-import { type CompiledQuery, type Kysely, type QueryResult, type RawBuilder, sql } from 'kysely'
+import { type CompiledQuery, type Kysely, type QueryResult, type RawBuilder, sql } from '#kysely'
 import { ofEngine } from './engine.ts'
 import type { Database } from './tables.ts'
 

@@ -1,4 +1,4 @@
-import type { Generated, RawBuilder, Transaction } from 'kysely'
+import type { Generated, RawBuilder, Transaction } from '#kysely'
 
 /**
  * The whole schema as types; each engine's schema.ts creates it. Both engines give the same values for every column:

@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from 'kysely'
+import type { Kysely, Transaction } from '#kysely'
 import { machineStamp } from '../audit/stamp.ts'
 import { type AddClientInput, type AddUserInput, addClient, addUser } from '../auth/accounts/accounts.ts'
 import { hasAccounts } from '../auth/accounts/store.ts'

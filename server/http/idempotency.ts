@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Insertable, Transaction } from 'kysely'
+import type { Insertable, Transaction } from '#kysely'
 import { parseTimeZone } from '../clock.ts'
 import { LockTimeout } from '../db/errors.ts'
 import { prepared } from '../db/prepared.ts'

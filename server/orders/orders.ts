@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely'
+import type { Transaction } from '#kysely'
 import { type Event, eventRow, type Stamp } from '../audit/event.ts'
 import { recordEvent, recordEvents } from '../audit/events.ts'
 import type { Database, EventColumns, OrdersTable } from '../db/tables.ts'

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import type { Kysely } from '#kysely'
 import { allDays, type Database } from '../db/tables.ts'
 import {
   type OrderStatus,

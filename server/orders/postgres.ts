@@ -1,4 +1,4 @@
-import { type Insertable, sql, type Transaction } from 'kysely'
+import { type Insertable, sql, type Transaction } from '#kysely'
 import type { Database, EventColumns, IdempotencyKeysTable, OrdersTable } from '../db/tables.ts'
 import { orderColumns } from './order.ts'
 

@@ -1,4 +1,4 @@
-import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { type Kysely, type RawBuilder, sql, type Transaction } from '#kysely'
 import { prepared } from '../db/prepared.ts'
 import type { Database, OrdersTable } from '../db/tables.ts'
 import { instantOfId } from '../ids.ts'

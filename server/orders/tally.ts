@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, sql } from '#kysely'
 import { prepared } from '../db/prepared.ts'
 import { allDays, type Database } from '../db/tables.ts'
 import { type OrderStatus, type OrderSummary, orderStatus } from './order.ts'

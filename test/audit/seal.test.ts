@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { sql } from 'kysely'
+import { sql } from '#kysely'
 import { findLogLines } from '../../server/audit/lines.ts'
 import { verifyLog } from '../../server/audit/verify.ts'
 import { newOrderedId } from '../../server/ids.ts'

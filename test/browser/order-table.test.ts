@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
-import type { Transaction } from 'kysely'
 import type { Page } from 'playwright-core'
+import type { Transaction } from '#kysely'
 import { recordEvent } from '../../server/audit/events.ts'
 import type { Database } from '../../server/db/tables.ts'
 import { newOrderedId } from '../../server/ids.ts'

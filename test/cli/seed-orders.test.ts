@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import type { Kysely } from 'kysely'
+import type { Kysely } from '#kysely'
 import { migrateDatabase } from '../../server/db/open.ts'
 import type { Database } from '../../server/db/tables.ts'
 import { makeOrders } from '../../server/demo/orders.ts'

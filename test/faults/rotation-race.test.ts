@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import type { CompiledQuery, Transaction } from 'kysely'
+import type { CompiledQuery, Transaction } from '#kysely'
 import { machineStamp } from '../../server/audit/stamp.ts'
 import { RefreshTokens } from '../../server/auth/tokens/refresh-tokens.ts'
 import { rotateRefreshToken } from '../../server/auth/tokens/store.ts'

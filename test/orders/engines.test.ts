@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import { sql } from 'kysely'
+import { sql } from '#kysely'
 import { orderStatus, orderStatusNames } from '../../server/orders/order.ts'
 import type { Client } from '../support/client.ts'
 import { withRawDatabase } from '../support/database.ts'

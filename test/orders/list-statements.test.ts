@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, sql } from '#kysely'
 import type { Database } from '../../server/db/tables.ts'
 import { findOrders } from '../../server/orders/list/find.ts'
 import type { ListRequest } from '../../server/orders/list/plan.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { KyselyPlugin } from 'kysely'
+import type { KyselyPlugin } from '#kysely'
 import { machineStamp } from '../../server/audit/stamp.ts'
 import { LiveOrders } from '../../server/orders/live/live.ts'
 import { bearerOf, newCaller, newUser, signIn } from '../support/accounts.ts'

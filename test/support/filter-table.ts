@@ -1,6 +1,6 @@
 import { after, before } from 'node:test'
 import Sqlite from 'better-sqlite3'
-import { Kysely, type Selectable, SqliteDialect } from 'kysely'
+import { Kysely, type Selectable, SqliteDialect } from '#kysely'
 import type { Database } from '../../server/db/tables.ts'
 import { compileFilter } from '../../server/orders/filter/compile.ts'
 import { parseFilter } from '../../server/orders/filter/parser.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, sql } from '#kysely'
 import { RefreshTokens } from '../../server/auth/tokens/refresh-tokens.ts'
 import type { Database } from '../../server/db/tables.ts'
 import { sha256 } from '../../server/ids.ts'

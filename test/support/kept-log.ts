@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, sql } from '#kysely'
 import type { Head, LogLine } from '../../server/audit/chain.ts'
 import { type Event, eventRow } from '../../server/audit/event.ts'
 import { lineOf } from '../../server/audit/seal.ts'

@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3'
-import { type CompiledQuery, Kysely, PostgresDialect, SqliteDialect } from 'kysely'
 import pg from 'pg'
+import { type CompiledQuery, Kysely, PostgresDialect, SqliteDialect } from '#kysely'
 import type { Database } from '../../server/db/tables.ts'
 import { testEngine } from './database.ts'
 import type { Service } from './service.ts'

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, sql } from '#kysely'
 import type { Database } from '../../server/db/tables.ts'
 import type { OrderRow } from './orders.ts'
 

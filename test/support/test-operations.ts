@@ -1,4 +1,4 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { type Kysely, sql, type Transaction } from '#kysely'
 import type { Database } from '../../server/db/tables.ts'
 import { Problem } from '../../server/http/problems.ts'
 

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, sql } from '#kysely'
 import { ofEngine } from '../../server/db/engine.ts'
 import type { Database } from '../../server/db/tables.ts'
 import { Problem } from '../../server/http/problems.ts'

@@ -1,4 +1,4 @@
-import type { Kysely, NotNull, Transaction } from 'kysely'
+import type { Kysely, NotNull, Transaction } from '#kysely'
 import type { Database } from '../../db/tables.ts'
 import type { CheckedCredentials } from '../credentials/store.ts'
 

@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely'
+import type { Transaction } from '#kysely'
 import type { Database } from '../../db/tables.ts'
 import { type AccountData, takeRoles } from '../accounts/accounts.ts'
 import { refuseUnknownRoles } from '../roles/roles.ts'

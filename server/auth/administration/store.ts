@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from 'kysely'
+import type { Kysely, Transaction } from '#kysely'
 import type { Database } from '../../db/tables.ts'
 import { Problem } from '../../http/problems.ts'
 import type { Permission } from '../permissions.ts'

@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from 'kysely'
+import type { Kysely, Transaction } from '#kysely'
 import { prepared, unseenNumber } from '../../db/prepared.ts'
 import type { Database } from '../../db/tables.ts'
 import type { Permission } from '../permissions.ts'

@@ -1,4 +1,4 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { type Kysely, sql, type Transaction } from '#kysely'
 import { clockDifferenceMilliseconds } from '../../clock.ts'
 import { prepared, unseenNumber } from '../../db/prepared.ts'
 import type { Database } from '../../db/tables.ts'

@@ -1,4 +1,4 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { type Kysely, sql, type Transaction } from '#kysely'
 import { prepared, unseen, unseenNumber } from '../../db/prepared.ts'
 import type { Database } from '../../db/tables.ts'
 import { type CheckedCredentials, confirmCredentials } from '../credentials/store.ts'

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
-import { Kysely } from 'kysely'
+import { Kysely } from '#kysely'
 import { DatabaseRefused, DatabaseUnavailable } from '../errors.ts'
 import { migrate, pendingMigrations } from '../migrate.ts'
 import { sqliteDialect, translateErrors } from '../sqlite/driver.ts'

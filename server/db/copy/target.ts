@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { Kysely, sql, type Transaction } from 'kysely'
 import pg from 'pg'
+import { Kysely, sql, type Transaction } from '#kysely'
 import { DatabaseRefused, DatabaseUnavailable, isConnectionLoss } from '../errors.ts'
 import { onlySource } from '../postgres/connections.ts'
 import { postgresDialect, translatePostgresError } from '../postgres/driver.ts'

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -9,8 +10,7 @@ import {
   PostgresQueryCompiler,
   type QueryResult,
   type TransactionSettings,
-} from 'kysely'
-import pg from 'pg'
+} from '#kysely'
 import { DatabaseUnavailable, LockTimeout, StatementTimeout } from '../errors.ts'
 import type { ConnectionSource } from './connections.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { Kysely, sql, type Transaction } from 'kysely'
 import pg from 'pg'
+import { Kysely, sql, type Transaction } from '#kysely'
 import { DatabaseRefused, DatabaseUnavailable } from '../errors.ts'
 import { migrate, pendingMigrations } from '../migrate.ts'
 import type { Database } from '../tables.ts'

@@ -1,5 +1,5 @@
-import { Kysely, sql } from 'kysely'
 import type pg from 'pg'
+import { Kysely, sql } from '#kysely'
 import { DatabaseRefused } from '../errors.ts'
 import type {
   DatabasePort,

@@ -1,4 +1,4 @@
-import { Kysely } from 'kysely'
+import { Kysely } from '#kysely'
 import { QueryTooSlow, StatementTimeout } from '../errors.ts'
 import { Turns } from '../fair-queue.ts'
 import type { QueryOptions, ReadOperations } from '../port.ts'

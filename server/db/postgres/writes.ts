@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Kysely } from 'kysely'
+import type { Kysely } from '#kysely'
 import { DatabaseUnavailable, isConnectionLoss } from '../errors.ts'
 import type { GroupedOperation, GroupedOperations, WriteOperation, WriteOperations } from '../port.ts'
 import type { Database } from '../tables.ts'

@@ -8,7 +8,7 @@ import {
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
-} from 'kysely'
+} from '#kysely'
 import { DatabaseUnavailable, QueryTooSlow } from '../errors.ts'
 
 /** Statements kept per connection. Filters make unboundedly many texts, so the oldest goes first. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
-import { Kysely, sql } from 'kysely'
+import { Kysely, sql } from '#kysely'
 import { DatabaseRefused, DatabaseUnavailable, type RefusalCodec } from '../errors.ts'
 import { migrate } from '../migrate.ts'
 import type { DatabasePort, ReadOperations, WriteOperations } from '../port.ts'

@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads'
-import { Kysely } from 'kysely'
+import { Kysely } from '#kysely'
 import { QueryTooSlow, type RefusalCodec } from '../errors.ts'
 import { Turns } from '../fair-queue.ts'
 import type { QueryOptions, ReadOperations } from '../port.ts'

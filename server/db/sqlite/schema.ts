@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely'
+import { sql, type Transaction } from '#kysely'
 import type { Database, Schema } from '../tables.ts'
 import { tablesOfBoth } from '../tables-of-both.ts'
 

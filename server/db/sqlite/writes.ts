@@ -1,6 +1,6 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import type Sqlite from 'better-sqlite3'
-import { Kysely, sql, type Transaction } from 'kysely'
+import { Kysely, sql, type Transaction } from '#kysely'
 import { DatabaseUnavailable, type RefusalCodec } from '../errors.ts'
 import type { WriteOperations } from '../port.ts'
 import type { Database } from '../tables.ts'

@@ -1,4 +1,4 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from '#kysely'
 import { ofEngine } from '../../db/engine.ts'
 import type { Database } from '../../db/tables.ts'
 import type { ListRequest } from '../list/plan.ts'

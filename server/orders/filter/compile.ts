@@ -1,4 +1,4 @@
-import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import { type Expression, type ExpressionBuilder, type SqlBool, sql } from '#kysely'
 import type { Database } from '../../db/tables.ts'
 import { foldText } from '../fold.ts'
 import { type FieldName, orderFields } from '../order.ts'

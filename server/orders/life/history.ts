@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import type { Kysely } from '#kysely'
 import { listEvents, listEventsOfKinds } from '../../audit/events.ts'
 import type { Principal } from '../../auth/principal.ts'
 import { formatInstant } from '../../clock.ts'

@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely'
+import type { Transaction } from '#kysely'
 import type { Stamp, Words } from '../../audit/event.ts'
 import { recordEvent } from '../../audit/events.ts'
 import type { Database } from '../../db/tables.ts'

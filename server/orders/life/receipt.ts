@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import type { Kysely } from '#kysely'
 import { listEventsOfKinds } from '../../audit/events.ts'
 import { headOfLog } from '../../audit/seal.ts'
 import type { Receipt } from '../../audit/statements.ts'

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import type { Kysely } from '#kysely'
 import { ofEngine } from '../../db/engine.ts'
 import type { Database } from '../../db/tables.ts'
 import { Problem } from '../../http/problems.ts'

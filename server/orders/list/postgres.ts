@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Expression, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type Expression, type Kysely, type RawBuilder, type SqlBool, sql } from '#kysely'
 import { prepared } from '../../db/prepared.ts'
 import type { Database } from '../../db/tables.ts'
 import { type ColumnKind, type ColumnName, columnOf, type OrderIndex, summaryNames } from '../order.ts'

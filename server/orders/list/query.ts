@@ -1,4 +1,4 @@
-import { expressionBuilder, type Kysely, type RawBuilder, sql } from 'kysely'
+import { expressionBuilder, type Kysely, type RawBuilder, sql } from '#kysely'
 import { ofEngine } from '../../db/engine.ts'
 import { prepared } from '../../db/prepared.ts'
 import type { Database } from '../../db/tables.ts'

@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from 'kysely'
+import { type RawBuilder, sql } from '#kysely'
 import { orderFields } from '../order.ts'
 import type { ListRequest, Page, Window } from './plan.ts'
 

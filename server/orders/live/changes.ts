@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import type { Kysely } from '#kysely'
 import { sealedEvents } from '../../audit/seal.ts'
 import type { Database } from '../../db/tables.ts'
 import { type OrderEventKind, type OrderStatus, orderStatus, transitions } from '../order.ts'

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Kysely, Transaction } from 'kysely'
+import type { Kysely, Transaction } from '#kysely'
 import type { Stamp } from '../../audit/event.ts'
 import { recordEvent } from '../../audit/events.ts'
 import type { Database } from '../../db/tables.ts'

@@ -1,4 +1,4 @@
-import type { Kysely, Selectable, Transaction } from 'kysely'
+import type { Kysely, Selectable, Transaction } from '#kysely'
 import type { ApprovalPolicyTable, Database } from '../../db/tables.ts'
 
 export interface PolicyRow {

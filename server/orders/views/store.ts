@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from 'kysely'
+import type { Kysely, Transaction } from '#kysely'
 import type { Database } from '../../db/tables.ts'
 import { foldText } from '../fold.ts'
 import type { ColumnName, SortKey } from '../order.ts'

@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from 'kysely'
+import type { Kysely, Transaction } from '#kysely'
 import type { Permission } from '../../auth/permissions.ts'
 import type { Database } from '../../db/tables.ts'
 import { describePage, type PageDescription, type PageRequest } from '../../http/paging.ts'

@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely'
+import type { Transaction } from '#kysely'
 import type { Stamp } from '../../../audit/event.ts'
 import { formatInstantOrNull } from '../../../clock.ts'
 import type { Database } from '../../../db/tables.ts'

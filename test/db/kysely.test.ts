@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+
+const oneFile = new URL('one-file.js', import.meta.resolve('kysely')).href
+
+describe('the one file of Kysely', () => {
+  it('is what the service runs on here, and brings what the package does', async () => {
+    const [ours, whole, parts] = await Promise.all([import('#kysely'), import(oneFile), import('kysely')])
+    assert.equal(ours.Kysely, whole.Kysely)
+    assert.notEqual(ours.Kysely, parts.Kysely)
+    const named = (library: object) =>
+      Object.entries(library).map(([name, value]) => [name, typeof value, value.name])
+    assert.deepEqual(named(whole), named(parts))
+  })
+})

@@ -1,0 +1,35 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/**
+ * Makes one file of Kysely's modules, beside them, where server/db/kysely.ts looks for it. No statement is left
+ * out. It goes with the package: `npm ci`, or another version, takes it away.
+ */
+export async function makeKyselyOneFile(): Promise<void> {
+  const entry = fileURLToPath(import.meta.resolve('kysely'))
+  const folder = join(entry, '..')
+  const name = 'one-file.js'
+  if (existsSync(join(folder, name))) return
+  // Only where it is made: a production install has no bundler.
+  const { build } = await import('vite')
+  const target = await mkdtemp(join(folder, '.one-file-'))
+  try {
+    await build({
+      configFile: false,
+      logLevel: 'warn',
+      build: {
+        ssr: entry,
+        outDir: target,
+        minify: false,
+        target: 'esnext',
+        rolldownOptions: { treeshake: false, output: { entryFileNames: name } },
+      },
+    })
+    // As a whole, even when several processes make it at once.
+    await rename(join(target, name), join(folder, name))
+  } finally {
+    await rm(target, { recursive: true, force: true })
+  }
+}
