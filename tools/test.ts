@@ -100,8 +100,8 @@ const runsTwice = [
 
 /** Files of a folder share a process, up to so many: loading the service takes 1.1 s of a core each time. */
 const filesOfAProcess = 16
-/** Otherwise: of a browser four processes at once, of what takes long one file, of what starts nothing all. */
-const filesOfOne: Record<string, number> = { browser: 8, faults: 1, fuzz: 1, web: 40 }
+/** Otherwise: of a browser four processes at once, of what waits two files, of what starts nothing all. */
+const filesOfOne: Record<string, number> = { browser: 8, faults: 2, web: 40 }
 
 /**
  * Their run on PostgreSQL, or the only one that a file has, meets the service as it ships: `node server/main.ts serve`,
