@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { after, describe, it, type TestContext } from 'node:test'
+import { after, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
 import {
@@ -11,7 +11,7 @@ import {
   storedOrder,
   visit,
 } from '../support/browser/orders.ts'
-import { openBrowser, type Person, sideBySide } from '../support/browser/person.ts'
+import { inTurn, openBrowser, type Person, sideBySide } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import type { Client } from '../support/client.ts'
 import { withRawDatabase } from '../support/database.ts'
@@ -22,17 +22,13 @@ const browser = openBrowser()
 const service = await startService({ clockRuns: true })
 after(() => service.close())
 
-/** An administrator at the view of a pending order that only this test knows. */
-async function atOrder(
-  t: TestContext,
-  given: Partial<OrderRow> = {},
-): Promise<{ person: Person; page: Page; id: string }> {
+/** An administrator goes to the view of a pending order that only this test knows. */
+async function toOrder(person: Person, given: Partial<OrderRow> = {}): Promise<{ page: Page; id: string }> {
   const row = orderRow({ customer: 'Acme', total_e4: 12_345_000, ...given })
   await insertOrders(service, [row])
-  const person = await browser.person(t, { service, timezone: 'Europe/Berlin' })
   const page = await visit(person, 'admin', `/orders/${row.id}`)
   await approve(page).waitFor()
-  return { person, page, id: row.id }
+  return { page, id: row.id }
 }
 
 /** Another administrator, signed in somewhere else. */
@@ -68,257 +64,269 @@ async function showsApproval(page: Page, userName: string): Promise<void> {
   assert.equal(await approve(page).count(), 0)
 }
 
-describe('an approval', sideBySide, () => {
-  it('is asked about with customer and total, begins on Cancel, keeps the focus inside, and nothing happens until it is answered', async (t) => {
-    const { page, id } = await atOrder(t, { customer: 'Acme & Sons' })
-    const sent = approvalsOf(page)
-    await open(page)
-    await dialog(page).getByText('Acme & Sons').waitFor()
-    await dialog(page).getByText('1,234.50').waitFor()
-    await focuses(page, 'Cancel')
-    for (const name of ['Approve', 'Cancel', 'Approve', 'Cancel']) {
-      await page.keyboard.press('Tab')
-      assert.equal(await focusedName(page), name)
-    }
-    await page.keyboard.press('Enter')
-    await closed(page)
-    await focuses(page, 'Approve')
-    await page.keyboard.press('a')
-    await titled(page, 'Approve this order?')
-    await focuses(page, 'Cancel')
-    // It is asked once, and the keys of the page rest.
-    await page.keyboard.press('a')
-    assert.equal(await dialog(page).count(), 1)
-    await page.keyboard.press('Escape')
-    await closed(page)
-    await focuses(page, 'Approve')
-    assert.deepEqual(sent, [])
-    assert.deepEqual(await storedOrder(service, id), pending)
+describe('approving an order', sideBySide, () => {
+  describe('an approval', inTurn, () => {
+    const person = browser.samePerson({ service, timezone: 'Europe/Berlin' })
 
-    await t.test(
-      'and then is of the version that was seen, under one key, and is told everywhere',
-      async () => {
-        await page.keyboard.press('a')
-        await titled(page, 'Approve this order?')
+    it('is asked about with customer and total, begins on Cancel, keeps the focus inside, and nothing happens until it is answered', async (t) => {
+      const { page, id } = await toOrder(person, { customer: 'Acme & Sons' })
+      const sent = approvalsOf(page)
+      await open(page)
+      await dialog(page).getByText('Acme & Sons').waitFor()
+      await dialog(page).getByText('1,234.50').waitFor()
+      await focuses(page, 'Cancel')
+      for (const name of ['Approve', 'Cancel', 'Approve', 'Cancel']) {
         await page.keyboard.press('Tab')
-        await page.keyboard.press('Enter')
-        await closed(page)
-        await page
-          .getByRole('status')
-          .getByText(/^Order for \u2068Acme & Sons\u2069, .* approved$/)
-          .waitFor()
-        await showsApproval(page, 'admin')
-        await focuses(page, 'Order for Acme & Sons')
-        assert.equal(sent.length, 1)
-        const [{ headers } = assert.fail()] = sent
-        assert.equal(headers['if-match'], '"1"')
-        assert.match(headers['idempotency-key'] ?? '', /^[\da-f-]{36}$/)
-        assert.equal(headers['time-zone'], 'Europe/Berlin')
-        assert.deepEqual(await storedOrder(service, id), approvedBy('admin'))
-        await page.keyboard.press('a')
-        assert.equal(await dialog(page).count(), 0)
-        await page.reload()
-        await showsApproval(page, 'admin')
-      },
-    )
+        assert.equal(await focusedName(page), name)
+      }
+      await page.keyboard.press('Enter')
+      await closed(page)
+      await focuses(page, 'Approve')
+      await page.keyboard.press('a')
+      await titled(page, 'Approve this order?')
+      await focuses(page, 'Cancel')
+      // It is asked once, and the keys of the page rest.
+      await page.keyboard.press('a')
+      assert.equal(await dialog(page).count(), 1)
+      await page.keyboard.press('Escape')
+      await closed(page)
+      await focuses(page, 'Approve')
+      assert.deepEqual(sent, [])
+      assert.deepEqual(await storedOrder(service, id), pending)
+
+      await t.test(
+        'and then is of the version that was seen, under one key, and is told everywhere',
+        async () => {
+          await page.keyboard.press('a')
+          await titled(page, 'Approve this order?')
+          await page.keyboard.press('Tab')
+          await page.keyboard.press('Enter')
+          await closed(page)
+          await page
+            .getByRole('status')
+            .getByText(/^Order for \u2068Acme & Sons\u2069, .* approved$/)
+            .waitFor()
+          await showsApproval(page, 'admin')
+          await focuses(page, 'Order for Acme & Sons')
+          assert.equal(sent.length, 1)
+          const [{ headers } = assert.fail()] = sent
+          assert.equal(headers['if-match'], '"1"')
+          assert.match(headers['idempotency-key'] ?? '', /^[\da-f-]{36}$/)
+          assert.equal(headers['time-zone'], 'Europe/Berlin')
+          assert.deepEqual(await storedOrder(service, id), approvedBy('admin'))
+          await page.keyboard.press('a')
+          assert.equal(await dialog(page).count(), 0)
+          await page.reload()
+          await showsApproval(page, 'admin')
+        },
+      )
+    })
+
+    it('is sent once, however often it is pressed', async () => {
+      const { page, id } = await toOrder(person)
+      const sent = approvalsOf(page)
+      await open(page)
+      await person.network({ slowBySeconds: 4 })
+      await inDialog(page, 'Approve').dblclick()
+      await inDialog(page, 'Approving …').press('Enter')
+      await inDialog(page, 'Approving …').click({ force: true })
+      await closed(page)
+      await showsApproval(page, 'admin')
+      assert.equal(sent.length, 1)
+      assert.deepEqual(await storedOrder(service, id), approvedBy('admin'))
+      await person.network('normal')
+    })
+
+    it('shows in the list that one came from', async () => {
+      const [row] = await insertOrders(service, [orderRow({ customer: 'Listed once' })])
+      const page = await visit(person, 'admin', '/orders?filter=listed')
+      await page.getByRole('link', { name: 'Listed once' }).click()
+      await page.getByRole('heading', { name: 'Listed once' }).waitFor()
+      await open(page)
+      await inDialog(page, 'Approve').click()
+      await showsApproval(page, 'admin')
+      await page.goBack()
+      await page.getByRole('row', { name: /Listed once .*Approved/ }).waitFor()
+      assert.deepEqual(await storedOrder(service, row?.id ?? ''), approvedBy('admin'))
+    })
   })
 
-  it('is sent once, however often it is pressed', async (t) => {
-    const { person, page, id } = await atOrder(t)
-    const sent = approvalsOf(page)
-    await open(page)
-    await person.network({ slowBySeconds: 4 })
-    await inDialog(page, 'Approve').dblclick()
-    await inDialog(page, 'Approving …').press('Enter')
-    await inDialog(page, 'Approving …').click({ force: true })
-    await closed(page)
-    await showsApproval(page, 'admin')
-    assert.equal(sent.length, 1)
-    assert.deepEqual(await storedOrder(service, id), approvedBy('admin'))
+  describe('an order that changes while one is asked', inTurn, () => {
+    const person = browser.samePerson({ service, timezone: 'Europe/Berlin' })
+
+    it('is not approved again: who was faster, when, and what is different now', async () => {
+      const { page, id } = await toOrder(person)
+      const other = await colleague()
+      const sent = approvalsOf(page)
+      await open(page)
+      await other.approve(id)
+      person.expectFault(/ 412 .*\/approve\)/)
+      await inDialog(page, 'Approve').click()
+      await titled(page, 'This order is already approved')
+      await dialog(page).getByText(`${other.userName} approved it first.`).waitFor()
+      const stamp = (await (await service.bearer('viewer')).get(`/v1/orders/${id}`)).body.updatedAtUtc
+      assert.equal(await dialog(page).getByRole('time').getAttribute('datetime'), stamp)
+      await dialog(page).getByText('just now').waitFor()
+      const row = dialog(page).getByRole('table', { name: 'What has changed' }).getByRole('row').last()
+      assert.equal(
+        (await row.getByRole('rowheader').or(row.getByRole('cell')).allInnerTexts()).join(' '),
+        'Status Pending Approved',
+      )
+      await focuses(page, 'Close')
+      await page.keyboard.press('Enter')
+      await closed(page)
+      await showsApproval(page, other.userName)
+      await focuses(page, 'Order for Acme')
+      assert.equal(sent.length, 1)
+      assert.deepEqual(await storedOrder(service, id), approvedBy(other.userName))
+    })
+
+    it('says so by itself when it was another tab of this browser', async () => {
+      const { page, id } = await toOrder(person)
+      const tab = await page.context().newPage()
+      await tab.goto(`/orders/${id}`)
+      await approve(tab).waitFor()
+      const sent = approvalsOf(page)
+      await open(page)
+      await open(tab)
+      await inDialog(tab, 'Approve').click()
+      await showsApproval(tab, 'admin')
+      await titled(page, 'This order is already approved')
+      await dialog(page).getByText('You approved it yourself, perhaps in another tab.').waitFor()
+      assert.equal(await inDialog(page, 'Approve').count(), 0)
+      await focuses(page, 'Close')
+      assert.deepEqual(sent, [])
+      await tab.close()
+    })
+
+    it('is asked about anew when it is another version, and then that version is approved', async () => {
+      const { page, id } = await toOrder(person)
+      const sent = approvalsOf(page)
+      await open(page)
+      await withRawDatabase(service.databaseUrl, (db) =>
+        db
+          .updateTable('orders')
+          .set({
+            total_e4: 99_000_000,
+            version: 2,
+            modified_by: 'operator',
+            updated_at: Date.UTC(2026, 0, 2),
+          })
+          .where('id', '=', id)
+          .execute(),
+      )
+      person.expectFault(/ 412 .*\/approve\)/)
+      await inDialog(page, 'Approve').click()
+      await titled(page, 'This order has changed')
+      await dialog(page).getByText('operator changed it while you were looking at it.').waitFor()
+      const row = dialog(page).getByRole('table', { name: 'What has changed' }).getByRole('row').last()
+      assert.equal(
+        (await row.getByRole('rowheader').or(row.getByRole('cell')).allInnerTexts()).join(' '),
+        'Total 1,234.50 9,900.00',
+      )
+      await focuses(page, 'Close')
+      await inDialog(page, 'Approve this version').click()
+      await showsApproval(page, 'admin')
+      assert.deepEqual(
+        sent.map(({ headers }) => headers['if-match']),
+        ['"1"', '"2"'],
+      )
+      assert.equal(new Set(sent.map(({ headers }) => headers['idempotency-key'])).size, 2)
+      assert.deepEqual(await storedOrder(service, id), { ...approvedBy('admin'), version: 3 })
+    })
+
+    it('may be gone', async () => {
+      const { page, id } = await toOrder(person)
+      await open(page)
+      await withRawDatabase(service.databaseUrl, (db) =>
+        db.deleteFrom('orders').where('id', '=', id).execute(),
+      )
+      person.expectFault(/ 404 /)
+      await inDialog(page, 'Approve').click()
+      await titled(page, 'This order no longer exists')
+      await dialog(page).getByText('It was not approved.').waitFor()
+      await focuses(page, 'Close')
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { name: 'Order not found' }).waitFor()
+    })
+
+    it('may never have been: that is told, with the way to those that do', async () => {
+      person.expectFault(/ 404 /)
+      const page = await visit(person, 'admin', `/orders/${randomUUID()}`)
+      await page.getByRole('heading', { name: 'Order not found' }).waitFor()
+      assert.equal(await approve(page).count(), 0)
+      await page.keyboard.press('a')
+      assert.equal(await dialog(page).count(), 0)
+      await page.getByRole('link', { name: 'Go to orders' }).click()
+      await page.getByRole('heading', { name: 'Orders', level: 1 }).waitFor()
+    })
   })
 
-  it('shows in the list that one came from', async (t) => {
-    const [row] = await insertOrders(service, [orderRow({ customer: 'Listed once' })])
-    const person = await browser.person(t, { service })
-    const page = await visit(person, 'admin', '/orders?filter=listed')
-    await page.getByRole('link', { name: 'Listed once' }).click()
-    await page.getByRole('heading', { name: 'Listed once' }).waitFor()
-    await open(page)
-    await inDialog(page, 'Approve').click()
-    await showsApproval(page, 'admin')
-    await page.goBack()
-    await page.getByRole('row', { name: /Listed once .*Approved/ }).waitFor()
-    assert.deepEqual(await storedOrder(service, row?.id ?? ''), approvedBy('admin'))
-  })
-})
+  describe('an approval whose answer is lost', inTurn, () => {
+    const person = browser.samePerson({ service, timezone: 'Europe/Berlin' })
 
-describe('an order that changes while one is asked', sideBySide, () => {
-  it('is not approved again: who was faster, when, and what is different now', async (t) => {
-    const { person, page, id } = await atOrder(t)
-    const other = await colleague()
-    const sent = approvalsOf(page)
-    await open(page)
-    await other.approve(id)
-    person.expectFault(/ 412 .*\/approve\)/)
-    await inDialog(page, 'Approve').click()
-    await titled(page, 'This order is already approved')
-    await dialog(page).getByText(`${other.userName} approved it first.`).waitFor()
-    const stamp = (await (await service.bearer('viewer')).get(`/v1/orders/${id}`)).body.updatedAtUtc
-    assert.equal(await dialog(page).getByRole('time').getAttribute('datetime'), stamp)
-    await dialog(page).getByText('just now').waitFor()
-    const row = dialog(page).getByRole('table', { name: 'What has changed' }).getByRole('row').last()
-    assert.equal(
-      (await row.getByRole('rowheader').or(row.getByRole('cell')).allInnerTexts()).join(' '),
-      'Status Pending Approved',
-    )
-    await focuses(page, 'Close')
-    await page.keyboard.press('Enter')
-    await closed(page)
-    await showsApproval(page, other.userName)
-    await focuses(page, 'Order for Acme')
-    assert.equal(sent.length, 1)
-    assert.deepEqual(await storedOrder(service, id), approvedBy(other.userName))
-  })
+    /** The service has approved it, and its answer is held up on the way. */
+    async function committed(id: string): Promise<void> {
+      const { page } = person
+      await open(page)
+      await person.network({ slowBySeconds: 20 })
+      await inDialog(page, 'Approve').click()
+      await eventually(async () => assert.deepEqual(await storedOrder(service, id), approvedBy('admin')))
+      await person.network('silent')
+    }
 
-  it('says so by itself when it was another tab of this browser', async (t) => {
-    const { page, id } = await atOrder(t)
-    const tab = await page.context().newPage()
-    await tab.goto(`/orders/${id}`)
-    await approve(tab).waitFor()
-    const sent = approvalsOf(page)
-    await open(page)
-    await open(tab)
-    await inDialog(tab, 'Approve').click()
-    await showsApproval(tab, 'admin')
-    await titled(page, 'This order is already approved')
-    await dialog(page).getByText('You approved it yourself, perhaps in another tab.').waitFor()
-    assert.equal(await inDialog(page, 'Approve').count(), 0)
-    await focuses(page, 'Close')
-    assert.deepEqual(sent, [])
-  })
+    it('is asked for again under the same key, and is one approval', async () => {
+      const { page, id } = await toOrder(person)
+      const sent = approvalsOf(page)
+      await committed(id)
+      person.expectFault(brokenConnection)
+      await person.network('stopped')
+      await dialog(page).getByText('The service is not responding').waitFor()
+      const again = page.waitForResponse((response) => response.request().method() === 'PATCH')
+      await person.network('normal')
+      assert.equal((await again).headers()['idempotency-replayed'], 'true')
+      await page
+        .getByRole('status')
+        .getByText(/^Order for \u2068Acme\u2069, .* approved$/)
+        .waitFor()
+      await showsApproval(page, 'admin')
+      assert.ok(sent.length >= 2)
+      assert.equal(new Set(sent.map(({ headers }) => headers['idempotency-key'])).size, 1)
+      assert.deepEqual(await storedOrder(service, id), approvedBy('admin'))
+    })
 
-  it('is asked about anew when it is another version, and then that version is approved', async (t) => {
-    const { person, page, id } = await atOrder(t)
-    const sent = approvalsOf(page)
-    await open(page)
-    await withRawDatabase(service.databaseUrl, (db) =>
-      db
-        .updateTable('orders')
-        .set({ total_e4: 99_000_000, version: 2, modified_by: 'operator', updated_at: Date.UTC(2026, 0, 2) })
-        .where('id', '=', id)
-        .execute(),
-    )
-    person.expectFault(/ 412 .*\/approve\)/)
-    await inDialog(page, 'Approve').click()
-    await titled(page, 'This order has changed')
-    await dialog(page).getByText('operator changed it while you were looking at it.').waitFor()
-    const row = dialog(page).getByRole('table', { name: 'What has changed' }).getByRole('row').last()
-    assert.equal(
-      (await row.getByRole('rowheader').or(row.getByRole('cell')).allInnerTexts()).join(' '),
-      'Total 1,234.50 9,900.00',
-    )
-    await focuses(page, 'Close')
-    await inDialog(page, 'Approve this version').click()
-    await showsApproval(page, 'admin')
-    assert.deepEqual(
-      sent.map(({ headers }) => headers['if-match']),
-      ['"1"', '"2"'],
-    )
-    assert.equal(new Set(sent.map(({ headers }) => headers['idempotency-key'])).size, 2)
-    assert.deepEqual(await storedOrder(service, id), { ...approvedBy('admin'), version: 3 })
-  })
+    it('is no failure for who stops trying: it may be approved, and another try is safe', async () => {
+      const { page, id } = await toOrder(person)
+      const sent = approvalsOf(page)
+      await committed(id)
+      person.expectFault(brokenConnection)
+      await person.network('stopped')
+      await dialog(page).getByText('The service is not responding').waitFor()
+      await inDialog(page, 'Stop trying').click()
+      await titled(page, 'There was no answer')
+      await dialog(page).getByText('The order may have been approved anyway.').waitFor()
+      await person.network('normal')
+      await inDialog(page, 'Try again').click()
+      await closed(page)
+      await showsApproval(page, 'admin')
+      assert.equal(new Set(sent.map(({ headers }) => headers['idempotency-key'])).size, 1)
+      assert.deepEqual(await storedOrder(service, id), approvedBy('admin'))
+    })
 
-  it('may be gone', async (t) => {
-    const { person, page, id } = await atOrder(t)
-    await open(page)
-    await withRawDatabase(service.databaseUrl, (db) => db.deleteFrom('orders').where('id', '=', id).execute())
-    person.expectFault(/ 404 /)
-    await inDialog(page, 'Approve').click()
-    await titled(page, 'This order no longer exists')
-    await dialog(page).getByText('It was not approved.').waitFor()
-    await focuses(page, 'Close')
-    await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'Order not found' }).waitFor()
-  })
-})
-
-describe('an order that does not exist', sideBySide, () => {
-  it('is told, with the way to those that do', async (t) => {
-    const person = await browser.person(t, { service })
-    person.expectFault(/ 404 /)
-    const page = await visit(person, 'admin', `/orders/${randomUUID()}`)
-    await page.getByRole('heading', { name: 'Order not found' }).waitFor()
-    assert.equal(await approve(page).count(), 0)
-    await page.keyboard.press('a')
-    assert.equal(await dialog(page).count(), 0)
-    await page.getByRole('link', { name: 'Go to orders' }).click()
-    await page.getByRole('heading', { name: 'Orders', level: 1 }).waitFor()
-  })
-})
-
-describe('an approval whose answer is lost', sideBySide, () => {
-  /** The service has approved it, and its answer is held up on the way. */
-  async function committed({ person, page, id }: { person: Person; page: Page; id: string }): Promise<void> {
-    await open(page)
-    await person.network({ slowBySeconds: 20 })
-    await inDialog(page, 'Approve').click()
-    await eventually(async () => assert.deepEqual(await storedOrder(service, id), approvedBy('admin')))
-    await person.network('silent')
-  }
-
-  it('is asked for again under the same key, and is one approval', async (t) => {
-    const at = await atOrder(t)
-    const { person, page, id } = at
-    const sent = approvalsOf(page)
-    await committed(at)
-    person.expectFault(brokenConnection)
-    await person.network('stopped')
-    await dialog(page).getByText('The service is not responding').waitFor()
-    const again = page.waitForResponse((response) => response.request().method() === 'PATCH')
-    await person.network('normal')
-    assert.equal((await again).headers()['idempotency-replayed'], 'true')
-    await page
-      .getByRole('status')
-      .getByText(/^Order for \u2068Acme\u2069, .* approved$/)
-      .waitFor()
-    await showsApproval(page, 'admin')
-    assert.ok(sent.length >= 2)
-    assert.equal(new Set(sent.map(({ headers }) => headers['idempotency-key'])).size, 1)
-    assert.deepEqual(await storedOrder(service, id), approvedBy('admin'))
-  })
-
-  it('is no failure for who stops trying: it may be approved, and another try is safe', async (t) => {
-    const at = await atOrder(t)
-    const { person, page, id } = at
-    const sent = approvalsOf(page)
-    await committed(at)
-    person.expectFault(brokenConnection)
-    await person.network('stopped')
-    await dialog(page).getByText('The service is not responding').waitFor()
-    await inDialog(page, 'Stop trying').click()
-    await titled(page, 'There was no answer')
-    await dialog(page).getByText('The order may have been approved anyway.').waitFor()
-    await person.network('normal')
-    await inDialog(page, 'Try again').click()
-    await closed(page)
-    await showsApproval(page, 'admin')
-    assert.equal(new Set(sent.map(({ headers }) => headers['idempotency-key'])).size, 1)
-    assert.deepEqual(await storedOrder(service, id), approvedBy('admin'))
-  })
-
-  it('is told also when the dialog was closed meanwhile', async (t) => {
-    const { person, page, id } = await atOrder(t)
-    await open(page)
-    await person.network({ slowBySeconds: 3 })
-    await inDialog(page, 'Approve').click()
-    await inDialog(page, 'Approving …').waitFor()
-    await page.keyboard.press('Escape')
-    await closed(page)
-    await page
-      .getByRole('status')
-      .getByText(/^Order for \u2068Acme\u2069, .* approved$/)
-      .waitFor()
-    await showsApproval(page, 'admin')
-    assert.deepEqual(await storedOrder(service, id), approvedBy('admin'))
+    it('is told also when the dialog was closed meanwhile', async () => {
+      const { page, id } = await toOrder(person)
+      await open(page)
+      await person.network({ slowBySeconds: 3 })
+      await inDialog(page, 'Approve').click()
+      await inDialog(page, 'Approving …').waitFor()
+      await page.keyboard.press('Escape')
+      await closed(page)
+      await page
+        .getByRole('status')
+        .getByText(/^Order for \u2068Acme\u2069, .* approved$/)
+        .waitFor()
+      await showsApproval(page, 'admin')
+      assert.deepEqual(await storedOrder(service, id), approvedBy('admin'))
+    })
   })
 })

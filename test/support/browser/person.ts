@@ -36,6 +36,9 @@ const settleMilliseconds = 3_000
  */
 export const sideBySide = { concurrency: 3 }
 
+/** Of a describe within such a suite whose tests share a person, for it takes over what is around it. */
+export const inTurn = { concurrency: false }
+
 /** One person at a browser: cookies, storage, connections and an origin of their own. */
 export interface Person {
   page: Page
@@ -65,8 +68,8 @@ export function openBrowser(): {
   person(t: TestContext, options: PersonOptions): Promise<Person>
   /**
    * One for all tests of the describe that calls this in its body, which go one after the other: to arrive costs twice
-   * the processor time of opening another page. Not for tests that change the network, the clock or what the browser
-   * keeps, or that open tabs.
+   * the processor time of opening another page. A test that changes the network, the window, the tabs or what the browser
+   * keeps puts it back; one that takes over the clock stands last.
    */
   samePerson(options: PersonOptions): Person
 } {
