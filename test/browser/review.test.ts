@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, describe, it, type TestContext } from 'node:test'
+import { after, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
@@ -13,8 +13,7 @@ import {
   storedOrder,
   visit,
 } from '../support/browser/orders.ts'
-import { openBrowser, type Person, screenshot } from '../support/browser/person.ts'
-import type { Client } from '../support/client.ts'
+import { openBrowser, screenshot } from '../support/browser/person.ts'
 import { seal } from '../support/log.ts'
 import { createdId, insertOrders } from '../support/orders.ts'
 import { startService } from '../support/service.ts'
@@ -23,46 +22,20 @@ const browser = openBrowser()
 const service = await startService({ clockRuns: true })
 after(() => service.close())
 
+/** Who works elsewhere. */
+const someone = await newUser(service, { roles: ['Admin'] })
+const colleague = await signInElsewhere(service, someone)
+
 interface Scene {
-  person: Person
   page: Page
   /** By the customer. */
   ids: Map<string, string>
-  colleague: Client
-  name: string
   /** Of all orders of this review, whose list is at `path`; no other test has it. */
   total: number
   path: string
   /** Presses a key; all presses are counted. */
   press(key: string): Promise<void>
   presses(): number
-}
-
-let scenes = 0
-
-/** Somebody who is about to review the pending orders of these customers, while a colleague works elsewhere. */
-async function aboutToReview(t: TestContext, customers: string[]): Promise<Scene> {
-  scenes += 1
-  const total = 100 + scenes
-  const path = `/orders?filter=status%3DPending+total%3D${total}&orderBy=customer`
-  const person = await browser.person(t, { service, isLive: true })
-  const operator = await service.bearer('operator')
-  const ids = new Map<string, string>()
-  for (const customer of customers) ids.set(customer, await createdId(operator, { customer, total }))
-  await seal(service.db)
-  const user = await newUser(service, { roles: ['Admin'] })
-  const colleague = await signInElsewhere(service, user)
-  const listening = person.page.waitForResponse(/\/v1\/orders\/events/)
-  const page = await visit(person, 'admin', path)
-  await listening
-  await page.getByRole('link', { name: customers[0] ?? '' }).waitFor()
-  let presses = 0
-  const press = async (key: string) => {
-    presses += 1
-    await page.keyboard.press(key)
-  }
-  const { userName: name } = user
-  return { person, page, ids, colleague, name, total, path, press, presses: () => presses }
 }
 
 const shows = (page: Page, customer: string, place: string) =>
@@ -84,10 +57,34 @@ async function isStored({ ids }: Scene, customer: string, status: number): Promi
 }
 
 describe('a review', () => {
-  it('decides order after order by keyboard alone with at most two keys each, and shows what others did', async (t) => {
+  const person = browser.samePerson({ service, isLive: true })
+  let scenes = 0
+
+  /** Somebody whom no test has seen is about to review the pending orders of these customers. */
+  async function aboutToReview(customers: string[]): Promise<Scene> {
+    scenes += 1
+    const total = 100 + scenes
+    const path = `/orders?filter=status%3DPending+total%3D${total}&orderBy=customer`
+    const operator = await service.bearer('operator')
+    const ids = new Map<string, string>()
+    for (const customer of customers) ids.set(customer, await createdId(operator, { customer, total }))
+    await seal(service.db)
+    const listening = person.page.waitForResponse(/\/v1\/orders\/events/)
+    const page = await visit(person, await newUser(service, { roles: ['Admin'] }), path)
+    await listening
+    await page.getByRole('link', { name: customers[0] ?? '' }).waitFor()
+    let presses = 0
+    const press = async (key: string) => {
+      presses += 1
+      await page.keyboard.press(key)
+    }
+    return { page, ids, total, path, press, presses: () => presses }
+  }
+
+  it('decides order after order by keyboard alone with at most two keys each, and shows what others did', async () => {
     const customers = numbered(10)
-    const scene = await aboutToReview(t, customers)
-    const { page, ids, colleague, name, press, presses } = scene
+    const scene = await aboutToReview(customers)
+    const { page, ids, press, presses } = scene
     await press('v')
     const others = ['Customer 05', 'Customer 08']
     const rejected = ['Customer 04', 'Customer 09']
@@ -95,7 +92,9 @@ describe('a review', () => {
       await shows(page, customer, `${at + 1} of 10`)
       const before = presses()
       if (others.includes(customer)) {
-        await page.getByText(new RegExp(`${name}.* has approved this order in the meantime`)).waitFor()
+        await page
+          .getByText(new RegExp(`${someone.userName}.* has approved this order in the meantime`))
+          .waitFor()
         assert.equal(await page.getByRole('button', { name: /^Approve/ }).count(), 0)
         await press('j')
       } else if (rejected.includes(customer)) {
@@ -123,8 +122,8 @@ describe('a review', () => {
     await screenshot(page, 'review-end')
   })
 
-  it('keeps its orders, its place and its number through a reload, whoever decides meanwhile', async (t) => {
-    const { page, ids, colleague, press, path, name } = await aboutToReview(t, numbered(4))
+  it('keeps its orders, its place and its number through a reload, whoever decides meanwhile', async () => {
+    const { page, ids, press, path } = await aboutToReview(numbered(4))
     await press('v')
     await shows(page, 'Customer 01', '1 of 4')
     await press('j')
@@ -134,7 +133,7 @@ describe('a review', () => {
       await colleague.patch(`/v1/orders/${ids.get(customer)}/reject`, { reason: 'No.' })
     }
     await seal(service.db)
-    const note = page.getByText(new RegExp(`${name}.* has rejected this order in the meantime`))
+    const note = page.getByText(new RegExp(`${someone.userName}.* has rejected this order in the meantime`))
     await note.waitFor()
     await page.reload()
     await shows(page, 'Customer 03', '3 of 4')
@@ -147,8 +146,8 @@ describe('a review', () => {
     await isAt(page, path)
   })
 
-  it('never offers to decide what somebody else has decided, not while the order is on its way either', async (t) => {
-    const { page, ids, colleague, press, name } = await aboutToReview(t, numbered(2))
+  it('never offers to decide what somebody else has decided, not while the order is on its way either', async () => {
+    const { page, ids, press } = await aboutToReview(numbered(2))
     const fetched = page.waitForResponse(`**/v1/orders/${ids.get('Customer 02')}/history**`)
     await press('v')
     await shows(page, 'Customer 01', '1 of 2')
@@ -164,11 +163,13 @@ describe('a review', () => {
     await shows(page, 'Customer 02', '2 of 2')
     assert.equal(await page.getByRole('button', { name: /^(?:Approve|Reject)/ }).count(), 0)
     await release()
-    await page.getByText(new RegExp(`${name}.* has approved this order in the meantime`)).waitFor()
+    await page
+      .getByText(new RegExp(`${someone.userName}.* has approved this order in the meantime`))
+      .waitFor()
   })
 
-  it('begins at the row in focus, and asks each time who wants that', async (t) => {
-    const scene = await aboutToReview(t, numbered(3))
+  it('begins at the row in focus, and asks each time who wants that', async () => {
+    const scene = await aboutToReview(numbered(3))
     const { page, press } = scene
     await press('j')
     await press('j')
@@ -195,8 +196,8 @@ describe('a review', () => {
     await isStored(scene, 'Customer 03', 1)
   })
 
-  it('decides one order with one key, however long that is held down or however soon it is pressed again', async (t) => {
-    const scene = await aboutToReview(t, numbered(4))
+  it('decides one order with one key, however long that is held down or however soon it is pressed again', async () => {
+    const scene = await aboutToReview(numbered(4))
     const { page, press } = scene
     await press('v')
     await canDecide(page)
@@ -214,8 +215,8 @@ describe('a review', () => {
     await isStored(scene, 'Customer 04', 0)
   })
 
-  it('goes through what is selected, and then through what was skipped', async (t) => {
-    const { page, press } = await aboutToReview(t, numbered(4))
+  it('goes through what is selected, and then through what was skipped', async () => {
+    const { page, press } = await aboutToReview(numbered(4))
     for (const customer of ['Customer 04', 'Customer 02']) {
       await page.getByRole('checkbox', { name: `Select ${customer}` }).click()
     }
@@ -234,8 +235,8 @@ describe('a review', () => {
     await page.getByText('2 selected', { exact: true }).waitFor()
   })
 
-  it('finds what is new when one looks for more, and says when there is nothing', async (t) => {
-    const { page, ids, colleague, press, total } = await aboutToReview(t, ['Acme'])
+  it('finds what is new when one looks for more, and says when there is nothing', async () => {
+    const { page, ids, press, total } = await aboutToReview(['Acme'])
     await press('v')
     await shows(page, 'Acme', '1 of 1')
     await colleague.patch(`/v1/orders/${ids.get('Acme')}/approve`)
@@ -251,42 +252,16 @@ describe('a review', () => {
     await checkAccessibility(page)
   })
 
-  it('has no more than ten thousand orders, and says so', async (t) => {
+  it('has no more than ten thousand orders, and says so', async () => {
     await insertOrders(service, latestFirst(Array.from({ length: 10_001 }, () => 'Sparrow')))
-    const person = await browser.person(t, { service })
     person.expectFault(/ 400 .*paginated=false/)
     const page = await visit(person, 'admin', '/orders/review?filter=sparrow')
     await page.getByText('10,001 orders are too many for one review').waitFor()
     await checkAccessibility(page)
   })
 
-  it('fits a phone, in the dark too, with a name of one long word and all its notes', async (t) => {
-    const operator = await service.bearer('operator')
-    for (const at of [1, 2])
-      await createdId(operator, { customer: `Q${'w'.repeat(150)}${at}`, total: 99999999999.9999 })
-    const viewport = { width: 320, height: 640 }
-    const person = await browser.person(t, { service, viewport, colorScheme: 'dark' })
-    const page = await visit(person, 'admin', '/orders/review?filter=qwww')
-    await canDecide(page)
-    await page.keyboard.press('a')
-    await page.getByRole('button', { name: 'Approve, do not ask' }).waitFor()
-    await screenshot(page, 'review-phone-ask')
-    await page.keyboard.press('Enter')
-    await page.getByText('2 of 2', { exact: true }).waitFor()
-    await canDecide(page)
-    await page.keyboard.press('r')
-    await page.getByLabel('Reason').waitFor()
-    await checkAccessibility(page)
-    await screenshot(page, 'review-phone-reason')
-    const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
-    assert.equal(await page.evaluate(overflow), 0)
-  })
-})
-
-describe('the page of an order', () => {
-  it('leads to the neighbours in its list with j and k, over the ends of pages, and back to the last one', async (t) => {
+  it('has its keys on the page of an order too: j and k lead to the neighbours in its list, over the ends of pages, and back to the last one', async () => {
     await insertOrders(service, latestFirst(numbered(27), { created_by: 'wren' }))
-    const person = await browser.person(t, { service })
     const page = await visit(person, 'viewer', '/orders?filter=createdBy%3Dwren')
     await linkOf(page, 'Customer 25').click()
     const press = async (key: string, customer: string) => {
@@ -303,5 +278,31 @@ describe('the page of an order', () => {
     await press('k', 'Customer 24')
     await page.goBack()
     await focuses(page, 'Customer 24')
+  })
+
+  it('fits a phone, in the dark too, with a name of one long word and all its notes', async () => {
+    const operator = await service.bearer('operator')
+    for (const at of [1, 2])
+      await createdId(operator, { customer: `Q${'w'.repeat(150)}${at}`, total: 99999999999.9999 })
+    await person.page.setViewportSize({ width: 320, height: 640 })
+    await person.page.emulateMedia({ colorScheme: 'dark' })
+    const page = await visit(
+      person,
+      await newUser(service, { roles: ['Admin'] }),
+      '/orders/review?filter=qwww',
+    )
+    await canDecide(page)
+    await page.keyboard.press('a')
+    await page.getByRole('button', { name: 'Approve, do not ask' }).waitFor()
+    await screenshot(page, 'review-phone-ask')
+    await page.keyboard.press('Enter')
+    await page.getByText('2 of 2', { exact: true }).waitFor()
+    await canDecide(page)
+    await page.keyboard.press('r')
+    await page.getByLabel('Reason').waitFor()
+    await checkAccessibility(page)
+    await screenshot(page, 'review-phone-reason')
+    const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
+    assert.equal(await page.evaluate(overflow), 0)
   })
 })
