@@ -218,46 +218,34 @@ describe('what a person asked for comes by itself', { concurrency: 8 }, () => {
       await assertSamePage(page)
     })
   }
-})
 
-describe('the first page that a person opens', { concurrency: true }, () => {
-  for (const { name, state, words, fault } of troubles.slice(1)) {
-    it(`tells of a service that is ${name}, and goes on by itself`, async (t) => {
-      const person = await arrive(t)
-      const { page, network, expectFault } = person
-      await signIn(person, 'viewer')
-      expectFault(fault)
-      await network(state)
-      await page.goto('/orders')
-      await page.getByText(words).waitFor()
-      await mark(page)
-      await network('normal')
-      await rowsShown(page, '1–25').waitFor()
-      await assertSamePage(page)
-    })
-  }
-
-  it('shows the sign of the app before any script has come', async (t) => {
+  it('the first page: after the sign of the app, before any script, and troubles of each kind, which it tells', async (t) => {
     const person = await arrive(t)
-    const { page } = person
+    const { page, network, expectFault } = person
     await signIn(person, 'viewer')
-    let release: () => void = () => undefined
-    const released = new Promise<void>((resolve) => {
-      release = resolve
-    })
-    await page.route('**/assets/*.js', (route) => released.then(() => route.continue()))
+    const scripts = Promise.withResolvers<void>()
+    await page.route('**/assets/*.js', (route) => scripts.promise.then(() => route.continue()))
     await page.goto('/orders', { waitUntil: 'commit' })
     await page.getByRole('img', { name: 'Countersign' }).waitFor()
-    release()
+    await mark(page)
+    for (const { state, words, fault } of troubles.slice(1)) {
+      expectFault(fault)
+      await network(state)
+      scripts.resolve()
+      await page.getByText(words).waitFor()
+    }
+    await network('normal')
     await rowsShown(page, '1–25').waitFor()
+    await assertSamePage(page)
   })
 })
 
-describe('without a connection', { concurrency: true }, () => {
+describe('a person whose ways to the service change', () => {
+  const person = browser.samePerson({ service, reducedMotion: true })
+
   // One that asks and one that changes something: each of these ways is one in the app.
   for (const view of views.filter(({ name }) => ['the list', 'creating', 'approving'].includes(name))) {
-    it(`${view.name} says so, and goes on as soon as it is back`, async (t) => {
-      const person = await arrive(t)
+    it(`without a connection, ${view.name} says so, and goes on as soon as it is back`, async () => {
       const { page, expectFault } = person
       await view.open(person)
       await mark(page)
@@ -270,11 +258,8 @@ describe('without a connection', { concurrency: true }, () => {
       await assertSamePage(page)
     })
   }
-})
 
-describe('something between the person and the service', { concurrency: true }, () => {
-  it('answers with a page of its own, be it with 502 or with 200: that counts as no answer', async (t) => {
-    const person = await arrive(t)
+  it('who gets a page of something between, be it with 502 or with 200, is told of no answer', async () => {
     const { page } = person
     await openList(person)
     person.expectFault(/ 502 /)
@@ -290,9 +275,7 @@ describe('something between the person and the service', { concurrency: true }, 
       await rowsShown(page, range).waitFor()
     }
   })
-})
 
-describe('a part of the app that was not needed so far', { concurrency: true }, () => {
   const part = partOf('create')
   const notThere = (route: Route) => route.fulfill({ status: 404, body: '' })
 
@@ -300,8 +283,7 @@ describe('a part of the app that was not needed so far', { concurrency: true }, 
     await page.getByRole('link', { name: 'New order' }).press('Enter')
   }
 
-  it('is there already when the service goes away', async (t) => {
-    const person = await arrive(t)
+  it('finds a part of the app that was not needed so far there already when the service goes away', async () => {
     const { page, network, allowFault } = person
     const loaded = arrivalOf(page, 'create')
     await openList(person)
@@ -311,10 +293,10 @@ describe('a part of the app that was not needed so far', { concurrency: true }, 
     await network('stopped')
     await openNewOrder(page)
     await page.getByLabel('Customer').fill('Alder & Finch')
+    await network('normal')
   })
 
-  it('is waited for while the service is away', async (t) => {
-    const person = await arrive(t)
+  it('waits for a part of the app that was not needed so far while the service is away', async () => {
     const { page, origin, network, expectFault } = person
     await page.route(part, (route) => route.abort())
     await openList(person)
@@ -328,8 +310,7 @@ describe('a part of the app that was not needed so far', { concurrency: true }, 
     assert.equal(page.url(), `${origin}/orders/new`)
   })
 
-  it('comes with the new version of the app, when one has taken its place', async (t) => {
-    const person = await arrive(t)
+  it('gets a part of the app that was not needed so far with the new version of the app, when one has taken its place', async () => {
     const { page, origin, expectFault } = person
     await page.route(part, notThere)
     await openList(person)
@@ -341,8 +322,7 @@ describe('a part of the app that was not needed so far', { concurrency: true }, 
     await page.getByLabel('Customer').waitFor()
   })
 
-  it('is told when it is not there at all, and the person is not sent round in circles', async (t) => {
-    const person = await arrive(t)
+  it('is told of a part of the app that is not there at all, and not sent round in circles', async () => {
     const { page, origin, expectFault } = person
     await page.route(part, notThere)
     await openList(person)
