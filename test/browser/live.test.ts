@@ -1,64 +1,57 @@
 import assert from 'node:assert/strict'
-import { describe, it, type TestContext } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { listRequests } from '../support/browser/journeys.ts'
 import { customersOf, eventually, focuses, linkOf, searchBox, visit } from '../support/browser/orders.ts'
-import { openBrowser, type Person } from '../support/browser/person.ts'
+import { openBrowser } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import type { Client } from '../support/client.ts'
 import { seal } from '../support/log.ts'
 import { createdId } from '../support/orders.ts'
-import { type Service, startService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
 const stream = 'GET /v1/orders/events'
-
-/** A person at an address of a service of their own, whose orders nobody else changes; and a colleague elsewhere. */
-async function atWork(
-  t: TestContext,
-  path: (ids: string[]) => string = () => '/orders',
-): Promise<{ service: Service; person: Person; page: Page; ids: string[]; colleague: Client; name: string }> {
-  const service = await startService({ clockRuns: true })
-  const person = await browser.person(t, { service, isLive: true })
-  t.after(() => service.close())
-  const operator = await service.bearer('operator')
-  const ids = []
-  for (const customer of ['Acme', 'Basil', 'Cedar']) ids.push(await createdId(operator, { customer }))
-  await seal(service.db)
-  const user = await newUser(service, { roles: ['Admin'] })
-  const colleague = await signInElsewhere(service, user)
-  const listening = person.page.waitForResponse(/\/v1\/orders\/events/)
-  const page = await visit(person, 'admin', path(ids))
-  await listening
-  return { service, person, page, ids, colleague, name: user.userName }
-}
+const service = await startService({ clockRuns: true })
+after(() => service.close())
+const operator = await service.bearer('operator')
 
 const row = (page: Page, customer: string) => page.getByRole('row').filter({ hasText: customer })
 const loadAnew = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 
 describe('the live list in the web app', () => {
-  it('changes a row in its place, and leaves the focus where it is', async (t) => {
-    const { service, page, ids, colleague } = await atWork(t, () => '/orders?filter=status%3DPending')
-    await linkOf(page, 'Basil').focus()
-    await colleague.patch(`/v1/orders/${ids[1]}/approve`)
-    await seal(service.db)
-    await row(page, 'Basil').getByText('Approved').waitFor()
-    assert.deepEqual(await customersOf(page), ['Cedar', 'Basil', 'Acme'])
-    await focuses(page, 'Basil')
-    await page.getByRole('checkbox', { name: /^Select Cedar/ }).focus()
-    await colleague.patch(`/v1/orders/${ids[2]}/approve`)
-    await seal(service.db)
-    await row(page, 'Cedar').getByText('Approved').waitFor()
-    await focuses(page, 'Cedar')
-    await eventually(async () => assert.match(await page.title(), /^\(1\) Orders/))
-    await loadAnew(page, 'Load anew').click()
-    await eventually(async () => assert.deepEqual(await customersOf(page), ['Acme']))
+  const person = browser.samePerson({ service, isLive: true })
+  let page: Page
+  let colleague: Client
+  let name: string
+  before(async () => {
+    page = person.page
+    const user = await newUser(service, { roles: ['Admin'] })
+    name = user.userName
+    colleague = await signInElsewhere(service, user)
   })
 
+  let totals = 100
+
+  /** The person listens at an address about three new orders, whose total no other test has; their ids. */
+  async function atWork(path: (total: number, ids: string[]) => string): Promise<string[]> {
+    totals += 1
+    const ids = []
+    for (const customer of ['Acme', 'Basil', 'Cedar'])
+      ids.push(await createdId(operator, { customer, total: totals }))
+    await seal(service.db)
+    const listening = page.waitForResponse(/\/v1\/orders\/events/)
+    await visit(person, 'admin', path(totals, ids))
+    await listening
+    return ids
+  }
+
+  const ofTotal = (total: number) => `/orders?filter=total%3D${total}`
+
   it('announces new orders, and loads them when they are wanted', async (t) => {
-    const { service, page, colleague } = await atWork(t)
+    await atWork(() => '/orders')
     await linkOf(page, 'Cedar').waitFor()
     await eventually(async () => assert.match(await page.title(), /^\(3\) Orders/))
     await createdId(colleague, { customer: 'Dill' })
@@ -92,8 +85,29 @@ describe('the live list in the web app', () => {
     })
   })
 
-  it('lets an order that is open tell who decided, before one tries; also while the question is open', async (t) => {
-    const { service, page, ids, colleague, name } = await atWork(t, (all) => `/orders/${all[0]}`)
+  it('changes a row in its place, and leaves the focus where it is', async () => {
+    const ids = await atWork((total) => `${ofTotal(total)}+status%3DPending`)
+    const waiting = async () => Number(/^\((\d+)\) Orders/.exec(await page.title())?.[1])
+    await eventually(async () => assert.ok((await waiting()) >= 3))
+    const others = (await waiting()) - 3
+    await linkOf(page, 'Basil').focus()
+    await colleague.patch(`/v1/orders/${ids[1]}/approve`)
+    await seal(service.db)
+    await row(page, 'Basil').getByText('Approved').waitFor()
+    assert.deepEqual(await customersOf(page), ['Cedar', 'Basil', 'Acme'])
+    await focuses(page, 'Basil')
+    await page.getByRole('checkbox', { name: /^Select Cedar/ }).focus()
+    await colleague.patch(`/v1/orders/${ids[2]}/approve`)
+    await seal(service.db)
+    await row(page, 'Cedar').getByText('Approved').waitFor()
+    await focuses(page, 'Cedar')
+    await eventually(async () => assert.equal(await waiting(), others + 1))
+    await loadAnew(page, 'Load anew').click()
+    await eventually(async () => assert.deepEqual(await customersOf(page), ['Acme']))
+  })
+
+  it('lets an order that is open tell who decided, before one tries; also while the question is open', async () => {
+    const ids = await atWork((_, all) => `/orders/${all[0]}`)
     await page.getByRole('button', { name: /^Reject/ }).click()
     const dialog = page.getByRole('alertdialog')
     await dialog.waitFor()
@@ -107,25 +121,8 @@ describe('the live list in the web app', () => {
     )
   })
 
-  it('is one connection for all tabs, which another tab takes over', async (t) => {
-    const { service, page, ids, colleague } = await atWork(t)
-    const second = await page.context().newPage()
-    const requests = listRequests(second)
-    await second.goto('/orders')
-    await linkOf(second, 'Basil').waitFor()
-    await colleague.patch(`/v1/orders/${ids[0]}/approve`)
-    await seal(service.db)
-    for (const tab of [page, second]) await row(tab, 'Acme').getByText('Approved').waitFor()
-    assert.ok(!requests.includes(stream))
-    await page.close()
-    await eventually(() => assert.ok(requests.includes(stream)))
-    await colleague.patch(`/v1/orders/${ids[1]}/approve`)
-    await seal(service.db)
-    await row(second, 'Basil').getByText('Approved').waitFor()
-  })
-
-  it('goes on after a lost connection, with what happened meanwhile, and ends with the sign-out', async (t) => {
-    const { service, person, page, ids, colleague } = await atWork(t)
+  it('goes on after a lost connection, with what happened meanwhile, and ends with the sign-out', async () => {
+    const ids = await atWork(ofTotal)
     person.allowFault(brokenConnection)
     await person.network('stopped')
     await colleague.patch(`/v1/orders/${ids[0]}/approve`)
@@ -138,5 +135,22 @@ describe('the live list in the web app', () => {
     await page.waitForTimeout(2_500)
     assert.ok(!requests.includes(stream))
     await eventually(async () => assert.doesNotMatch(await page.title(), /^\(/))
+  })
+
+  it('is one connection for all tabs, which another tab takes over', async () => {
+    const ids = await atWork(ofTotal)
+    const second = await page.context().newPage()
+    const requests = listRequests(second)
+    await second.goto(page.url())
+    await linkOf(second, 'Basil').waitFor()
+    await colleague.patch(`/v1/orders/${ids[0]}/approve`)
+    await seal(service.db)
+    for (const tab of [page, second]) await row(tab, 'Acme').getByText('Approved').waitFor()
+    assert.ok(!requests.includes(stream))
+    await page.close()
+    await eventually(() => assert.ok(requests.includes(stream)))
+    await colleague.patch(`/v1/orders/${ids[1]}/approve`)
+    await seal(service.db)
+    await row(second, 'Basil').getByText('Approved').waitFor()
   })
 })
