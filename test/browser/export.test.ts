@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
-import { after, before, describe, it, type TestContext } from 'node:test'
+import { after, describe, it, type TestContext } from 'node:test'
 import type { Download, Page } from 'playwright-core'
 import { checkAccessibility, checkColours } from '../support/browser/accessibility.ts'
 import { eventually, focuses, isAt, visit } from '../support/browser/orders.ts'
-import { openBrowser, type Person, screenshot } from '../support/browser/person.ts'
+import { openBrowser, screenshot } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import { insertOrders, orderIdAt, orderRow } from '../support/orders.ts'
-import { type InsideService, startInside } from '../support/service.ts'
+import { startInside } from '../support/service.ts'
 
 const browser = openBrowser()
 const start = Date.UTC(2026, 0, 1)
@@ -30,21 +30,21 @@ async function textOf(download: Download): Promise<string> {
   return readFile(await download.path(), 'utf8')
 }
 
+const service = await startInside({ clockRuns: true })
+after(() => service.close())
+await insertOrders(service, rows)
+
+/** Answers with the second portion wait for it. */
+let gate = Promise.resolve()
+const query = service.db.query.bind(service.db)
+service.db.query = (...request) => {
+  const [name, input] = request
+  const isHeld = name === 'findExportPortion' && JSON.stringify(input).includes('"key"')
+  return isHeld ? gate.then(() => query(...request)) : query(...request)
+}
+
 describe('the export of the list', () => {
-  let service: InsideService
-  /** Answers with the second portion wait for it. */
-  let gate = Promise.resolve()
-  before(async () => {
-    service = await startInside({ clockRuns: true })
-    await insertOrders(service, rows)
-    const query = service.db.query.bind(service.db)
-    service.db.query = (...request) => {
-      const [name, input] = request
-      const isHeld = name === 'findExportPortion' && JSON.stringify(input).includes('"key"')
-      return isHeld ? gate.then(() => query(...request)) : query(...request)
-    }
-  })
-  after(() => service.close())
+  const person = browser.samePerson({ service })
 
   /** From now on, until the test ends or says so. */
   function holdPortions(t: TestContext): () => void {
@@ -54,10 +54,17 @@ describe('the export of the list', () => {
     return resolve
   }
 
-  async function atTheList(person: Person): Promise<Page> {
+  async function atTheList(): Promise<Page> {
     const page = await visit(person, 'viewer', all)
     await page.getByText('2,344 orders match').first().waitFor()
     return page
+  }
+
+  /** Until the test ends. */
+  function savesNothing(t: TestContext): void {
+    const fail = () => assert.fail('nothing is saved')
+    person.page.on('download', fail)
+    t.after(() => person.page.off('download', fail))
   }
 
   async function begin(page: Page, form: 'CSV' | 'JSON Lines'): Promise<void> {
@@ -66,7 +73,7 @@ describe('the export of the list', () => {
   }
 
   it('saves what the list shows as CSV, all pages of it in its order, for a spreadsheet', async (t) => {
-    const page = await atTheList(await browser.person(t, { service }))
+    const page = await atTheList()
     await page.keyboard.press('e')
     await dialog(page).getByText('2,344 orders that match the search, by customer, A to Z').waitFor()
     await checkAccessibility(page)
@@ -97,11 +104,13 @@ describe('the export of the list', () => {
     await screenshot(page, 'export-narrow')
     await button(page).click()
     await screenshot(page, 'export-narrow-open')
+    await page.setViewportSize({ width: 1280, height: 800 })
   })
 
   it('says how far it is, and goes on while other views are shown', async (t) => {
     const goOn = holdPortions(t)
-    const page = await atTheList(await browser.person(t, { service, colorScheme: 'dark' }))
+    const page = await atTheList()
+    await page.emulateMedia({ colorScheme: 'dark' })
     await begin(page, 'CSV')
     await dialog(page).getByText('100 of 2,344 orders').waitFor()
     await focuses(page, 'Close')
@@ -115,14 +124,15 @@ describe('the export of the list', () => {
     const saved = page.waitForEvent('download')
     goOn()
     assert.equal((await textOf(await saved)).split('\n').length, 2_346)
+    await page.emulateMedia({ colorScheme: 'light' })
   })
 
   it('is stopped without a trace, here and at the service', async (t) => {
     holdPortions(t)
-    const page = await atTheList(await browser.person(t, { service }))
+    const page = await atTheList()
     await begin(page, 'CSV')
     await dialog(page).getByText('100 of').waitFor()
-    page.on('download', () => assert.fail('nothing is saved'))
+    savesNothing(t)
     await dialog(page).getByRole('button', { name: 'Stop' }).click()
     await dialog(page).getByRole('button', { name: 'CSV' }).waitFor()
     await page.keyboard.press('Escape')
@@ -131,8 +141,7 @@ describe('the export of the list', () => {
 
   it('says why the service refuses it, and what breaks off is no file', async (t) => {
     const goOn = holdPortions(t)
-    const person = await browser.person(t, { service })
-    const page = await atTheList(person)
+    const page = await atTheList()
     const second = await page.context().newPage()
     await second.goto(all)
     await begin(page, 'CSV')
@@ -142,7 +151,7 @@ describe('the export of the list', () => {
     await dialog(second).getByText('Another export of yours is running').waitFor()
     await checkAccessibility(second)
     await screenshot(second, 'export-refused')
-    page.on('download', () => assert.fail('nothing is saved'))
+    savesNothing(t)
     person.allowFault(brokenConnection)
     person.allowFault(/ERR_INCOMPLETE_CHUNKED_ENCODING/)
     await person.network('stopped')
@@ -161,14 +170,15 @@ describe('the export of the list', () => {
       dialog(second).getByRole('button', { name: 'CSV' }).click(),
     ])
     assert.equal((await textOf(download)).split('\n').length, 2_346)
+    await second.close()
   })
 
   it('ends with the session of the person', async (t) => {
     holdPortions(t)
-    const page = await atTheList(await browser.person(t, { service }))
+    const page = await atTheList()
     await begin(page, 'CSV')
     await dialog(page).getByText('100 of').waitFor()
-    page.on('download', () => assert.fail('nothing is saved'))
+    savesNothing(t)
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByRole('heading', { name: 'Sign in to Countersign' }).waitFor()
