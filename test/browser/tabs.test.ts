@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, describe, it, type TestContext } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { newUser, type TestUser } from '../support/accounts.ts'
 import {
@@ -12,7 +12,7 @@ import {
   signInHeading,
   takeDrawings,
 } from '../support/browser/journeys.ts'
-import { openBrowser, type Person, sideBySide } from '../support/browser/person.ts'
+import { openBrowser, signIn } from '../support/browser/person.ts'
 import { createdId } from '../support/orders.ts'
 import { startService } from '../support/service.ts'
 
@@ -20,28 +20,6 @@ const browser = openBrowser()
 const service = await startService({ clockRuns: true })
 after(() => service.close())
 await createdId(await service.bearer('operator'), { customer: 'Protected Pencils' })
-
-interface Tabs {
-  person: Person
-  user: TestUser
-  first: Page
-  second: Page
-}
-
-/** Somebody with two tabs, signed in at the first one's list; the second is at the address. */
-async function twoTabs(t: TestContext, address: string, roles = ['Operator']): Promise<Tabs> {
-  const user = await newUser(service, { roles })
-  const person = await browser.person(t, { service })
-  const first = person.page
-  await first.goto('/orders')
-  await signInByForm(first, user.credentials, first.getByText('Protected Pencils'))
-  const second = await first.context().newPage()
-  await keepDrawings(second)
-  await second.goto(address)
-  await nameCard(second, user.userName).waitFor()
-  await second.waitForLoadState('networkidle')
-  return { person, user, first, second }
-}
 
 async function signOut(tab: Page): Promise<void> {
   await tab.getByRole('button', { name: 'Sign out' }).click()
@@ -51,9 +29,30 @@ async function signOut(tab: Page): Promise<void> {
 const textOf = (tab: Page) => tab.evaluate<string>('document.body.textContent')
 const isAboutOrders = (request: string) => request.includes('/v1/orders')
 
-describe('two tabs of one person', sideBySide, () => {
-  it('sign out together, the other one without asking for anything, and come back to where each was', async (t) => {
-    const { user, first, second } = await twoTabs(t, '/orders?pageSize=50')
+describe('two tabs of one browser', () => {
+  const person = browser.samePerson({ service })
+  let first: Page
+  let second: Page
+  before(async () => {
+    first = person.page
+    second = await first.context().newPage()
+    await keepDrawings(second)
+  })
+
+  /** Somebody is signed in at the first one's list; the second is at the address. */
+  async function openTabs(address: string, roles = ['Operator']): Promise<TestUser> {
+    const user = await newUser(service, { roles })
+    await signIn(person, user)
+    await first.goto('/orders')
+    await first.getByText('Protected Pencils').waitFor()
+    await second.goto(address)
+    await nameCard(second, user.userName).waitFor()
+    await second.waitForLoadState('networkidle')
+    return user
+  }
+
+  it('of one person sign out together, the other one without asking for anything, and come back to where each was', async () => {
+    const user = await openTabs('/orders?pageSize=50')
     // The last thing that it draws by itself.
     await second
       .getByRole('status')
@@ -71,8 +70,8 @@ describe('two tabs of one person', sideBySide, () => {
     assert.match(second.url(), /\/orders\?pageSize=50$/)
   })
 
-  it('stay signed out, also when an older question is answered after that', async (t) => {
-    const { first, second } = await twoTabs(t, '/orders')
+  it('of one person stay signed out, also when an older question is answered after that', async () => {
+    await openTabs('/orders')
     const release = await hold(first, '**/v1/auth/me')
     const tell = (kind: string) =>
       second.evaluate(`new BroadcastChannel('countersign').postMessage({ kind: '${kind}' })`)
@@ -89,8 +88,8 @@ describe('two tabs of one person', sideBySide, () => {
     assert.equal(await signInHeading(first).isVisible(), true)
   })
 
-  it('both hear of an order that one of them creates', async (t) => {
-    const { first, second } = await twoTabs(t, '/orders')
+  it('of one person both hear of an order that one of them creates', async () => {
+    await openTabs('/orders')
     await first.getByRole('link', { name: 'New order' }).click()
     await first.getByLabel('Customer').fill('Tandem Teapots')
     await first.getByLabel('Total').fill('12')
@@ -99,30 +98,8 @@ describe('two tabs of one person', sideBySide, () => {
     await second.getByRole('rowheader', { name: 'Tandem Teapots' }).waitFor()
   })
 
-  it('prolong the session for each other: the notice goes in both', async (t) => {
-    const user = await newUser(service)
-    const person = await browser.person(t, { service })
-    const context = person.page.context()
-    await context.clock.install()
-    const first = person.page
-    await first.goto('/orders')
-    await signInByForm(first, user.credentials, first.getByText('Protected Pencils'))
-    const second = await context.newPage()
-    await second.goto('/orders')
-    await second.getByText('Protected Pencils').waitFor()
-    await context.clock.fastForward('28:30')
-    const notices = [first.getByText('Still there?'), second.getByText('Still there?')]
-    for (const notice of notices) await notice.waitFor()
-    const requests = listRequests(second)
-    await first.getByRole('button', { name: 'Stay signed in' }).click()
-    for (const notice of notices) await notice.waitFor({ state: 'detached' })
-    assert.deepEqual(requests, [])
-  })
-})
-
-describe('another person in the tabs of the first', sideBySide, () => {
-  it('finds nothing of the first in any of them', async (t) => {
-    const { user, first, second } = await twoTabs(t, '/orders/new', ['Admin'])
+  it('hold nothing of the first person for another who signs in', async () => {
+    const user = await openTabs('/orders/new', ['Admin'])
     const next = await newUser(service, { roles: ['Operator'] })
     await second.getByLabel('Customer').fill('Secret Sausages')
     await second.getByLabel('Total').fill('4711')
@@ -147,8 +124,8 @@ describe('another person in the tabs of the first', sideBySide, () => {
     }
   })
 
-  it('has only what they may: a view that the first one had open asks anew', async (t) => {
-    const { first, second } = await twoTabs(t, '/orders', ['Admin'])
+  it('show another person only what they may: a view that the first one had open asks anew', async () => {
+    await openTabs('/orders', ['Admin'])
     const viewer = await newUser(service, { roles: ['Viewer'] })
     await second.getByRole('table').getByRole('checkbox').first().waitFor()
     await signOut(first)
@@ -161,8 +138,8 @@ describe('another person in the tabs of the first', sideBySide, () => {
     assert.equal(requests.filter(isAboutOrders).length, 1)
   })
 
-  it('who signs in over a session that is still there replaces it everywhere', async (t) => {
-    const { person, user, first, second } = await twoTabs(t, '/orders/new', ['Admin'])
+  it('are both of who signs in over a session that is still there', async () => {
+    const user = await openTabs('/orders/new', ['Admin'])
     const next = await newUser(service, { roles: ['Admin'] })
     await first.getByRole('checkbox', { name: /^Select Protected/ }).click()
     await first.getByText('1 selected').waitFor()
@@ -184,6 +161,20 @@ describe('another person in the tabs of the first', sideBySide, () => {
     for (const tab of [first, second]) {
       assert.doesNotMatch(await textOf(tab), new RegExp(`${user.userName}|Secret Sausages`))
     }
+    await third.close()
+  })
+
+  it('of one person prolong the session for each other: the notice goes in both', async () => {
+    const { clock } = first.context()
+    await clock.install()
+    await openTabs('/orders')
+    await clock.fastForward('28:30')
+    const notices = [first.getByText('Still there?'), second.getByText('Still there?')]
+    for (const notice of notices) await notice.waitFor()
+    const requests = listRequests(second)
+    await first.getByRole('button', { name: 'Stay signed in' }).click()
+    for (const notice of notices) await notice.waitFor({ state: 'detached' })
+    assert.deepEqual(requests, [])
   })
 })
 
