@@ -6,15 +6,19 @@ import type { Service } from '../service.ts'
 import { type Account, type Person, signIn } from './person.ts'
 import { patienceMilliseconds } from './watch.ts'
 
-/** Waits until the check passes; what it threw last is thrown when it does not in time. */
+/**
+ * Waits until the check passes; what it threw last is thrown when it does not in time. The longer it has waited, the
+ * rarer it looks: a look every 20 ms at what takes five seconds costs more than the app does meanwhile.
+ */
 export async function eventually(check: () => Promise<void> | void): Promise<void> {
-  const deadline = performance.now() + patienceMilliseconds
+  const start = performance.now()
   for (;;) {
     try {
       return await check()
     } catch (error) {
-      if (performance.now() > deadline) throw error
-      await pause(20)
+      const waited = performance.now() - start
+      if (waited > patienceMilliseconds) throw error
+      await pause(Math.min(20 + waited / 10, 200))
     }
   }
 }
