@@ -42,6 +42,8 @@ describe('the live list in the web app', () => {
     for (const customer of ['Acme', 'Basil', 'Cedar'])
       ids.push(await createdId(operator, { customer, total: totals }))
     await seal(service.db)
+    // What the page before listens to is over.
+    await page.goto('about:blank')
     const listening = page.waitForResponse(/\/v1\/orders\/events/)
     await visit(person, 'admin', path(totals, ids))
     await listening

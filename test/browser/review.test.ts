@@ -69,6 +69,8 @@ describe('a review', () => {
     const ids = new Map<string, string>()
     for (const customer of customers) ids.set(customer, await createdId(operator, { customer, total }))
     await seal(service.db)
+    // What the page before listens to is over.
+    await person.page.goto('about:blank')
     const listening = person.page.waitForResponse(/\/v1\/orders\/events/)
     const page = await visit(person, await newUser(service, { roles: ['Admin'] }), path)
     await listening
@@ -129,6 +131,7 @@ describe('a review', () => {
     await press('j')
     await press('j')
     await shows(page, 'Customer 03', '3 of 4')
+    await canDecide(page)
     for (const customer of ['Customer 02', 'Customer 03']) {
       await colleague.patch(`/v1/orders/${ids.get(customer)}/reject`, { reason: 'No.' })
     }
