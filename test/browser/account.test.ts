@@ -43,10 +43,59 @@ const linkPage = async (user: TestUser) => {
   return { token, address: `/link#${new URLSearchParams({ token, email: user.email })}` }
 }
 
+/** Here, at first, nobody is signed in yet. */
+describe('a one-time link', () => {
+  const person = browser.stayingPerson({ service })
+
+  it('says so when it was used before, and when it is cut', async () => {
+    const user = await newUser(service)
+    const { page } = person
+    const { token, address } = await linkPage(user)
+    await service.client().post(`/v1/auth/links/${token}`, { newPassword })
+    await page.goto(address)
+    await page.getByLabel('New password').fill('another harbour in the evening')
+    person.expectFault(/ 404 .*\/v1\/auth\/links\//)
+    await button(page, 'Set the password and sign in').click()
+    await page.getByText('This link does not work').waitFor()
+    await page.goto('/')
+    await page.goto(address.replace(/&.*/, ''))
+    await page.getByText('This link does not work').waitFor()
+    await page.getByRole('link', { name: 'Sign in' }).click()
+    await signInHeading(page).waitFor()
+  })
+
+  it('sets the password and signs in, by the keyboard alone; nobody else hears of it, and it is gone from the address', async () => {
+    const user = await newUser(service)
+    const { page } = person
+    const { token, address } = await linkPage(user)
+    const told: string[] = []
+    const requests: Request[] = []
+    page.on('request', (request) => requests.push(request))
+    await page.goto(address)
+    await heading(page, 'Set your password').waitFor()
+    assert.equal(await page.getByLabel('Email').inputValue(), user.email)
+    await page.getByLabel('New password').focus()
+    await page.keyboard.type(newPassword)
+    await page.getByText('Good: hard to guess.').first().waitFor()
+    await page.keyboard.press('Enter')
+    await nameCard(page, user.userName).waitFor()
+    await waitForAddress(person, '/')
+    for (const request of requests.slice()) {
+      const sent = JSON.stringify([request.url(), await request.allHeaders()])
+      if (sent.includes(token)) told.push(`${request.method()} ${new URL(request.url()).pathname}`)
+    }
+    assert.deepEqual(told, [`POST /v1/auth/links/${token}`])
+    assert.ok(
+      !(await page.evaluate<string>('JSON.stringify([localStorage, sessionStorage])')).includes(token),
+    )
+  })
+})
+
 describe('my account', () => {
-  it('is one step away, and tells who one is and what one may do', async (t) => {
+  const person = browser.stayingPerson({ service })
+
+  it('is one step away, and tells who one is and what one may do', async () => {
     const user = await newUser(service, { roles: ['Viewer'] })
-    const person = await browser.person(t, { service })
     await signIn(person, user)
     const { page } = person
     await page.goto('/')
@@ -61,9 +110,9 @@ describe('my account', () => {
 
   it('changes the password by the keyboard alone: here one stays, on the other device one is out', async (t) => {
     const user = await newUser(service)
-    const [here, there] = [await browser.person(t, { service }), await browser.person(t, { service })]
+    const there = await browser.person(t, { service })
     await atAccount(there, user)
-    const page = await atAccount(here, user)
+    const page = await atAccount(person, user)
     await page.getByLabel('Current password').focus()
     await page.keyboard.type(user.password)
     await page.keyboard.press('Tab')
@@ -91,9 +140,8 @@ describe('my account', () => {
     await nameCard(there.page, user.userName).waitFor()
   })
 
-  it('leaves another tab signed in whose request came with the cookie of before the change', async (t) => {
+  it('leaves another tab signed in whose request came with the cookie of before the change', async () => {
     const user = await newUser(service)
-    const person = await browser.person(t, { service })
     const page = await atAccount(person, user)
     const tab = await page.context().newPage()
     await tab.goto('/account')
@@ -124,13 +172,13 @@ describe('my account', () => {
     await tab.waitForURL('**/orders')
     await heading(tab, 'Orders').waitFor()
     await nameCard(tab, user.userName).waitFor()
+    await tab.close()
     await page.getByRole('link', { name: 'Overview' }).click()
     await nameCard(page, user.userName).waitFor()
   })
 
-  it('tells a wrong password, and one that the service refuses, where they stand', async (t) => {
+  it('tells a wrong password, and one that the service refuses, where they stand', async () => {
     const user = await newUser(service)
-    const person = await browser.person(t, { service })
     const page = await atAccount(person, user)
     person.expectFault(/ 403 .*\/v1\/auth\/password/)
     await fillPasswords(page, { ...user, password: 'not the password' })
@@ -150,7 +198,6 @@ describe('my account', () => {
 
   it('ends one sign-in, after the password was asked for in place and not before, and then all others without asking', async (t) => {
     const user = await newUser(service)
-    const person = await browser.person(t, { service })
     await tokenPair(service, user)
     const page = await atAccount(person, user)
     const third = await browser.person(t, { service })
@@ -190,57 +237,11 @@ describe('my account', () => {
   })
 })
 
-describe('a one-time link', () => {
-  it('sets the password and signs in, by the keyboard alone; nobody else hears of it, and it is gone from the address', async (t) => {
-    const user = await newUser(service)
-    const person = await browser.person(t, { service })
-    const { page } = person
-    const { token, address } = await linkPage(user)
-    const told: string[] = []
-    const requests: Request[] = []
-    page.on('request', (request) => requests.push(request))
-    await page.goto(address)
-    await heading(page, 'Set your password').waitFor()
-    assert.equal(await page.getByLabel('Email').inputValue(), user.email)
-    await page.getByLabel('New password').focus()
-    await page.keyboard.type(newPassword)
-    await page.getByText('Good: hard to guess.').first().waitFor()
-    await page.keyboard.press('Enter')
-    await nameCard(page, user.userName).waitFor()
-    await waitForAddress(person, '/')
-    for (const request of requests.slice()) {
-      const sent = JSON.stringify([request.url(), await request.allHeaders()])
-      if (sent.includes(token)) told.push(`${request.method()} ${new URL(request.url()).pathname}`)
-    }
-    assert.deepEqual(told, [`POST /v1/auth/links/${token}`])
-    assert.ok(
-      !(await page.evaluate<string>('JSON.stringify([localStorage, sessionStorage])')).includes(token),
-    )
-  })
-
-  it('says so when it was used before, and when it is cut', async (t) => {
-    const user = await newUser(service)
-    const person = await browser.person(t, { service })
-    const { page } = person
-    const { token, address } = await linkPage(user)
-    await service.client().post(`/v1/auth/links/${token}`, { newPassword })
-    await page.goto(address)
-    await page.getByLabel('New password').fill('another harbour in the evening')
-    person.expectFault(/ 404 .*\/v1\/auth\/links\//)
-    await button(page, 'Set the password and sign in').click()
-    await page.getByText('This link does not work').waitFor()
-    await page.goto('/')
-    await page.goto(address.replace(/&.*/, ''))
-    await page.getByText('This link does not work').waitFor()
-    await page.getByRole('link', { name: 'Sign in' }).click()
-    await signInHeading(page).waitFor()
-  })
-})
-
 describe('the views of one’s own account', () => {
+  const person = browser.stayingPerson({ service })
+
   it('can be used by everybody', async (t) => {
     const user = await newUser(service, { roles: ['Admin'] })
-    const person = await browser.person(t, { service })
     const app = { 'user-agent': `Stock/${'1.2.3-beta+build.'.repeat(12)}` }
     await service.client().post('/v1/auth/token', user.credentials, app)
     const views: View[] = [

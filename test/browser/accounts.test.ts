@@ -7,7 +7,7 @@ import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { heading, signInHeading, waitForFocus } from '../support/browser/journeys.ts'
 import { lookAt } from '../support/browser/looks.ts'
 import { eventually, visit } from '../support/browser/orders.ts'
-import { openBrowser, type Person, signIn } from '../support/browser/person.ts'
+import { openBrowser, type Person } from '../support/browser/person.ts'
 import { createdId } from '../support/orders.ts'
 import { startService } from '../support/service.ts'
 
@@ -34,7 +34,7 @@ async function invite(page: Page, email: string, userName: string, role: string)
 }
 
 describe('accounts', () => {
-  const person = browser.samePerson({ service })
+  const person = browser.stayingPerson({ service })
 
   it('invite a colleague, who sets a password, signs in and approves, until the session is ended', async (t) => {
     const boss = await newUser(service, { roles: ['Admin'] })
@@ -92,7 +92,7 @@ describe('accounts', () => {
     await says(page, 'Enabled')
 
     await leaveAdministrators(service, [boss])
-    await page.goto(`/accounts/users/${boss.id}`)
+    await visit(person, boss, `/accounts/users/${boss.id}`)
     person.expectFault(/409/)
     await button(page, 'Disable').click()
     await says(page, 'Nobody would be left to manage accounts')
@@ -148,21 +148,18 @@ describe('accounts', () => {
     await eventually(async () => assert.equal(await check.count(), 0))
   })
 
-  it('ask for the password in place where it was given long ago, and lose nothing', async (t) => {
-    const own = await startService({ clockRuns: true })
-    const boss = await newUser(own, { roles: ['Admin'] })
-    const person = await browser.person(t, { service: own })
-    t.after(() => own.close())
+  it('ask for the password in place where it was given long ago, and lose nothing', async () => {
+    const boss = await newUser(service, { roles: ['Admin'] })
     const page = await visit(person, boss, '/accounts/users/2')
     await page.getByLabel('Time zone').fill('Asia/Tokyo')
-    own.advance(301_000)
+    service.advance(301_000)
     person.allowFault(/403/)
     await button(page, 'Save').click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Password').fill(boss.password)
     await dialog.getByLabel('Password').press('Enter')
     await says(page, 'Changes saved')
-    const { body } = await (await own.bearer('admin')).get('/v1/users/2')
+    const { body } = await (await service.bearer('admin')).get('/v1/users/2')
     assert.equal(body.timeZone, 'Asia/Tokyo')
   })
 
@@ -175,7 +172,6 @@ describe('accounts', () => {
 
   it('are accessible and fit, in both themes and widths', async (t) => {
     const boss = await newUser(service, { roles: ['Admin'] })
-    await signIn(person, boss)
     const places = [
       ['users', '/accounts', 'Users'],
       ['invite', '/accounts/users/new', 'Invite somebody'],
@@ -186,8 +182,8 @@ describe('accounts', () => {
     ] as const
     const views = places.map(([name, path, title]) => ({
       name: `accounts-${name}`,
-      async reach({ page }: Person) {
-        await page.goto(path)
+      async reach(person: Person) {
+        const page = await visit(person, boss, path)
         await heading(page, title).waitFor()
         await page.waitForLoadState('networkidle')
       },

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, describe, it, type TestContext } from 'node:test'
+import { after, describe, it } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Page, Route } from 'playwright-core'
 import { newUser } from '../support/accounts.ts'
@@ -11,7 +11,8 @@ import {
   waitForAddress,
   waitForFocus,
 } from '../support/browser/journeys.ts'
-import { openBrowser, type Person, sideBySide, signIn } from '../support/browser/person.ts'
+import { visit } from '../support/browser/orders.ts'
+import { openBrowser, type Person } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import { startService } from '../support/service.ts'
 
@@ -34,15 +35,10 @@ async function storedOrders(name: string) {
   }))
 }
 
-async function atTheForm(
-  t: TestContext,
-  options: { locale?: string; timezone?: string } = {},
-): Promise<Person> {
-  const person = await browser.person(t, { service, ...options })
-  await signIn(person, 'operator')
-  await person.page.goto('/orders/new')
-  await waitForFocus(customer(person.page))
-  return person
+async function atTheForm(person: Person): Promise<Page> {
+  const page = await visit(person, 'operator', '/orders/new')
+  await waitForFocus(customer(page))
+  return page
 }
 
 async function fill(page: Page, values: { customer: string; total: string }): Promise<void> {
@@ -50,13 +46,12 @@ async function fill(page: Page, values: { customer: string; total: string }): Pr
   await total(page).fill(values.total)
 }
 
-describe('creating an order', sideBySide, () => {
+describe('creating an order', () => {
+  const person = browser.stayingPerson({ service })
+
   it('goes by the keyboard alone, from anywhere, and leads to the order', async (t) => {
     const person = await browser.person(t, { service, timezone: 'Asia/Tokyo' })
-    const { page } = person
-    await signIn(person, 'operator')
-    await page.goto('/orders')
-    await heading(page, 'Orders').waitFor()
+    const page = await visit(person, 'operator', '/orders')
     await page.keyboard.press('n')
     await waitForFocus(customer(page))
     await page.keyboard.type('Keyboard Kites')
@@ -78,7 +73,7 @@ describe('creating an order', sideBySide, () => {
   })
 
   it('takes decimals as a German writes them, shows them as the app does, and says what could be meant otherwise', async (t) => {
-    const { page } = await atTheForm(t, { locale: 'de-DE' })
+    const page = await atTheForm(await browser.person(t, { service, locale: 'de-DE' }))
     await fill(page, { customer: 'Komma KG', total: '1.234' })
     await page.getByText('Means 1,234.00, not 1.234').first().waitFor()
     await create(page).click()
@@ -86,8 +81,8 @@ describe('creating an order', sideBySide, () => {
     await page.getByText('1,234.00', { exact: true }).waitFor()
   })
 
-  it('shows the rule that is broken at its field, and sends nothing', async (t) => {
-    const { page } = await atTheForm(t)
+  it('shows the rule that is broken at its field, and sends nothing', async () => {
+    const page = await atTheForm(person)
     const requests = listRequests(page)
     await create(page).click()
     await waitForFocus(customer(page))
@@ -102,11 +97,12 @@ describe('creating an order', sideBySide, () => {
     await customer(page).fill('x'.repeat(201))
     await assertFault(customer(page), 'The name can have at most 200 characters.')
     assert.deepEqual(requests, [])
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await heading(page, 'Orders').waitFor()
   })
 
-  it('shows what the service finds wrong at the fields, until they are changed', async (t) => {
-    const person = await atTheForm(t)
-    const { page } = person
+  it('shows what the service finds wrong at the fields, until they are changed', async () => {
+    const page = await atTheForm(person)
     await page.route('**/v1/orders', (route) => route.continue({ postData: '{"customer":" ","total":-1}' }))
     await fill(page, { customer: 'Refused Rugs', total: '5' })
     person.expectFault(/ 400 .*\/v1\/orders\)/)
@@ -131,12 +127,13 @@ async function assertFault(field: ReturnType<Page['getByLabel']>, words: string)
   assert.equal(await field.getAttribute('aria-invalid'), 'true')
 }
 
-describe('one order and no more is made', sideBySide, () => {
+/** Each test mends the network that it breaks. */
+describe('one order and no more is made', () => {
+  const person = browser.stayingPerson({ service })
   const posts = (requests: string[]) => requests.filter((request) => request === 'POST /v1/orders').length
 
-  it('by a double click, and by Enter again and again, on a slow service', async (t) => {
-    const person = await atTheForm(t)
-    const { page } = person
+  it('by a double click, and by Enter again and again, on a slow service', async () => {
+    const page = await atTheForm(person)
     await fill(page, { customer: 'Double Doors', total: '7' })
     await person.network({ slowBySeconds: 3 })
     const requests = listRequests(page)
@@ -147,11 +144,11 @@ describe('one order and no more is made', sideBySide, () => {
     await heading(page, 'Double Doors').waitFor()
     assert.equal(posts(requests), 1)
     assert.equal((await storedOrders('Double Doors')).length, 1)
+    await person.network('normal')
   })
 
-  it('when the answer is lost, and it is tried again by itself', async (t) => {
-    const person = await atTheForm(t)
-    const { page } = person
+  it('when the answer is lost, and it is tried again by itself', async () => {
+    const page = await atTheForm(person)
     await fill(page, { customer: 'Lost Letters', total: '7' })
     await loseTheAnswer(person, 'Lost Letters')
     await page.getByText('The service is not responding').waitFor()
@@ -161,9 +158,8 @@ describe('one order and no more is made', sideBySide, () => {
     assert.equal((await storedOrders('Lost Letters')).length, 1)
   })
 
-  it('when the answer is lost, and the person stops and presses again', async (t) => {
-    const person = await atTheForm(t)
-    const { page } = person
+  it('when the answer is lost, and the person stops and presses again', async () => {
+    const page = await atTheForm(person)
     await fill(page, { customer: 'Stopped Stamps', total: '7' })
     await loseTheAnswer(person, 'Stopped Stamps')
     await page.getByRole('button', { name: 'Stop trying' }).click()
@@ -192,13 +188,12 @@ async function loseTheAnswer(person: Person, name: string): Promise<void> {
   await person.network('stopped')
 }
 
-describe('what somebody entered', sideBySide, () => {
-  it('survives the end of the session, and is one order in the end', async (t) => {
+describe('what somebody entered', () => {
+  const person = browser.stayingPerson({ service })
+
+  it('survives the end of the session, and is one order in the end', async () => {
     const user = await newUser(service)
-    const person = await browser.person(t, { service })
-    const { page } = person
-    await page.goto('/orders/new')
-    await signInByForm(page, user.credentials, customer(page))
+    const page = await visit(person, user, '/orders/new')
     await fill(page, { customer: 'Draft Drums', total: '42.5' })
     await endSessions(service, user)
     person.expectFault(/ 401 .*\/v1\/orders\)/)
@@ -214,8 +209,8 @@ describe('what somebody entered', sideBySide, () => {
     assert.equal((await storedOrders('Draft Drums')).length, 1)
   })
 
-  it('is still there after a look elsewhere, and goes when it is cancelled', async (t) => {
-    const { page } = await atTheForm(t)
+  it('is still there after a look elsewhere, and goes when it is cancelled', async () => {
+    const page = await atTheForm(person)
     await fill(page, { customer: 'Look Lamps', total: '1' })
     await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Orders' }).click()
     await heading(page, 'Orders').waitFor()
@@ -230,32 +225,33 @@ describe('what somebody entered', sideBySide, () => {
   })
 })
 
-describe('somebody who may not create orders', sideBySide, () => {
-  it('is offered no way to it, and is told so at its address', async (t) => {
-    const person = await browser.person(t, { service })
+describe('somebody who may not create orders', () => {
+  const person = browser.stayingPerson({ service })
+
+  it('is offered no way to it, and is told so at its address', async () => {
     const { page } = person
-    await signIn(person, 'viewer')
     for (const address of ['/', '/orders']) {
-      await page.goto(address, { waitUntil: 'networkidle' })
+      await visit(person, 'viewer', address)
       assert.equal(await page.getByRole('link', { name: 'New order' }).count(), 0)
       await page.keyboard.press('n')
       await page.keyboard.press('?')
       await page.getByRole('dialog', { name: 'Keyboard' }).waitFor()
       await waitForAddress(person, address)
+      await page.keyboard.press('Escape')
     }
-    await page.goto('/orders/new')
+    await visit(person, 'viewer', '/orders/new')
     await heading(page, 'You cannot create orders').waitFor()
     assert.equal(await page.getByRole('textbox').count(), 0)
   })
 
-  it('any more is told so when they send it, and keeps what they entered', async (t) => {
-    const person = await atTheForm(t)
-    const { page } = person
+  it('any more is told so when they send it, and keeps what they entered', async () => {
+    const page = await atTheForm(person)
     await fill(page, { customer: 'Demoted Desks', total: '1' })
     await person.network({ answers: 'permission-denied', paths: '/v1/orders' })
     person.expectFault(/ 403 .*\/v1\/orders\)/)
     await create(page).click()
     await page.getByText('You can no longer create orders').waitFor()
     assert.equal(await customer(page).inputValue(), 'Demoted Desks')
+    await person.network('normal')
   })
 })

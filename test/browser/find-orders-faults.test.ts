@@ -11,7 +11,7 @@ import {
   showsCustomers,
   visit,
 } from '../support/browser/orders.ts'
-import { openBrowser } from '../support/browser/person.ts'
+import { openBrowser, signIn } from '../support/browser/person.ts'
 import { insertOrders } from '../support/orders.ts'
 import { startService } from '../support/service.ts'
 
@@ -76,7 +76,7 @@ const selection = (page: Page) =>
   })()`)
 
 describe('a search that is typed by half', () => {
-  const person = browser.samePerson({ service })
+  const person = browser.stayingPerson({ service })
 
   it('leaves the orders that were found, until it is complete or Enter is pressed', async () => {
     const page = await visit(person, 'viewer', '/orders')
@@ -107,7 +107,7 @@ describe('a search that is typed by half', () => {
 })
 
 describe('a search with a fault', () => {
-  const person = browser.samePerson({ service })
+  const person = browser.stayingPerson({ service })
 
   const faulty: [what: string, text: string][] = [
     ['a value', 'total>=abc heron'],
@@ -171,7 +171,9 @@ describe('a search with a fault', () => {
 
   it('that an address brings along is shown the same way, with a way out', async () => {
     person.expectFault(/ 400 /)
-    const page = await visit(person, 'viewer', '/orders?filter=total%3Dabc')
+    const { page } = person
+    await signIn(person, 'viewer')
+    await page.goto('/orders?filter=total%3Dabc')
     await page.getByRole('heading', { name: 'This search could not be run' }).waitFor()
     assert.deepEqual((await marked(page, 6, 9)).text, 'abc')
     await page.getByRole('button', { name: 'Show all orders' }).click()

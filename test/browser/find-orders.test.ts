@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, describe, it, type TestContext } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { hold } from '../support/browser/journeys.ts'
 import {
@@ -13,7 +13,7 @@ import {
   showsCustomers,
   visit,
 } from '../support/browser/orders.ts'
-import { openBrowser, sideBySide } from '../support/browser/person.ts'
+import { openBrowser, signIn } from '../support/browser/person.ts'
 import { insertOrders, orderRow } from '../support/orders.ts'
 import { startService } from '../support/service.ts'
 
@@ -65,10 +65,10 @@ const lookOfControls = `(() => {
 })()`
 
 describe('a search', () => {
-  const person = browser.samePerson({ service })
+  const person = browser.stayingPerson({ service })
 
   it('finds plain words in any case, and says how many orders there are', async () => {
-    const page = await visit(person, 'viewer', '/orders')
+    const page = await visit(person, 'admin', '/orders')
     await page.getByRole('status').filter({ hasText: '73 orders' }).waitFor({ state: 'attached' })
     await searchBox(page).fill('finch')
     await showsCustomers(page, ['Finch & Sons', 'Hotel Finch', 'FINCHLEY Works'])
@@ -83,10 +83,11 @@ describe('a search', () => {
     assert.equal(await searchBox(page).inputValue(), '')
   })
 
-  it('says how many it found also to who did not wait for the list before', async (t) => {
-    const person = await browser.person(t, { service })
-    const release = await hold(person.page, '**/v1/orders?pageSize=25')
-    const page = await visit(person, 'viewer', '/orders')
+  it('says how many it found also to who did not wait for the list before', async () => {
+    const { page } = person
+    const release = await hold(page, '**/v1/orders?pageSize=25')
+    await signIn(person, 'admin')
+    await page.goto('/orders')
     await searchBox(page).fill('finch')
     await searchBox(page).press('Enter')
     await page.getByRole('status').filter({ hasText: '3 orders match' }).waitFor({ state: 'attached' })
@@ -94,7 +95,7 @@ describe('a search', () => {
   })
 
   it('shows what the service answers', async (t) => {
-    const page = await visit(person, 'viewer', '/orders')
+    const page = await visit(person, 'admin', '/orders')
     const viewer = await service.bearer('viewer')
     for (const filter of [
       'customer:heron total>=2 total<=3',
@@ -115,22 +116,21 @@ describe('a search', () => {
   })
 
   it('is in the address: another person who opens it sees the same orders', async (t) => {
-    const [first, second] = [await browser.person(t, { service }), await browser.person(t, { service })]
-    const page = await visit(first, 'viewer', '/orders')
+    const page = await visit(person, 'admin', '/orders')
     await searchBox(page).fill('sparrow total>=5')
     await searchBox(page).press('Enter')
     await page.getByRole('button', { name: 'Total' }).click()
     await page.getByRole('button', { name: 'Next page' }).click()
     await showsCustomers(page, sparrows(11, 35).reverse())
     const { pathname, search } = new URL(page.url())
-    const other = await visit(second, 'admin', pathname + search)
+    const other = await visit(await browser.person(t, { service }), 'viewer', pathname + search)
     await showsCustomers(other, sparrows(11, 35).reverse())
     assert.equal(await searchBox(other).inputValue(), 'sparrow total>=5')
     await other.getByRole('navigation', { name: 'Pages' }).getByText('26–50 of 56').waitFor()
   })
 
   it('goes back and forward through searches, orders of sorting and pages', async () => {
-    const page = await visit(person, 'viewer', '/orders?filter=heron')
+    const page = await visit(person, 'admin', '/orders?filter=heron')
     const heron = ['Heron Ltd', 'Heron Yard', 'Heron Bros', 'Heron Mills']
     await eventually(async () => assert.equal((await customersOf(page)).length, 4))
     await searchBox(page).fill('sparrow')
@@ -156,7 +156,7 @@ describe('a search', () => {
   })
 
   it('makes one entry in the history for one go of typing', async () => {
-    const page = await visit(person, 'viewer', '/orders')
+    const page = await visit(person, 'admin', '/orders')
     const before = await historyLength(page)
     await searchBox(page).focus()
     for (const [letters, address] of [
@@ -180,11 +180,11 @@ describe('a search', () => {
 const unfinished = / 400 .*\/v1\/orders\?/
 
 describe('completion', () => {
-  const person = browser.samePerson({ service })
+  const person = browser.stayingPerson({ service })
 
   it('leads from field to operator to value by the keyboard alone', async () => {
     person.allowFault(unfinished)
-    const page = await visit(person, 'viewer', '/orders')
+    const page = await visit(person, 'admin', '/orders')
     await page.keyboard.press('/')
     await focuses(page, 'Search the orders')
     await page.keyboard.type('heron stat')
@@ -230,7 +230,7 @@ describe('completion', () => {
   })
 
   it('is closed by Escape, which only then empties the box', async () => {
-    const page = await visit(person, 'viewer', '/orders')
+    const page = await visit(person, 'admin', '/orders')
     await searchBox(page).focus()
     await page.keyboard.type('heron stat')
     await suggestions(page).first().waitFor()
@@ -245,10 +245,10 @@ describe('completion', () => {
 })
 
 describe('the statuses beside the box', () => {
-  const person = browser.samePerson({ service })
+  const person = browser.stayingPerson({ service })
 
   it('are part of the search, and leave the rest of it as it is', async () => {
-    const page = await visit(person, 'viewer', '/orders?filter=heron')
+    const page = await visit(person, 'admin', '/orders?filter=heron')
     const status = (name: string) => page.getByRole('radio', { name })
     assert.ok(await status('All').isChecked())
     await page.getByText('Approved', { exact: true }).first().click()
@@ -281,7 +281,7 @@ describe('the statuses beside the box', () => {
   })
 
   it('change nothing of a search that says something else about the status', async () => {
-    const page = await visit(person, 'viewer', '/orders?filter=heron+(status%3DPending+OR+total%3D1)')
+    const page = await visit(person, 'admin', '/orders?filter=heron+(status%3DPending+OR+total%3D1)')
     await eventually(async () => assert.equal((await customersOf(page)).length, 2))
     assert.equal(await page.getByRole('radio', { checked: true }).count(), 0)
     await page.locator('label').filter({ hasText: 'Approved' }).click()
@@ -291,9 +291,10 @@ describe('the statuses beside the box', () => {
   })
 })
 
-describe('what stands around the list', sideBySide, () => {
-  it('fits into every window, with the statuses in one row and room for whole dates', async (t) => {
-    const person = await browser.person(t, { service })
+describe('what stands around the list', () => {
+  const person = browser.stayingPerson({ service })
+
+  it('fits into every window, with the statuses in one row and room for whole dates', async () => {
     const page = await visit(person, 'admin', '/orders')
     await page.locator('.orders-row').first().waitFor()
     const widths = [320, 390, 480, 560, 670, 700, 740, 920, 940, 1280]
@@ -309,15 +310,12 @@ describe('what stands around the list', sideBySide, () => {
   })
 })
 
-describe('a day', sideBySide, () => {
-  async function inAuckland(t: TestContext, path: string) {
-    const person = await browser.person(t, { service, timezone: 'Pacific/Auckland' })
-    await person.page.clock.setSystemTime('2026-02-22T12:30:00Z')
-    return visit(person, 'viewer', path)
-  }
+describe('a day', () => {
+  const person = browser.stayingPerson({ service, timezone: 'Pacific/Auckland' })
+  before(() => person.page.clock.setSystemTime('2026-02-22T12:30:00Z'))
 
-  it('is the day that the rows show: at half past one in the night "today" finds what is of today', async (t) => {
-    const page = await inAuckland(t, '/orders?filter=kiwi')
+  it('is the day that the rows show: at half past one in the night "today" finds what is of today', async () => {
+    const page = await visit(person, 'viewer', '/orders?filter=kiwi')
     await showsCustomers(page, ['Kiwi after', 'Kiwi before'])
     const [, after] = await page.getByRole('row').allInnerTexts()
     assert.match(after ?? '', /Feb 23, 2026, 12:30/)
@@ -332,8 +330,8 @@ describe('a day', sideBySide, () => {
     await showsCustomers(page, ['Kiwi after'])
   })
 
-  it('or several are chosen beside the statuses, as a part of the search', async (t) => {
-    const page = await inAuckland(t, '/orders?filter=kiwi+createdAtUtc%3C%3D2026-02-22')
+  it('or several are chosen beside the statuses, as a part of the search', async () => {
+    const page = await visit(person, 'viewer', '/orders?filter=kiwi+createdAtUtc%3C%3D2026-02-22')
     await showsCustomers(page, ['Kiwi before'])
     const [from, until] = [page.getByLabel('Created from'), page.getByLabel('Created until')]
     assert.equal(await from.inputValue(), '')
@@ -354,8 +352,8 @@ describe('a day', sideBySide, () => {
     assert.equal(await from.inputValue(), '2026-02-23')
   })
 
-  it('is not chosen over what a search says otherwise of dates', async (t) => {
-    const page = await inAuckland(t, '/orders?filter=kiwi+(createdAtUtc%3C2026-02-01+OR+total%3E0)')
+  it('is not chosen over what a search says otherwise of dates', async () => {
+    const page = await visit(person, 'viewer', '/orders?filter=kiwi+(createdAtUtc%3C2026-02-01+OR+total%3E0)')
     await showsCustomers(page, ['Kiwi after', 'Kiwi before'])
     await page.getByLabel('Created from').fill('2026-02-01')
     await page.getByText('Your search already limits the date.').waitFor()
@@ -365,10 +363,10 @@ describe('a day', sideBySide, () => {
 })
 
 describe('a search without orders', () => {
-  const person = browser.samePerson({ service })
+  const person = browser.stayingPerson({ service })
 
   it('that matches nothing says so and offers the ways out', async () => {
-    const page = await visit(person, 'viewer', '/orders?filter=finch+status%3DApproved')
+    const page = await visit(person, 'admin', '/orders?filter=finch+status%3DApproved')
     await page.getByRole('heading', { name: 'No orders match' }).waitFor()
     await page.getByRole('button', { name: 'Search all statuses' }).click()
     await showsCustomers(page, ['Finch & Sons', 'Hotel Finch', 'FINCHLEY Works'])
@@ -382,7 +380,7 @@ describe('a search without orders', () => {
   })
 
   it('past its last page says so and leads to that page', async () => {
-    const page = await visit(person, 'viewer', '/orders?filter=sparrow&pageNumber=40')
+    const page = await visit(person, 'admin', '/orders?filter=sparrow&pageNumber=40')
     await page.getByRole('heading', { name: 'There is no page 40' }).waitFor()
     await page.getByText('The last page is 3.').waitFor()
     await page.getByRole('button', { name: 'Go to the last page' }).click()

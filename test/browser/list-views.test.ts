@@ -30,8 +30,9 @@ const headings = (page: Page) => page.getByRole('columnheader').allInnerTexts()
 const pendingFirst = '/orders?filter=status%3DPending&orderBy=customer&order=Desc'
 
 describe('views of the list', () => {
-  it('are kept, found again, opened, changed and deleted, by the keyboard alone', async (t) => {
-    const person = await browser.person(t, { service })
+  const person = browser.stayingPerson({ service })
+
+  it('are kept, found again, opened, changed and deleted, by the keyboard alone', async () => {
     const page = await visit(person, 'operator', pendingFirst)
     await showsCustomers(page, ['Basil', 'Acme'])
     await page.keyboard.press('l')
@@ -56,7 +57,7 @@ describe('views of the list', () => {
     await page.keyboard.press('Escape')
     await button(page, 'View: What waits').waitFor()
 
-    await page.goto('/orders')
+    await visit(person, 'operator', '/orders')
     await eventually(async () => assert.equal(await page.locator('tr[data-id]').count(), 3))
     await button(page, 'Views').focus()
     await page.keyboard.press('Enter')
@@ -79,8 +80,7 @@ describe('views of the list', () => {
     await dialog(page).getByText('under a name').waitFor()
   })
 
-  it('say why they cannot be kept, and lose nothing that was typed', async (t) => {
-    const person = await browser.person(t, { service })
+  it('say why they cannot be kept, and lose nothing that was typed', async () => {
     const viewer = await service.bearer('viewer')
     await keptView(viewer, { name: 'Taken' })
     const page = await visit(person, 'viewer', '/orders')
@@ -96,8 +96,7 @@ describe('views of the list', () => {
     await dialog(page).getByRole('link', { name: 'Free' }).waitFor()
   })
 
-  it('are shared by whoever may, and opened but not changed by others', async (t) => {
-    const person = await browser.person(t, { service })
+  it('are shared by whoever may, and opened but not changed by others', async () => {
     const page = await visit(person, 'admin', `${pendingFirst}&columns=customer,approvalsMissing`)
     await button(page, 'Views').click()
     await button(page, 'Keep this list as a view').click()
@@ -105,18 +104,16 @@ describe('views of the list', () => {
     await page.getByLabel(/everybody/).check()
     await page.keyboard.press('Enter')
     await dialog(page).getByRole('link', { name: 'For all' }).waitFor()
-    const colleague = await browser.person(t, { service })
-    const theirs = await visit(colleague, 'viewer', '/orders')
-    await button(theirs, /^View/).click()
-    const shared = dialog(theirs).getByRole('region', { name: 'Shared by others' })
+    await visit(person, 'viewer', '/orders')
+    await button(page, /^View/).click()
+    const shared = dialog(page).getByRole('region', { name: 'Shared by others' })
     assert.equal(await shared.getByRole('button').count(), 0)
     await shared.getByRole('link', { name: 'For all by admin' }).click()
-    await isAt(theirs, `${pendingFirst}&columns=customer%2CapprovalsMissing`)
-    await eventually(async () => assert.deepEqual(await headings(theirs), ['Customer', 'Approvals missing']))
+    await isAt(page, `${pendingFirst}&columns=customer%2CapprovalsMissing`)
+    await eventually(async () => assert.deepEqual(await headings(page), ['Customer', 'Approvals missing']))
   })
 
-  it('tell who was first when two change one', async (t) => {
-    const person = await browser.person(t, { service })
+  it('tell who was first when two change one', async () => {
     const admin = await service.bearer('admin')
     const id = await keptView(admin, { name: 'Contested' })
     const page = await visit(person, 'admin', '/orders')
@@ -135,9 +132,25 @@ describe('views of the list', () => {
     assert.equal((await admin.get(`/v1/views/${id}`)).body.filter, '')
     await admin.send('DELETE', `/v1/views/${id}`)
   })
+
+  it('a hundred are found by a part of their name', async () => {
+    const user = await newUser(service, { roles: ['Viewer'] })
+    const caller = service.client()
+    const { body } = await caller.post('/v1/auth/token', user.credentials)
+    caller.withBearer(body.accessToken)
+    for (let number = 1; number <= 100; number += 1) await keptView(caller, { name: `Number ${number}` })
+    const page = await visit(person, user, '/orders')
+    await button(page, 'Views').click()
+    await eventually(async () => assert.ok((await namesOf(page)).length >= 100))
+    await page.getByRole('searchbox', { name: 'Find a view' }).fill('number 42')
+    await eventually(async () => assert.deepEqual(await namesOf(page), ['Number 42']))
+    await page.getByRole('searchbox', { name: 'Find a view' }).fill('zzz')
+    await dialog(page).getByText('No view is called that.').waitFor()
+  })
 })
 
 describe('columns of the list', () => {
+  const person = browser.stayingPerson({ service })
   const usual = ['Customer', 'Total', 'Status', 'Created']
   const choose = async (page: Page, names: string[]) => {
     await button(page, 'Columns').click()
@@ -147,8 +160,7 @@ describe('columns of the list', () => {
   const cellsOf = (page: Page, customer: string) =>
     page.getByRole('row').filter({ hasText: customer }).getByRole('cell').allInnerTexts()
 
-  it('are chosen, kept in this browser, shown as at first again, and those of the address where it names some', async (t) => {
-    const person = await browser.person(t, { service })
+  it('are chosen, kept in this browser, shown as at first again, and those of the address where it names some', async () => {
     const page = await visit(person, 'viewer', '/orders')
     await eventually(async () => assert.deepEqual(await headings(page), usual))
     await choose(page, ['Created by', 'Approved by', 'Approvals missing', 'Updated', 'Number'])
@@ -179,26 +191,24 @@ describe('columns of the list', () => {
     await button(page, 'Reset to default').click()
     await page.keyboard.press('Escape')
     await eventually(async () => assert.deepEqual(await headings(page), usual))
-    await page.goto('/orders?columns=status,nonsense,createdBy')
+    await visit(person, 'viewer', '/orders?columns=status,nonsense,createdBy')
     await eventually(async () => assert.deepEqual(await headings(page), ['Customer', 'Status', 'Created by']))
     await choose(page, ['Total'])
     await isAt(page, '/orders?columns=customer%2Ctotal%2Cstatus%2CcreatedBy')
-    await page.goto('/orders')
+    await visit(person, 'viewer', '/orders')
     await eventually(async () => assert.deepEqual(await headings(page), usual))
   })
 
   it('follow what others do, in their rows', async (t) => {
-    const own = await startService({ clockRuns: true })
-    const person = await browser.person(t, { service: own, isLive: true })
-    t.after(() => own.close())
-    const id = await createdId(await own.bearer('operator'), { customer: 'Dill' })
-    await seal(own.db)
+    const person = await browser.person(t, { service, isLive: true })
+    const id = await createdId(await service.bearer('operator'), { customer: 'Dill' })
+    await seal(service.db)
     const listening = person.page.waitForResponse(/\/v1\/orders\/events/)
     const page = await visit(person, 'viewer', '/orders?columns=customer,approvedBy,approvalsMissing')
     await listening
     await eventually(async () => assert.deepEqual(await cellsOf(page, 'Dill'), ['–', '1']))
-    await (await own.bearer('admin')).patch(`/v1/orders/${id}/approve`)
-    await seal(own.db)
+    await (await service.bearer('admin')).patch(`/v1/orders/${id}/approve`)
+    await seal(service.db)
     await eventually(async () => assert.deepEqual(await cellsOf(page, 'Dill'), ['admin', '–']))
   })
 })
@@ -267,24 +277,4 @@ describe('the views and columns of the list', () => {
     await signIn(person, 'admin')
     await lookAt(t, person, views)
   })
-})
-
-it('a hundred views are found by a part of their name', async (t) => {
-  const person = await browser.person(t, { service })
-  const user = await newUser(service, { roles: ['Viewer'] })
-  const caller = service.client()
-  const { body } = await caller.post('/v1/auth/token', user.credentials)
-  caller.withBearer(body.accessToken)
-  for (let number = 1; number <= 100; number += 1) await keptView(caller, { name: `Number ${number}` })
-  const { page } = person
-  await page.goto('/orders')
-  await page.getByLabel('Email').fill(user.email)
-  await page.getByLabel('Password').fill(user.password)
-  await page.keyboard.press('Enter')
-  await button(page, 'Views').click()
-  await eventually(async () => assert.ok((await namesOf(page)).length >= 100))
-  await page.getByRole('searchbox', { name: 'Find a view' }).fill('number 42')
-  await eventually(async () => assert.deepEqual(await namesOf(page), ['Number 42']))
-  await page.getByRole('searchbox', { name: 'Find a view' }).fill('zzz')
-  await dialog(page).getByText('No view is called that.').waitFor()
 })

@@ -7,7 +7,7 @@ import { newUser } from '../support/accounts.ts'
 import { waitForFocus } from '../support/browser/journeys.ts'
 import { lookAt } from '../support/browser/looks.ts'
 import { eventually, isAt, visit } from '../support/browser/orders.ts'
-import { openBrowser, signIn } from '../support/browser/person.ts'
+import { openBrowser } from '../support/browser/person.ts'
 import { inPortions, seal } from '../support/log.ts'
 import { startService } from '../support/service.ts'
 
@@ -18,7 +18,7 @@ const service = await startService({ clockRuns: true })
 after(() => service.close())
 
 describe('the page of the log', () => {
-  const person = browser.samePerson({ service })
+  const person = browser.stayingPerson({ service })
   let rejected: string
   let newcomer: string
   before(async () => {
@@ -124,8 +124,7 @@ describe('the page of the log', () => {
     })
   })
 
-  it('says why there is no export, and offers it again', async (t) => {
-    const person = await browser.person(t, { service })
+  it('says why there is no export, and offers it again', async () => {
     const page = await visit(person, 'admin', '/log')
     person.allowFault(/409/)
     await page.route('**/v1/log', (route) =>
@@ -144,6 +143,7 @@ describe('the page of the log', () => {
     await page.getByText('Nothing was saved.').waitFor()
     await page.getByText('An export is running').waitFor()
     await page.getByRole('button', { name: 'Export the log' }).waitFor()
+    await page.unroute('**/v1/log')
   })
 
   it('is for those alone who may read it', async () => {
@@ -157,27 +157,26 @@ describe('the page of the log', () => {
   })
 
   it('can be read and used, in both themes and widths', async (t) => {
-    await signIn(person, 'admin')
     await lookAt(t, person, [
       {
         name: 'log',
-        async reach({ page }) {
-          await page.goto('/log')
+        async reach() {
+          const page = await visit(person, 'admin', '/log')
           await events(page).nth(2).locator('summary').click()
         },
       },
       {
         name: 'log-of-one',
-        async reach({ page }) {
-          await page.goto(`/log?subject=order:${rejected}`)
+        async reach() {
+          const page = await visit(person, 'admin', `/log?subject=order:${rejected}`)
           await events(page).first().locator('summary').click()
           await page.getByText('All by').first().waitFor()
         },
       },
       {
         name: 'log-nothing',
-        async reach({ page }) {
-          await page.goto('/log?by=nobody')
+        async reach() {
+          const page = await visit(person, 'admin', '/log?by=nobody')
           await page.getByText('Nothing was done that matches').waitFor()
         },
       },

@@ -5,7 +5,7 @@ import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { heading, waitForAddress } from '../support/browser/journeys.ts'
 import { focuses, storedOrder, visit } from '../support/browser/orders.ts'
-import { openBrowser, type Person, sideBySide } from '../support/browser/person.ts'
+import { openBrowser, type Person } from '../support/browser/person.ts'
 import type { Client } from '../support/client.ts'
 import { createdId } from '../support/orders.ts'
 import { policyRow, putPolicy } from '../support/policy.ts'
@@ -61,7 +61,7 @@ const status = (page: Page, name: string) => page.locator('.order-title').getByT
 const announced = (page: Page, words: RegExp) => page.getByRole('status').getByText(words).waitFor()
 
 describe('a rejection', () => {
-  const person = browser.samePerson({ service })
+  const person = browser.stayingPerson({ service })
 
   it('asks for a reason, which stands in the history as it was written', async () => {
     const { page, id } = await atOrder(person)
@@ -125,7 +125,9 @@ describe('a rejection', () => {
   })
 })
 
-describe('a reason', sideBySide, () => {
+describe('a reason', () => {
+  const person = browser.stayingPerson({ service })
+
   it('may be changed after a stop that is sure to have changed nothing', async (t) => {
     const person = await browser.person(t, { service })
     const { page, id } = await atOrder(person)
@@ -144,8 +146,7 @@ describe('a reason', sideBySide, () => {
     await event(page, 'The second thought.').waitFor()
   })
 
-  it('that the service refuses is told why, and may be mended', async (t) => {
-    const person = await browser.person(t, { service })
+  it('that the service refuses is told why, and may be mended', async () => {
     const { page, id } = await atOrder(person)
     await button(page, 'Reject …').click()
     await dialog(page).getByLabel('Reason').fill('Turned \u202e round.')
@@ -161,9 +162,10 @@ describe('a reason', sideBySide, () => {
   })
 })
 
-describe('who may only look', sideBySide, () => {
-  it('is told so, and offered nothing', async (t) => {
-    const person = await browser.person(t, { service })
+describe('who may only look', () => {
+  const person = browser.stayingPerson({ service })
+
+  it('is told so, and offered nothing', async () => {
     const { page } = await atOrder(person, { viewer: 'viewer' })
     await page.getByText('Needs one, not you: your role does not include approving orders.').waitFor()
     for (const name of ['Add a note', 'Reject …', 'Withdraw …', 'New order like this one']) {
@@ -172,9 +174,10 @@ describe('who may only look', sideBySide, () => {
   })
 })
 
-describe('a withdrawal', sideBySide, () => {
-  it('is for who created the order, with a reason or without', async (t) => {
-    const person = await browser.person(t, { service })
+describe('a withdrawal', () => {
+  const person = browser.stayingPerson({ service })
+
+  it('is for who created the order, with a reason or without', async () => {
     const { page, id } = await atOrder(person, { viewer: 'operator' })
     assert.equal(await button(page, 'Reject …').count(), 0)
     await button(page, 'Withdraw …').click()
@@ -190,7 +193,7 @@ describe('a withdrawal', sideBySide, () => {
 })
 
 describe('a note', () => {
-  const person = browser.samePerson({ service })
+  const person = browser.stayingPerson({ service })
 
   it('is added in any state, once, with its line breaks', async () => {
     const { page, id } = await atOrder(person, { viewer: 'operator' })
@@ -229,9 +232,9 @@ describe('a note', () => {
 })
 
 describe('an order that needs two', () => {
-  const person = browser.samePerson({ service })
+  const person = browser.stayingPerson({ service })
 
-  it('is approved by two persons, each of whom sees how many are missing', async (t) => {
+  it('is approved by two persons, each of whom sees how many are missing', async () => {
     const { page, id } = await atOrder(person, { total: forTwo })
     await page.getByText('0 of 2').waitFor()
     await page.getByText('Needs 2, one of which may be yours.').waitFor()
@@ -249,16 +252,15 @@ describe('an order that needs two', () => {
     assert.equal(await dialog(page).count(), 0)
 
     const second = await newUser(service, { roles: ['Admin'] })
-    const other = await browser.person(t, { service })
-    const page2 = await visit(other, second, `/orders/${id}`)
-    await page2.getByText('Needs one more, which may be yours.').waitFor()
-    await approve(page2).click()
-    await inDialog(page2, 'Approve').click()
-    await closed(page2)
-    await announced(page2, / approved$/)
-    await status(page2, 'Approved').waitFor()
-    await page2.getByText('2 of 2').waitFor()
-    await event(page2, `Approved by ${second.userName}`).waitFor()
+    await visit(person, second, `/orders/${id}`)
+    await page.getByText('Needs one more, which may be yours.').waitFor()
+    await approve(page).click()
+    await inDialog(page, 'Approve').click()
+    await closed(page)
+    await announced(page, / approved$/)
+    await status(page, 'Approved').waitFor()
+    await page.getByText('2 of 2').waitFor()
+    await event(page, `Approved by ${second.userName}`).waitFor()
     assert.deepEqual(await storedOrder(service, id), { status: 1, version: 3, modifiedBy: second.userName })
   })
 
@@ -319,7 +321,7 @@ describe('an order that needs two', () => {
 })
 
 describe('the history', () => {
-  const person = browser.samePerson({ service })
+  const person = browser.stayingPerson({ service })
 
   it('has each event with its place in the log, once that is known', async () => {
     const { page, id } = await atOrder(person)
@@ -355,9 +357,10 @@ describe('the history', () => {
   })
 })
 
-describe('a new order like another', sideBySide, () => {
-  it('begins with its customer and total, and leaves the other as it is', async (t) => {
-    const person = await browser.person(t, { service })
+describe('a new order like another', () => {
+  const person = browser.stayingPerson({ service })
+
+  it('begins with its customer and total, and leaves the other as it is', async () => {
     const { page, id } = await atOrder(person)
     await button(page, 'New order like this one').click()
     await waitForAddress(person, '/orders/new')

@@ -19,7 +19,7 @@ import {
   showsCustomers,
   visit,
 } from '../support/browser/orders.ts'
-import { openBrowser, sideBySide } from '../support/browser/person.ts'
+import { openBrowser } from '../support/browser/person.ts'
 import { withRawDatabase } from '../support/database.ts'
 import { insertOrders, orderRow, stamp, variedOrders } from '../support/orders.ts'
 import { startService } from '../support/service.ts'
@@ -73,9 +73,11 @@ const endsOfTotals = `['th.orders-total span', '[data-id] td.orders-total'].map(
 
 const table = (page: Page) => page.getByRole('table')
 
-describe('a heading', sideBySide, () => {
+describe('a heading', () => {
+  const person = browser.stayingPerson({ service })
+
   it('sorts both ways as the service does, and keeps the focus', async (t) => {
-    const page = await visit(await browser.person(t, { service }), 'viewer', '/orders')
+    const page = await visit(person, 'admin', '/orders')
     const caller = await service.bearer('viewer')
     await eventually(async () => assert.equal((await idsOf(page)).length, 25))
     for (const [heading, orderBy, directions] of [
@@ -102,12 +104,12 @@ describe('a heading', sideBySide, () => {
   })
 })
 
-describe('the pages', sideBySide, () => {
+describe('the pages', () => {
+  const person = browser.stayingPerson({ service })
   const step = (page: Page, name: string) => page.getByRole('button', { name: `${name} page` })
 
-  it('are stepped through, first, previous, next and last, with the focus on the step', async (t) => {
-    const person = await browser.person(t, { service })
-    const page = await visit(person, 'viewer', '/orders?filter=sparrow')
+  it('are stepped through, first, previous, next and last, with the focus on the step', async () => {
+    const page = await visit(person, 'admin', '/orders?filter=sparrow')
     await showsCustomers(page, sparrows(1, 25))
     assert.equal(await step(page, 'First').getAttribute('aria-disabled'), 'true')
     assert.equal(await step(page, 'Previous').getAttribute('aria-disabled'), 'true')
@@ -130,9 +132,10 @@ describe('the pages', sideBySide, () => {
     await isAt(page, '/orders?filter=sparrow&pageNumber=6')
   })
 
-  it('stay on the screen, marked busy, until the next one is there; two presses go two pages', async (t) => {
-    const person = await browser.person(t, { service })
-    const page = await visit(person, 'viewer', '/orders?filter=sparrow')
+  it('stay on the screen, marked busy, until the next one is there; two presses go two pages', async () => {
+    const page = await visit(person, 'admin', '/orders?filter=sparrow')
+    // No page of before is kept.
+    await page.reload()
     await showsCustomers(page, sparrows(1, 25))
     assert.equal(await table(page).getAttribute('aria-busy'), 'false')
     await person.network({ slowBySeconds: 4 })
@@ -156,11 +159,12 @@ describe('the pages', sideBySide, () => {
     assert.equal(await table(page).getAttribute('aria-busy'), 'false')
     assert.equal(await page.getByText('Still searching …').count(), 0)
     assert.equal(await focusedName(page), 'Next page')
+    await person.network('normal')
   })
 })
 
 describe('a row', () => {
-  const person = browser.samePerson({ service })
+  const person = browser.stayingPerson({ service })
 
   it('has its total and time in English, whatever the browser speaks, and on the clock of the viewer', async (t) => {
     const person = await browser.person(t, { service, locale: 'fa-IR', timezone: 'Asia/Tokyo' })
@@ -190,7 +194,7 @@ describe('a row', () => {
   it('has its total below the heading, at the same place on every page', async () => {
     const places: unknown[] = []
     for (const filter of ['ibis+total>5', 'ibis', 'owl']) {
-      const page = await visit(person, 'viewer', `/orders?filter=${filter}&orderBy=total&order=Desc`)
+      const page = await visit(person, 'admin', `/orders?filter=${filter}&orderBy=total&order=Desc`)
       await page.locator('[data-id] td.orders-total').first().waitFor()
       // Until its font is there, a text ends where another font's ends.
       await page.evaluate('document.fonts.ready.then(() => true)')
@@ -224,7 +228,7 @@ describe('a row', () => {
       const dialog = page.getByRole('alertdialog')
       await dialog.getByText(`${number} · ${when}`).waitFor()
       await dialog.getByRole('button', { name: 'Cancel' }).click()
-      await page.goto('/orders?filter=twin')
+      await visit(person, 'admin', '/orders?filter=twin')
       await showsCustomers(page, ['Twin', 'Twin'])
     }
     await page.getByRole('checkbox', { name: 'Select all pending orders on this page' }).check()
@@ -234,10 +238,11 @@ describe('a row', () => {
       items.map((text) => text.split('\n').at(-1)),
       [`${first} · Jan 1, 2026, 12:00 AM`, `${second} · Dec 31, 2025, 11:00 PM`],
     )
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel' }).click()
   })
 
   it('opens on a press anywhere, and has the focus again on the way back', async () => {
-    const page = await visit(person, 'viewer', '/orders?filter=owl')
+    const page = await visit(person, 'admin', '/orders?filter=owl')
     await page
       .getByRole('row')
       .filter({ has: linkOf(page, 'Owl Three') })

@@ -4,7 +4,8 @@ import { after, describe, it } from 'node:test'
 import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
 import { heading } from '../support/browser/journeys.ts'
 import { lookAt, type View } from '../support/browser/looks.ts'
-import { openBrowser, type Person, signIn } from '../support/browser/person.ts'
+import { visit } from '../support/browser/orders.ts'
+import { openBrowser, type Person } from '../support/browser/person.ts'
 import { createdId } from '../support/orders.ts'
 import { policyRow, putPolicy } from '../support/policy.ts'
 import { startService } from '../support/service.ts'
@@ -28,9 +29,9 @@ async function approve(id: string): Promise<void> {
 }
 
 /** That of an order that has just been made. */
-async function openPendingOrder({ page }: Person, customer: string, total = 1284.5): Promise<string> {
+async function openPendingOrder(person: Person, customer: string, total = 1284.5): Promise<string> {
   const id = await create(customer, total)
-  await page.goto(`/orders/${id}`)
+  const page = await visit(person, 'admin', `/orders/${id}`)
   await page.getByRole('button', { name: 'Approve' }).waitFor()
   await page.getByText('Created by').first().waitFor()
   return id
@@ -86,10 +87,10 @@ const views: View[] = [
   },
   {
     name: 'order-one-of-two',
-    async reach({ page }) {
+    async reach(person) {
       const id = await create('Alder & Finch', 125_000)
       await approve(id)
-      await page.goto(`/orders/${id}`)
+      const page = await visit(person, 'admin', `/orders/${id}`)
       await page.getByText('Needs one more, not you: you have approved it already.').waitFor()
       await page.getByText(/^Approval given by/).waitFor()
     },
@@ -109,7 +110,7 @@ const views: View[] = [
   },
   {
     name: 'order-with-a-long-life',
-    async reach({ page }) {
+    async reach(person) {
       const id = await create('Winterfeld & Söhne', 148_250)
       const operator = await service.bearer('operator')
       const notes = ['Called the customer.\n\nThey confirm the total.', 'اتصلت بالعميل', 'x'.repeat(400)]
@@ -118,7 +119,7 @@ const views: View[] = [
       await (await signInElsewhere(service, user)).patch(`/v1/orders/${id}/approve`)
       await approve(id)
       await service.db.write('sealEvents', { limit: 1_000 })
-      await page.goto(`/orders/${id}`)
+      const page = await visit(person, 'admin', `/orders/${id}`)
       await page.getByText('2 of 2').waitFor()
       await page.getByText(/^Approved by admin/).waitFor()
       await page.getByRole('button', { name: 'Add a note' }).click()
@@ -134,27 +135,27 @@ const views: View[] = [
   },
   {
     name: 'receipt-not-approved',
-    async reach({ page, expectFault }) {
-      expectFault(/ 409 .*\/receipt\b/)
+    async reach(person) {
+      person.expectFault(/ 409 .*\/receipt\b/)
       const id = await create('Harbour Light', 12)
-      await page.goto(`/orders/${id}/receipt`)
+      const page = await visit(person, 'admin', `/orders/${id}/receipt`)
       await heading(page, 'There is no receipt').waitFor()
     },
   },
   {
     name: 'order-approved',
-    async reach({ page }) {
+    async reach(person) {
       const id = await create('Winterfeld & Söhne', 48_250)
       await approve(id)
-      await page.goto(`/orders/${id}`)
+      const page = await visit(person, 'admin', `/orders/${id}`)
       await page.getByText(/^Approved by/).waitFor()
     },
   },
   {
     name: 'order-not-found',
-    async reach({ page, expectFault }) {
-      expectFault(/ 404 .*\/v1\/orders\//)
-      await page.goto(`/orders/${randomUUID()}`)
+    async reach(person) {
+      person.expectFault(/ 404 .*\/v1\/orders\//)
+      const page = await visit(person, 'admin', `/orders/${randomUUID()}`)
       await heading(page, 'Order not found').waitFor()
     },
   },
@@ -163,7 +164,6 @@ const views: View[] = [
 describe('in both themes and widths', () => {
   it('all that one can do with an order is accessible, fits, and keeps to itself', async (t) => {
     const person = await browser.person(t, { service })
-    await signIn(person, 'admin')
     await lookAt(t, person, views)
   })
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { after, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { newUser } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
@@ -8,14 +8,15 @@ import {
   listRequests,
   nameCard,
   signInByForm,
+  signInHeading,
   waitForAddress,
   waitForFocus,
 } from '../support/browser/journeys.ts'
-import { showsCustomers } from '../support/browser/orders.ts'
-import { openBrowser, type Person, sideBySide, signIn } from '../support/browser/person.ts'
+import { showsCustomers, visit } from '../support/browser/orders.ts'
+import { openBrowser, type Person } from '../support/browser/person.ts'
 import { insertOrders, type OrderRow, orderRow, storedState } from '../support/orders.ts'
 import { addRole } from '../support/roles.ts'
-import { type Service, startService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
 const day = 86_400_000
@@ -24,7 +25,8 @@ const day = 86_400_000
 const today = Math.floor(Date.now() / day) * day
 
 const service = await startService({ clockRuns: true })
-after(() => service.close())
+const empty = await startService({ clockRuns: true })
+after(() => Promise.all([service.close(), empty.close()]))
 await insertOrders(service, [
   ...ordersOf(0, { pending: [12.5, 0.0001], approved: [100] }),
   ...ordersOf(1, { pending: [], approved: [7, 8.25, 9] }),
@@ -37,13 +39,12 @@ await insertOrders(service, [
 ])
 
 describe('the overview', () => {
-  const person = browser.samePerson({ service })
+  const person = browser.stayingPerson({ service })
 
   async function atTheOverview(person: Person, address = '/'): Promise<Page> {
-    await signIn(person, 'admin')
-    await person.page.goto(address)
-    await figure(person.page, 'Approved').waitFor()
-    return person.page
+    const page = await visit(person, 'admin', address)
+    await figure(page, 'Approved').waitFor()
+    return page
   }
 
   it('has the figures of the database', async () => {
@@ -123,9 +124,7 @@ describe('the overview', () => {
   }
 
   it('keeps the span in the address, and adds no step to the way back', async () => {
-    await signIn(person, 'admin')
-    const { page } = person
-    await page.goto('/problems')
+    const page = await visit(person, 'admin', '/problems')
     await page.getByRole('link', { name: 'Countersign' }).click()
     await figure(page, 'Last 30 days').waitFor()
     // A new view takes the focus to its heading first.
@@ -310,39 +309,30 @@ function longDayName(start: number): string {
   return new Date(start).toLocaleDateString('en-US', { timeZone: 'UTC', dateStyle: 'full' })
 }
 
-describe('the overview without orders', sideBySide, () => {
-  let service: Service
-  before(async () => {
-    service = await startService({ clockRuns: true })
-  })
-  after(() => service.close())
+describe('the overview without orders', () => {
+  const person = browser.stayingPerson({ service: empty })
 
-  it('says so, and leads to the first one', async (t) => {
-    const person = await browser.person(t, { service })
-    const { page } = person
-    await signIn(person, 'operator')
-    await page.goto('/')
+  it('says so, and leads to the first one', async () => {
+    const page = await visit(person, 'operator', '/')
     await page.getByRole('heading', { name: 'No orders yet' }).waitFor()
     assert.equal(await page.getByRole('figure').count(), 0)
     await page.getByRole('main').getByRole('link', { name: 'New order' }).click()
     await waitForAddress(person, '/orders/new')
   })
 
-  it('offers nothing to somebody who may only look', async (t) => {
-    const person = await browser.person(t, { service })
-    await signIn(person, 'viewer')
-    await person.page.goto('/')
-    await person.page.getByRole('heading', { name: 'No orders yet' }).waitFor()
-    assert.equal(await person.page.getByRole('link', { name: 'New order' }).count(), 0)
+  it('offers nothing to somebody who may only look', async () => {
+    const page = await visit(person, 'viewer', '/')
+    await page.getByRole('heading', { name: 'No orders yet' }).waitFor()
+    assert.equal(await page.getByRole('link', { name: 'New order' }).count(), 0)
   })
 
-  it('shows no orders to somebody who may not read them, and asks for none', async (t) => {
-    const role = await addRole(service, 'Creator', ['Orders.Create'])
-    const user = await newUser(service, { roles: [role] })
-    const person = await browser.person(t, { service })
-    const { page } = person
+  it('shows no orders to somebody who may not read them, and asks for none', async () => {
+    const role = await addRole(empty, 'Creator', ['Orders.Create'])
+    const user = await newUser(empty, { roles: [role] })
+    const page = await visit(person, 'viewer', '/')
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await signInHeading(page).waitFor()
     const requests = listRequests(page)
-    await page.goto('/')
     await signInByForm(page, user.credentials, nameCard(page, user.userName))
     await page.getByRole('heading', { name: 'You cannot view orders' }).waitFor()
     await page.getByRole('main').getByRole('link', { name: 'New order' }).waitFor()

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { after, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { checkAccessibility, checkColours } from '../support/browser/accessibility.ts'
 import { hold, listRequests } from '../support/browser/journeys.ts'
@@ -13,9 +13,9 @@ import {
   showsCustomers,
   visit,
 } from '../support/browser/orders.ts'
-import { openBrowser, screenshot, sideBySide } from '../support/browser/person.ts'
-import { insertOrders, type OrderRow } from '../support/orders.ts'
-import { type Service, startService } from '../support/service.ts'
+import { openBrowser, screenshot } from '../support/browser/person.ts'
+import { insertOrders } from '../support/orders.ts'
+import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
 const palette = (page: Page) => page.getByRole('dialog', { name: 'Go to' })
@@ -44,17 +44,15 @@ async function openPalette(page: Page): Promise<void> {
   await box(page).waitFor()
 }
 
-describe('the palette', sideBySide, () => {
-  let service: Service
-  let rows: OrderRow[]
-  before(async () => {
-    service = await startService({ clockRuns: true })
-    rows = await insertOrders(service, latestFirst(['Acme (Zürich)', 'Acme Ltd', 'Basil', 'OR "AND" -x*']))
-  })
-  after(() => service.close())
+const service = await startService({ clockRuns: true })
+after(() => service.close())
+const rows = await insertOrders(service, latestFirst(['Acme (Zürich)', 'Acme Ltd', 'Basil', 'OR "AND" -x*']))
 
-  it('goes to a page by a few letters and Enter, and is gone again with Escape, the focus where it was', async (t) => {
-    const page = await visit(await browser.person(t, { service }), 'admin', '/orders?filter=acme')
+describe('the palette', () => {
+  const person = browser.stayingPerson({ service })
+
+  it('goes to a page by a few letters and Enter, and is gone again with Escape, the focus where it was', async () => {
+    const page = await visit(person, 'admin', '/orders?filter=acme')
     await showsCustomers(page, ['Acme (Zürich)', 'Acme Ltd'])
     await linkOf(page, 'Acme Ltd').focus()
     await openPalette(page)
@@ -83,8 +81,9 @@ describe('the palette', sideBySide, () => {
     }
     const kept = await viewer.send('PUT', '/v1/views/0198c0de-0000-7000-8000-000000000001', content)
     assert.equal(kept.status, 201, kept.text)
-    const person = await browser.person(t, { service, colorScheme: 'dark' })
-    const page = await visit(person, 'viewer', '/')
+    const { page } = person
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await visit(person, 'viewer', '/')
 
     await t.test('finds orders by words of the customer, and leads to one and to all of them', async () => {
       await openPalette(page)
@@ -137,11 +136,11 @@ describe('the palette', sideBySide, () => {
       await showsCustomers(page, ['Acme Ltd'])
       await isAt(page, '/orders?filter=acme+total%3E1&orderBy=total&columns=customer%2Ctotal')
     })
+    await page.emulateMedia({ colorScheme: 'light' })
   })
 
-  it('asks for orders when the typing pauses, never for less than three letters, and drops what it asked before', async (t) => {
-    const page = await visit(await browser.person(t, { service }), 'viewer', '/problems')
-    await page.goto('/')
+  it('asks for orders when the typing pauses, never for less than three letters, and drops what it asked before', async () => {
+    const page = await visit(person, 'admin', '/')
     await page.getByText('Waiting longest').waitFor()
     await openPalette(page)
     const requests = listRequests(page)
@@ -158,10 +157,11 @@ describe('the palette', sideBySide, () => {
     assert.match((await dropped).url(), /filter=basil/)
     await palette(page).getByText('All 2 orders that match').waitFor()
     await release()
+    await page.keyboard.press('Escape')
   })
 
-  it('has the actions of the page behind it, with their keys, and does them where the focus was', async (t) => {
-    const page = await visit(await browser.person(t, { service }), 'admin', '/orders?filter=acme')
+  it('has the actions of the page behind it, with their keys, and does them where the focus was', async () => {
+    const page = await visit(person, 'admin', '/orders?filter=acme')
     await showsCustomers(page, ['Acme (Zürich)', 'Acme Ltd'])
     await linkOf(page, 'Acme Ltd').focus()
     await openPalette(page)
@@ -184,9 +184,9 @@ describe('the palette', sideBySide, () => {
     assert.ok(!(await namesOf(page)).includes('Select the row'))
   })
 
-  it('opens from a field as well, and by its button where there is no keyboard', async (t) => {
-    const viewport = { width: 390, height: 700 }
-    const page = await visit(await browser.person(t, { service, viewport }), 'viewer', '/orders')
+  it('opens from a field as well, and by its button where there is no keyboard', async () => {
+    await person.page.setViewportSize({ width: 390, height: 700 })
+    const page = await visit(person, 'viewer', '/orders')
     await page.getByRole('combobox', { name: 'Search the orders' }).focus()
     await openPalette(page)
     assert.match(await focusedName(page), /^Go to a view/)

@@ -40,7 +40,7 @@ async function addRow(page: Page, total: string): Promise<void> {
 }
 
 describe('the approval policy', () => {
-  const person = browser.samePerson({ service })
+  const person = browser.stayingPerson({ service })
 
   beforeEach(() => putPolicy(admin, firstPolicy))
 

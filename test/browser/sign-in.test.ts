@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, describe, it } from 'node:test'
+import { after, beforeEach, describe, it } from 'node:test'
 import { newUser } from '../support/accounts.ts'
 import {
   endSessions,
@@ -36,10 +36,18 @@ async function type({ page }: Person, credentials: { email: string; password: st
   await page.keyboard.press('Enter')
 }
 
+/** Signed out, in a browser that remembers nobody. */
+async function forget({ page }: Person): Promise<void> {
+  await page.context().clearCookies()
+  if (page.url() !== 'about:blank') await page.evaluate('localStorage.clear(); sessionStorage.clear()')
+}
+
 describe('signing in', () => {
-  it('goes by the keyboard alone', async (t) => {
+  const person = browser.stayingPerson({ service })
+  beforeEach(() => forget(person))
+
+  it('goes by the keyboard alone', async () => {
     const user = await newUser(service)
-    const person = await browser.person(t, { service })
     await person.page.goto('/')
     await waitForFocus(person.page.getByLabel('Email'))
     assert.equal(await person.page.title(), 'Sign in · Countersign')
@@ -49,9 +57,8 @@ describe('signing in', () => {
     assert.equal(await person.page.title(), 'Overview · Countersign')
   })
 
-  it('tells a wrong password calmly, puts the focus on it and gives nothing away', async (t) => {
+  it('tells a wrong password calmly, puts the focus on it and gives nothing away', async () => {
     const user = await newUser(service)
-    const person = await browser.person(t, { service })
     const { page } = person
     await page.goto('/orders')
     person.expectFault(/ 401 .*\/v1\/auth\/session\)/)
@@ -102,9 +109,8 @@ describe('signing in', () => {
     await nameCard(page, user.userName).waitFor()
   })
 
-  it('signs in once, however often a slow service is asked', async (t) => {
+  it('signs in once, however often a slow service is asked', async () => {
     const user = await newUser(service)
-    const person = await browser.person(t, { service })
     await person.page.goto('/sign-in')
     await waitForFocus(person.page.getByLabel('Email'))
     await person.network({ slowBySeconds: 2 })
@@ -114,6 +120,7 @@ describe('signing in', () => {
     await person.page.keyboard.press('Enter')
     await nameCard(person.page, user.userName).waitFor()
     assert.equal(requests.filter((request) => request === 'POST /v1/auth/session').length, 1)
+    await person.network('normal')
   })
 })
 
@@ -127,9 +134,11 @@ async function failSignIns(email: string, times: number): Promise<void> {
 }
 
 describe('the way through the sign-in form', () => {
-  it('leads back to exactly the address that was asked for, and is not a step of the way back', async (t) => {
+  const person = browser.stayingPerson({ service })
+  beforeEach(() => forget(person))
+
+  it('leads back to exactly the address that was asked for, and is not a step of the way back', async () => {
     const deep = '/orders?filter=customer%3A%22a+%26+b%22+total%3E%3D1.5&pageSize=50&orderBy=total&order=Desc'
-    const person = await browser.person(t, { service })
     const { page } = person
     await page.goto('/problems')
     await page.goto(deep)
@@ -142,8 +151,7 @@ describe('the way through the sign-in form', () => {
     await waitForAddress(person, '/problems')
   })
 
-  it('leads home in place of anywhere outside', async (t) => {
-    const person = await browser.person(t, { service })
+  it('leads home in place of anywhere outside', async () => {
     const { page } = person
     const outside = ['//evil.example', '/\\evil.example', '/\t/evil.example', '/.//evil.example']
     await page.goto(`/sign-in?to=${encodeURIComponent('https://evil.example/orders')}`)
@@ -158,6 +166,8 @@ describe('the way through the sign-in form', () => {
 })
 
 describe('signing out', () => {
+  const person = browser.stayingPerson({ service })
+
   it('leads to the form, and Back shows nothing of before', async (t) => {
     const person = await browser.person(t, { service })
     const { page } = person
@@ -184,8 +194,7 @@ describe('signing out', () => {
     assert.doesNotMatch(await takeDrawings(page), /Protected Pencils|operator/)
   })
 
-  it('says so when it did not succeed', async (t) => {
-    const person = await browser.person(t, { service })
+  it('says so when it did not succeed', async () => {
     const { page } = person
     await signIn(person, 'operator')
     await page.goto('/orders', { waitUntil: 'networkidle' })

@@ -46,6 +46,10 @@ export interface Person {
   origin: string
   /** The service itself, without what is done to this person's network. */
   baseUrl: string
+  /** See `stayingPerson`. */
+  stays?: boolean
+  /** Whose views the page shows since `visit` led there. */
+  visitor?: Account | undefined
   /** That a fault matches is right, and that none does is a fault; counts up to the next look at the faults. */
   expectFault(pattern: RegExp): void
   /** A fault that may be there or not, depending on how quick the machine is. */
@@ -58,7 +62,12 @@ export interface Person {
 
 /** One for all tests of a process, from the first person on. */
 let chromium: Promise<Browser> | undefined
+
+/** Those of `stayingPerson` who are still there when a describe of theirs was left out. */
+const staying = new Set<Person>()
+
 after(async () => {
+  for (const person of staying) await person.close()
   await (await chromium)?.close()
 })
 
@@ -72,7 +81,13 @@ export function openBrowser(): {
    * keeps puts it back; one that takes over the clock stands last.
    */
   samePerson(options: PersonOptions): Person
+  /**
+   * As `samePerson`, and the same one in all describes of the file that call this with the same options, which go one
+   * after the other. `visit` leads this person on by links.
+   */
+  stayingPerson(options: PersonOptions): Person
 } {
+  const shared = new Map<string, { person: Person; describesLeft: number }>()
   return {
     async person(t, options) {
       const person = await arrive(options)
@@ -84,6 +99,24 @@ export function openBrowser(): {
       before(async () => Object.assign(person, await arrive(options)))
       afterEach(() => person.assertClean())
       after(() => person.close())
+      return person
+    },
+    stayingPerson(options) {
+      const key = JSON.stringify({ ...options, service: options.service.baseUrl })
+      const one = shared.get(key) ?? { person: {} as Person, describesLeft: 0 }
+      const { person } = one
+      shared.set(key, one)
+      one.describesLeft += 1
+      before(async () => {
+        if (!staying.has(person)) staying.add(Object.assign(person, await arrive(options), { stays: true }))
+      })
+      afterEach(() => person.assertClean())
+      after(async () => {
+        one.describesLeft -= 1
+        if (one.describesLeft > 0) return
+        staying.delete(person)
+        await person.close()
+      })
       return person
     },
   }
@@ -154,6 +187,7 @@ export async function signIn(person: Person, account: Account): Promise<void> {
   const credentials = typeof account === 'string' ? passwordOf(account) : account.credentials
   const answer = await new Client(person.baseUrl).post('/v1/auth/session', credentials)
   assert.equal(answer.status, 200, answer.text)
+  person.visitor = undefined
   const { page, origin } = person
   const session = await page.context().newCDPSession(page)
   for (const line of answer.setCookies) {
