@@ -52,6 +52,8 @@ describe('the live list in the web app', () => {
 
   const ofTotal = (total: number) => `/orders?filter=total%3D${total}`
 
+  const waiting = async () => Number(/^\((\d+)\)/.exec(await page.title())?.[1])
+
   it('announces new orders, and loads them when they are wanted', async (t) => {
     await atWork(() => '/orders')
     await linkOf(page, 'Cedar').waitFor()
@@ -89,7 +91,6 @@ describe('the live list in the web app', () => {
 
   it('changes a row in its place, and leaves the focus where it is', async () => {
     const ids = await atWork((total) => `${ofTotal(total)}+status%3DPending`)
-    const waiting = async () => Number(/^\((\d+)\) Orders/.exec(await page.title())?.[1])
     await eventually(async () => assert.ok((await waiting()) >= 3))
     const others = (await waiting()) - 3
     await linkOf(page, 'Basil').focus()
@@ -122,6 +123,41 @@ describe('the live list in the web app', () => {
       assert.equal(await page.getByRole('button', { name: /^Approve/ }).count(), 0),
     )
   })
+
+  /** Answers to the address are read now, and arrive when the returned function is called. */
+  async function holdAnswers(address: RegExp): Promise<{ isRead: Promise<void>; release(): void }> {
+    const read = Promise.withResolvers<void>()
+    const released = Promise.withResolvers<void>()
+    await page.route(address, async (route) => {
+      const response = await route.fetch()
+      read.resolve()
+      await released.promise
+      await route.fulfill({ response })
+      await page.unroute(address)
+    })
+    return { isRead: read.promise, release: released.resolve }
+  }
+
+  for (const [what, address, open] of [
+    ['a list', /orders\?.*filter=status.*total/, () => searchBox(page).fill(`status=Pending total=${totals}`)],
+    ['an order', /orders\/[0-9a-f-]{36}$/, () => linkOf(page, 'Acme').press('Enter')],
+  ] as const) {
+    it(`tells what happened after ${what} was read that is still on its way`, async () => {
+      const [id] = await atWork(ofTotal)
+      await eventually(async () => assert.ok((await waiting()) >= 3))
+      const others = (await waiting()) - 1
+      const { isRead, release } = await holdAnswers(address)
+      await open()
+      await isRead
+      await colleague.patch(`/v1/orders/${id}/approve`)
+      await seal(service.db)
+      await eventually(async () => assert.equal(await waiting(), others))
+      release()
+      if (what === 'an order') await page.getByRole('heading', { level: 1, name: /Acme/ }).waitFor()
+      const place = what === 'a list' ? row(page, 'Acme') : page.getByRole('main')
+      await place.getByText('Approved', { exact: true }).first().waitFor()
+    })
+  }
 
   it('goes on after a lost connection, with what happened meanwhile, and ends with the sign-out', async () => {
     const ids = await atWork(ofTotal)

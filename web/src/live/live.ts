@@ -1,3 +1,4 @@
+import type { Query } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { answerOf, client } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
@@ -61,15 +62,30 @@ function take(portion: Portion): void {
   place = portion.place
   if (portion.changes.length === 0) return
   const focused = rowIdOf(document.activeElement)
-  for (const change of portion.changes) changeRows(change)
+  const listsUnderWay = underWay(['orders', 'list'])
+  changeLists(portion.changes)
+  for (const list of listsUnderWay) void settled(list).then(() => changeLists(portion.changes))
   // The box of an order that waits no more goes; its row keeps the focus.
   if (focused !== undefined)
     setTimeout(() => document.activeElement === document.body && focusRow([focused]), 100)
   const ids = new Set(portion.changes.map(({ id }) => id))
-  changeColumns(ids).catch(() => undefined)
   for (const id of ids) void changeOrder(portion.changes.filter((change) => change.id === id))
   arrive(portion.changes.filter(({ kind }) => kind === 'created').map(({ id }) => id))
   refreshFigures()
+}
+
+/** What was asked for before a change may be answered without it. */
+function underWay(queryKey: string[]): Query[] {
+  return queries.getQueryCache().findAll({ queryKey, fetchStatus: 'fetching' })
+}
+
+async function settled({ promise }: Query): Promise<void> {
+  await promise?.catch(() => undefined)
+}
+
+function changeLists(changes: readonly Change[]): void {
+  for (const change of changes) changeRows(change)
+  changeColumns(new Set(changes.map(({ id }) => id))).catch(() => undefined)
 }
 
 /** Rows stay where they are, and only the pending ones change: no state follows upon another one. */
@@ -108,11 +124,17 @@ async function changeColumns(ids: ReadonlySet<string>): Promise<void> {
 /** An order that is open is read anew, and its view says who was faster before this person tries. */
 async function changeOrder(changes: readonly Change[]): Promise<void> {
   const last = changes.at(-1)
-  const { queryKey } = orderQuery(last?.id ?? '')
+  const { id = '' } = last ?? {}
+  const { queryKey } = orderQuery(id)
+  // While its first answer is on its way, a query is not asked anew.
+  const first = partsOfOne
+    .flatMap((part) => underWay(['orders', part, id]))
+    .filter(({ state }) => state.data === undefined)
+  await Promise.all(first.map(settled))
   const known = versionOf(queries.getQueryData(queryKey))
   if (last === undefined || known === undefined) return
   const isNoted = changes.some(({ kind }) => kind === 'noted')
-  if (known >= last.version && !isNoted) return
+  if (known >= last.version && !isNoted && first.length === 0) return
   const isOpen = queries.getQueryCache().find({ queryKey })?.isActive() ?? false
   await Promise.all(
     partsOfOne.map((part) => {
