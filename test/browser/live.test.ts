@@ -139,7 +139,11 @@ describe('the live list in the web app', () => {
   }
 
   for (const [what, address, open] of [
-    ['a list', /orders\?.*filter=status.*total/, () => searchBox(page).fill(`status=Pending total=${totals}`)],
+    [
+      'a list',
+      /orders\?.*filter=status.*total/,
+      () => searchBox(page).fill(`status=Pending total=${totals}`),
+    ],
     ['an order', /orders\/[0-9a-f-]{36}$/, () => linkOf(page, 'Acme').press('Enter')],
   ] as const) {
     it(`tells what happened after ${what} was read that is still on its way`, async () => {
