@@ -69,7 +69,11 @@ function take(portion: Portion): void {
   if (focused !== undefined)
     setTimeout(() => document.activeElement === document.body && focusRow([focused]), 100)
   const ids = new Set(portion.changes.map(({ id }) => id))
-  for (const id of ids) void changeOrder(portion.changes.filter((change) => change.id === id))
+  for (const id of ids)
+    void changeOrder(
+      id,
+      portion.changes.filter((change) => change.id === id),
+    )
   arrive(portion.changes.filter(({ kind }) => kind === 'created').map(({ id }) => id))
   refreshFigures()
 }
@@ -122,15 +126,14 @@ async function changeColumns(ids: ReadonlySet<string>): Promise<void> {
 }
 
 /** An order that is open is read anew, and its view says who was faster before this person tries. */
-async function changeOrder(changes: readonly Change[]): Promise<void> {
-  const last = changes.at(-1)
-  const { id = '' } = last ?? {}
+async function changeOrder(id: string, changes: readonly Change[]): Promise<void> {
   const { queryKey } = orderQuery(id)
   // While its first answer is on its way, a query is not asked anew.
   const first = partsOfOne
     .flatMap((part) => underWay(['orders', part, id]))
     .filter(({ state }) => state.data === undefined)
   await Promise.all(first.map(settled))
+  const last = changes.at(-1)
   const known = versionOf(queries.getQueryData(queryKey))
   if (last === undefined || known === undefined) return
   const isNoted = changes.some(({ kind }) => kind === 'noted')
@@ -138,7 +141,7 @@ async function changeOrder(changes: readonly Change[]): Promise<void> {
   const isOpen = queries.getQueryCache().find({ queryKey })?.isActive() ?? false
   await Promise.all(
     partsOfOne.map((part) => {
-      const filters = { queryKey: ['orders', part, last.id] }
+      const filters = { queryKey: ['orders', part, id] }
       // What is shown later is not shown as it was before, not for a moment.
       queries.removeQueries({ ...filters, type: 'inactive' })
       return queries.invalidateQueries(filters)
