@@ -197,23 +197,31 @@ describe('undoing a decision', sideBySide, () => {
     })
   })
 
-  // Of a person each: the first page of a browser has fetched a token, which one that goes has no time left to ask for.
-  it('a decision is sent when the tab is closed', async (t) => {
-    const scene = await inReview(await browser.person(t, { service }))
-    const other = await scene.page.context().newPage()
-    await scene.approve(1)
-    const closed = scene.page.waitForEvent('close')
-    await scene.page.close({ runBeforeUnload: true })
-    await closed
-    await becomes(scene, [1, 0, 0])
-    await other.close()
-  })
+  describe('a decision, at the second page of a browser', inTurn, () => {
+    const person = browser.samePerson({ service })
 
-  it('a decision is sent when one goes to another site', async (t) => {
-    const scene = await inReview(await browser.person(t, { service }))
-    await scene.approve(1)
-    await scene.page.goto('about:blank')
-    await becomes(scene, [1, 0, 0])
+    it('is sent when one goes to another site', async () => {
+      await inReview(person)
+      await person.page.goto('about:blank')
+      // It is there before anything is decided: the page that goes could not wait for it.
+      const token = person.page.waitForResponse(/\/v1\/auth\/csrf$/)
+      const scene = await inReview(person)
+      await token
+      await scene.approve(1)
+      await scene.page.goto('about:blank')
+      await becomes(scene, [1, 0, 0])
+    })
+
+    it('is sent when the tab is closed', async () => {
+      const scene = await inReview(person)
+      const other = await scene.page.context().newPage()
+      await scene.approve(1)
+      const closed = scene.page.waitForEvent('close')
+      await scene.page.close({ runBeforeUnload: true })
+      await closed
+      await becomes(scene, [1, 0, 0])
+      await other.close()
+    })
   })
 
   describe('a decision that does not go through', inTurn, () => {

@@ -22,6 +22,7 @@ import { ReviewEnd } from './end.tsx'
 import { courseQuery, mark } from './kept.ts'
 import { Meanwhile } from './meanwhile.tsx'
 import { end, parseReviewSearch, type Question, searchOf } from './question.ts'
+import { useReadyToSend } from './sending.ts'
 
 /** Goes through what a list holds, one order after the other. The question and the place are in the address. */
 export function ReviewView() {
@@ -32,6 +33,7 @@ export function ReviewView() {
   const failure = course.failureReason ?? course.error
   const isUnreadable = useIsUnreadable(failure)
   const go = useGo()
+  useReadyToSend()
   if (course.data && !isUnreadable) return <Reviewed course={course.data} {...{ question, at, go }} />
   return (
     <article className="order" aria-busy={failure === null && !isUnreadable}>

@@ -1,3 +1,4 @@
+import { useEffect } from 'react'
 import { fetchAntiforgeryToken } from '../../api/client.ts'
 import { problemOf } from '../../api/problem.ts'
 import {
@@ -40,14 +41,17 @@ beforeSignOut(async ({ id }) => {
 // Before the session hears of it, which forgets everything.
 addEventListener('pagehide', () => outbox.leave(), { capture: true })
 
+/** Of a review: a page that goes sends what is held, and has no time left to ask for the token. */
+export function useReadyToSend(): void {
+  useEffect(() => void fetchAntiforgeryToken().catch(() => undefined), [])
+}
+
 /** Shows it as decided from now on, and sends it when it can no longer be taken back. */
 export function hold(userId: number | string, deed: DeedName, subject: Subject): void {
   const { id, etag, reason, customer, total, createdAtUtc } = subject
   const decision = { id, etag, idempotencyKey: newIdempotencyKey(), ...(reason !== undefined && { reason }) }
   outbox.hold({ userId, deed, decision }, { id, customer, total, createdAtUtc })
   mark(id, deed)
-  // A page that goes has no time left to ask for it.
-  void fetchAntiforgeryToken().catch(() => undefined)
 }
 
 /** The id of the order that is not decided any more; undefined when nothing is held. */
