@@ -19,7 +19,7 @@ import { registerTokenRoutes } from './auth/tokens/routes.ts'
 import { AccessTokens } from './auth/tokens/tokens.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
-import { registerApiBrowser } from './http/api-browser.ts'
+import { compileWriter } from './http/answers.ts'
 import { registerBodies } from './http/body.ts'
 import { registerConnections } from './http/connections.ts'
 import { registerCors } from './http/cors.ts'
@@ -30,7 +30,6 @@ import { type Readiness, registerDraining, registerHealth } from './http/health.
 import { registerJwks } from './http/jwks.ts'
 import { registerMetadata } from './http/metadata.ts'
 import { registerNotFound } from './http/not-found.ts'
-import { collectRoutes } from './http/openapi.ts'
 import { RequestLimits } from './http/rate-limit.ts'
 import { RefusalLog } from './http/refusal-log.ts'
 import {
@@ -40,7 +39,7 @@ import {
   routableUrl,
 } from './http/request-context.ts'
 import { registerRequestLog } from './http/request-log.ts'
-import type { App } from './http/route.ts'
+import { type App, collectRoutes } from './http/route.ts'
 import { registerSecurityHeaders, securityHeaders } from './http/security-headers.ts'
 import { registerSecurityTxt } from './http/security-txt.ts'
 import { registerWebApp } from './http/spa.ts'
@@ -118,7 +117,10 @@ export async function buildApp(parts: AppParts): Promise<App> {
   registerOrders(app, { config, db, clock, exports, ...statements })
   registerLiveOrders(app, new LiveStreams(new LiveOrders(db), isAdmitted))
   registerLog(app, { db, clock, exports, ...statements })
-  if (config.development) registerApiBrowser(app, routes, publicUrl)
+  if (config.development) {
+    const { registerApiBrowser } = await import('./http/api-browser.ts')
+    registerApiBrowser(app, routes, publicUrl)
+  }
   return app
 }
 
@@ -157,6 +159,7 @@ function createServer({ config, log }: AppParts, publicUrl: () => string): App {
   }).withTypeProvider<FieldsTypeProvider>()
   app.server.on('checkExpectation', (request, response) => answerExpectation(request, response, bareAnswers))
   app.setValidatorCompiler(compileParser)
+  app.setSerializerCompiler(compileWriter)
   return app
 }
 

@@ -215,6 +215,14 @@ describe('imports', () => {
     )
   })
 
+  it('take values of node:http where they are not loaded at every start: that loads node:http2 and fetch', () => {
+    const taking = server.filter(({ text }) => /^import (?!type ).*'node:http'$/m.test(text))
+    assert.deepEqual(
+      taking.map(({ path }) => path),
+      ['server/http/metrics.ts', 'server/http/openapi.ts'],
+    )
+  })
+
   it('that server and web app share import nothing', () => {
     const shared = server.filter(({ path }) => sharedWithWeb.includes(path))
     assert.deepEqual(shared.map(importsOf), [[], []])

@@ -1,4 +1,4 @@
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { DatabaseUnavailable, QueryTooSlow, TooManyWaiting } from '../db/errors.ts'
@@ -144,7 +144,7 @@ export function answerParserError(error: NodeJS.ErrnoException, socket: Socket, 
   const problem = startsWithLongUrl(error) ? 'uri-too-long' : (parserCodes[error.code ?? ''] ?? 'bad-request')
   const { requestId, status, headers, body } = bareAnswer(problem, parts)
   const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fields.join('\r\n')}\r\n\r\n${body}`)
+  socket.end(`HTTP/1.1 ${status} \r\n${fields.join('\r\n')}\r\n\r\n${body}`)
   parts.refusals.note({ requestId, problem, ...refusal })
 }
 

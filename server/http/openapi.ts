@@ -4,23 +4,11 @@ import { isPermission } from '../auth/permissions.ts'
 import { formSchemaOf, formType, isOptionalBody, nameOf } from './fields.ts'
 import { problemSchema } from './problem-schema.ts'
 import { catalogue, type ProblemCode } from './problems.ts'
-import type { App, HeaderDescription } from './route.ts'
+import { backgroundHeader, type HeaderDescription, sessionExpiry } from './route.ts'
 
 type Json = Record<string, unknown>
 
-/**
- * The OpenAPI 3.1 description, made from what the routes declare: schema, access, limit, problems. Call `collectRoutes`
- * before the first route is registered.
- */
-export function collectRoutes(app: App): RouteOptions[] {
-  const routes: RouteOptions[] = []
-  app.addHook('onRoute', (route) => {
-    const isOwn = route.method !== 'HEAD' && route.config?.undocumented !== true
-    if (isOwn && route.schema?.operationId !== undefined) routes.push(route)
-  })
-  return routes
-}
-
+/** The OpenAPI 3.1 description, made from what the routes declare: schema, access, limit, problems. */
 export function describeApi(routes: readonly RouteOptions[], serverUrl: string): Json {
   const components = new Components()
   const paths: Record<string, Json> = {}
@@ -221,31 +209,9 @@ function headersOf({ config }: RouteOptions, status: number): readonly HeaderDes
   return config?.access === 'public' || status === 401 ? own : [...own, ...sessionExpiry]
 }
 
-/** Of every cookie caller. */
-export const backgroundHeader: HeaderDescription = {
-  name: 'Background',
-  description:
-    '`?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session.',
-  schema: { type: 'string', enum: ['?1', '?0'], example: '?1' },
-}
-
 function headersTaken({ access, requestHeaders = [] }: FastifyContextConfig): HeaderDescription[] {
   return access === 'public' ? [...requestHeaders] : [...requestHeaders, backgroundHeader]
 }
-
-/** To every cookie caller who has been let in. */
-export const sessionExpiry: HeaderDescription[] = [
-  {
-    name: 'Session-Idle-Expires',
-    description: 'To a cookie caller whose session goes on: when it ends unless it is used.',
-    schema: { type: 'string', format: 'date-time' },
-  },
-  {
-    name: 'Session-Expires',
-    description: 'To a cookie caller whose session goes on: when it ends in any case.',
-    schema: { type: 'string', format: 'date-time' },
-  },
-]
 
 const requestIdHeader: HeaderDescription = {
   name: 'X-Request-Id',

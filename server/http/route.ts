@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance, RawServerDefault, RouteOptions } from 'fastify'
 import type { Access } from '../auth/permissions.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { FieldsTypeProvider } from './fields.ts'
@@ -40,6 +40,28 @@ export interface HeaderDescription {
   /** Of a request: it is refused without. */
   required?: true
 }
+
+/** Of every cookie caller. */
+export const backgroundHeader: HeaderDescription = {
+  name: 'Background',
+  description:
+    '`?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session.',
+  schema: { type: 'string', enum: ['?1', '?0'], example: '?1' },
+}
+
+/** To every cookie caller who has been let in. */
+export const sessionExpiry: HeaderDescription[] = [
+  {
+    name: 'Session-Idle-Expires',
+    description: 'To a cookie caller whose session goes on: when it ends unless it is used.',
+    schema: { type: 'string', format: 'date-time' },
+  },
+  {
+    name: 'Session-Expires',
+    description: 'To a cookie caller whose session goes on: when it ends in any case.',
+    schema: { type: 'string', format: 'date-time' },
+  },
+]
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -87,4 +109,14 @@ declare module 'fastify' {
     /** Code of the problem that was answered, for the log. */
     problem: ProblemCode | null
   }
+}
+
+/** Grows: the routes that are described, from the next one to be registered on. */
+export function collectRoutes(app: App): RouteOptions[] {
+  const routes: RouteOptions[] = []
+  app.addHook('onRoute', (route) => {
+    const isOwn = route.method !== 'HEAD' && route.config?.undocumented !== true
+    if (isOwn && route.schema?.operationId !== undefined) routes.push(route)
+  })
+  return routes
 }

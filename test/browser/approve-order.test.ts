@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { after, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
+import { hold } from '../support/browser/journeys.ts'
 import {
   approvalsOf,
   eventually,
@@ -305,8 +306,11 @@ describe('approving an order', sideBySide, () => {
       await inDialog(page, 'Stop trying').click()
       await titled(page, 'There was no answer')
       await dialog(page).getByText('The order may have been approved anyway.').waitFor()
+      // The order as it is now would answer the question.
+      const release = await hold(page, `**/v1/orders/${id}`)
       await person.network('normal')
       await inDialog(page, 'Try again').click()
+      await release()
       await closed(page)
       await showsApproval(page, 'admin')
       assert.equal(new Set(sent.map(({ headers }) => headers['idempotency-key'])).size, 1)

@@ -179,7 +179,9 @@ describe('the approval policy', () => {
   it('is read, and not changed, by whoever may read orders; the menu has it for those who may change it', async () => {
     await putPolicy(admin, [policyRow(), policyRow({ from: 1_000, approvals: 2 })])
     const page = await visit(person, 'operator', path)
-    const rows = await page.getByRole('table', { name: 'Approval policy' }).getByRole('row').allInnerTexts()
+    const table = page.getByRole('table', { name: 'Approval policy' }).getByRole('row')
+    await table.last().waitFor()
+    const rows = await table.allInnerTexts()
     assert.deepEqual(
       rows.map((row) => row.split(/\s*\t\s*/)),
       [

@@ -226,6 +226,27 @@ describe('the SQLite writer', () => {
     assert.equal(existsSync(`${file}-wal`), false)
   })
 
+  it('leaves none either where nobody wrote', async () => {
+    const file = newFile()
+    const port = await openFile(file)
+    assert.deepEqual(await namesOf(port, 'none'), [])
+    assert.equal(existsSync(`${file}-wal`), true)
+    await port.close()
+    assert.equal(existsSync(`${file}-wal`), false)
+    await assert.rejects(port.write('add', { name: 'late' }), DatabaseUnavailable)
+  })
+
+  it('is begun by the first write; where it cannot be, that one fails and the next begins it anew', async (t) => {
+    const file = newFile()
+    const port = await open(t, file)
+    renameSync(file, `${file}.away`)
+    await assert.rejects(port.write('add', { name: 'lost' }), DatabaseUnavailable)
+    assert.equal(existsSync(file), false)
+    renameSync(`${file}.away`, file)
+    await port.write('add', { name: 'kept' })
+    assert.deepEqual(await namesOf(port, 'kept'), ['kept'])
+  })
+
   it('keeps a bounded number of prepared statements, the latest of them', async () => {
     const connection = new Sqlite(':memory:')
     const prepared: string[] = []

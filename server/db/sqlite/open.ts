@@ -33,6 +33,16 @@ async function backUp(file: string, target: string): Promise<void> {
   }
 }
 
+/**
+ * A read-only connection that is the last one leaves the files of the write-ahead log behind, in the ownership of this
+ * account; one that may write moves them into the file. Where it cannot, there is nothing to lose.
+ */
+function removeLog(file: string): void {
+  try {
+    openWritable(file).close()
+  } catch {}
+}
+
 /** Migrates the file, all or nothing, under the write lock (two processes may start at once). */
 export async function migrateSqlite(file: string): Promise<string[]> {
   prepareFile(file)
@@ -70,14 +80,14 @@ export interface SqliteParts {
 
 /**
  * Opens a migrated file: a read-only connection in this thread, the writer in a thread of its own, and threads for
- * reads that may take long.
+ * reads that may take long. Each thread is begun when it is first needed: a command that only reads has none.
  */
-export async function openSqlite<Operations extends WriteOperations, NamedReads extends ReadOperations>({
+export function openSqlite<Operations extends WriteOperations, NamedReads extends ReadOperations>({
   file,
   writerEntry,
   readerEntry,
   refusals,
-}: SqliteParts): Promise<DatabasePort<Operations, NamedReads>> {
+}: SqliteParts): DatabasePort<Operations, NamedReads> {
   const connection = translateErrors(() => openReadOnly(file))
   const assertInPlace = watchPlace(file)
   const snapshot = new TurnSnapshot(connection)
@@ -94,10 +104,6 @@ export async function openSqlite<Operations extends WriteOperations, NamedReads 
     waitingLimit: waitingWritesLimit,
     beforeResults,
   })
-  await writer.start().catch((error: unknown) => {
-    connection.close()
-    throw error
-  })
 
   return {
     defersTally: false,
@@ -109,7 +115,8 @@ export async function openSqlite<Operations extends WriteOperations, NamedReads 
     async ping() {
       await sql`select 1 from roles limit 1`.execute(read)
       assertInPlace()
-      writer.assertRunning()
+      writer.assertNotDown()
+      await writer.start()
     },
     load: () => ({ writes: { running: writer.underWay }, lists: reads.load }),
     async backup(target) {
@@ -118,8 +125,9 @@ export async function openSqlite<Operations extends WriteOperations, NamedReads 
     },
     async close() {
       connection.close()
-      // The writer's connection goes last: a read-only one cannot move the log into the file.
+      const mayHaveWritten = writer.hasBegun
       await writer.close(reads.close())
+      if (!mayHaveWritten) removeLog(file)
     },
   }
 }

@@ -62,10 +62,10 @@ export class Reads {
     await Promise.all(this.#threads.map((thread) => thread.close()))
   }
 
-  /** There are as many turns as threads. One that runs comes first. */
+  /** There are as many turns as threads. One that has begun comes first. */
   #takeFree(): DatabaseThread {
-    const running = this.#free.findIndex(({ isRunning }) => isRunning)
-    const [thread] = this.#free.splice(Math.max(running, 0), 1)
+    const begun = this.#free.findIndex(({ hasBegun }) => hasBegun)
+    const [thread] = this.#free.splice(Math.max(begun, 0), 1)
     if (thread === undefined) throw new Error('there are more turns than threads')
     return thread
   }

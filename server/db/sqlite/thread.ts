@@ -45,28 +45,29 @@ export interface ThreadOptions {
 }
 
 /**
- * The main thread's end of a thread with a connection: restarts it when it dies, after failing what it had not
- * answered.
+ * The main thread's end of a thread with a connection: begins it when it is first needed, and again when it dies, after
+ * failing what it had not answered.
  */
 export class DatabaseThread {
   readonly #options: ThreadOptions
   readonly #waiting = new Map<number, Waiting>()
-  #worker: Worker | undefined
+  #begun: { worker: Worker; ready: Promise<void> } | undefined
   #nextId = 1
   #wasReady = false
+  /** It has died, and is not begun again yet. */
+  #isDown = false
   #closing = false
-  #launching: Promise<void> | undefined
   #end: Promise<void> | undefined
 
   constructor(options: ThreadOptions) {
     this.#options = options
   }
 
-  /** Begins the thread unless it runs, and resolves once it is ready. From then on it is begun again when it dies. */
+  /** Begins the thread unless it has begun, and resolves once it is ready. */
   start(): Promise<void> {
     if (this.#closing) return Promise.reject(new DatabaseUnavailable('the database has been closed'))
-    this.#launching ??= this.#launch()
-    return this.#launching
+    this.#begun ??= this.#begin()
+    return this.#begun.ready
   }
 
   /** Requests that it has not answered. */
@@ -74,19 +75,17 @@ export class DatabaseThread {
     return this.#waiting.size
   }
 
-  get isRunning(): boolean {
-    return this.#worker !== undefined
+  get hasBegun(): boolean {
+    return this.#begun !== undefined
   }
 
-  run(operation: string, input: unknown, limitMilliseconds?: number): Promise<unknown> {
-    const worker = this.#worker
+  /** Begins the thread if nobody has yet, and asks it. One that has died takes no request until it is begun again. */
+  async run(operation: string, input: unknown, limitMilliseconds?: number): Promise<unknown> {
     const { name, waitingLimit } = this.#options
-    if (worker === undefined || this.#closing) {
-      return Promise.reject(new DatabaseUnavailable(`${name} is not running`))
-    }
-    if (this.#waiting.size >= waitingLimit) {
-      return Promise.reject(new TooManyWaiting(`too many operations wait for ${name}`))
-    }
+    this.assertNotDown()
+    if (this.#waiting.size >= waitingLimit) throw new TooManyWaiting(`too many operations wait for ${name}`)
+    this.#begun ??= this.#begin()
+    const { worker } = this.#begun
     return new Promise((resolve, reject) => {
       const id = this.#nextId++
       this.#waiting.set(id, { resolve, reject })
@@ -99,8 +98,10 @@ export class DatabaseThread {
     })
   }
 
-  assertRunning(): void {
-    if (!this.isRunning) throw new DatabaseUnavailable(`${this.#options.name} is not running`)
+  assertNotDown(): void {
+    if (this.#isDown || this.#closing) {
+      throw new DatabaseUnavailable(`${this.#options.name} is not running`)
+    }
   }
 
   /** Takes no more requests, and ends once those under way are answered, and not before `others`. */
@@ -111,9 +112,9 @@ export class DatabaseThread {
 
   async #endThread(others: Promise<void> | undefined): Promise<void> {
     this.#closing = true
-    await this.#launching?.catch(() => undefined)
+    await this.#begun?.ready.catch(() => undefined)
     await others
-    const worker = this.#worker
+    const worker = this.#begun?.worker
     if (worker === undefined) return
     // However it ends: `once` of node:events rejects when an error comes first.
     const exit = new Promise((resolve) => worker.once('exit', resolve))
@@ -121,17 +122,15 @@ export class DatabaseThread {
     await exit
   }
 
-  #launch(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const { entry, file, name } = this.#options
-      const worker = new Worker(entry, {
-        workerData: { file },
-        resourceLimits: heapLimits,
-      })
+  /** Requests may be posted at once: they wait for the thread. */
+  #begin(): { worker: Worker; ready: Promise<void> } {
+    const { entry, file, name } = this.#options
+    this.#isDown = false
+    const worker = new Worker(entry, { workerData: { file }, resourceLimits: heapLimits })
+    const ready = new Promise<void>((resolve, reject) => {
       let failure: Error | undefined
       worker.on('message', (message: FromThread) => {
         if ('ready' in message) {
-          this.#worker = worker
           this.#wasReady = true
           resolve()
         } else {
@@ -147,6 +146,9 @@ export class DatabaseThread {
         this.#ended(failure)
       })
     })
+    // Each request learns of it too.
+    ready.catch(() => undefined)
+    return { worker, ready }
   }
 
   #settle(result: ThreadResult): void {
@@ -161,8 +163,8 @@ export class DatabaseThread {
   }
 
   #ended(cause: Error | undefined): void {
-    this.#worker = undefined
-    this.#launching = undefined
+    this.#begun = undefined
+    this.#isDown = this.#wasReady
     for (const waiting of this.#waiting.values()) {
       waiting.reject(new DatabaseUnavailable(`${this.#options.name} ended before it answered`, { cause }))
     }
