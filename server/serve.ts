@@ -96,9 +96,9 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
   let stopUpkeep = () => {}
   let address: string
   try {
-    // SQLite's writer begins while the app is loaded and built: a sixth of the start (ADR 25).
-    const isUp = db.ping()
-    isUp.catch(() => undefined)
+    // SQLite's writer begins while the app is loaded and built: a sixth of the start (ADR 25). Readiness tells
+    // what is wrong by now: while modules are loaded, an answer of the database is read late.
+    db.ping().catch(() => undefined)
     const { buildApp } = await import('./app.ts')
     app = await buildApp({
       config,
@@ -109,7 +109,6 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
       antiforgeryKey: keys.antiforgery,
       readiness,
     })
-    await isUp
     metrics = await listenForMetrics({ app, config, db, log, clock: systemClock })
     address = await listenForRequests(app, config)
   } catch (error) {

@@ -257,6 +257,16 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
     })
   })
 
+  it('listens when the database goes once it has answered, for readiness tells of that', async (t) => {
+    const scope = scopeOf(t)
+    const proxy = await startProxy(await emptyDatabase(scope))
+    scope.defer(() => proxy.close())
+    proxy.cutBefore('select 1 from roles limit 1')
+    const server = await keys.serve({ DATABASE_URL: proxy.url })
+    scope.defer(async () => void (await server.stop()))
+    assert.equal((await new Client(server.baseUrl).get('/health/ready')).status, 200)
+  })
+
   it('is reached by a socket of the machine, in each form that libpq takes', async (t) => {
     const scope = scopeOf(t)
     const { hostname, port, pathname } = new URL(await emptyDatabase(scope))
