@@ -96,8 +96,8 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
   let stopUpkeep = () => {}
   let address: string
   try {
-    // SQLite's writer begins while the app is loaded and built: a sixth of the start (ADR 25). Readiness tells
-    // what is wrong by now: while modules are loaded, an answer of the database is read late.
+    // For SQLite's writer to begin while the app is loaded and built: a seventh of the start (ADR 25). Not awaited:
+    // loading blocks the event loop, so the ping may time out though the database has answered.
     db.ping().catch(() => undefined)
     const { buildApp } = await import('./app.ts')
     app = await buildApp({

@@ -111,7 +111,7 @@ declare module 'fastify' {
   }
 }
 
-/** Grows: the routes that are described, from the next one to be registered on. */
+/** The routes that are described. The list fills as they are registered: call this before the first. */
 export function collectRoutes(app: App): RouteOptions[] {
   const routes: RouteOptions[] = []
   app.addHook('onRoute', (route) => {

@@ -34,12 +34,13 @@ async function backUp(file: string, target: string): Promise<void> {
 }
 
 /**
- * A read-only connection that is the last one leaves the files of the write-ahead log behind, in the ownership of this
- * account; one that may write moves them into the file. Where it cannot, there is nothing to lose.
+ * Where nobody wrote, the last connection was a read-only one, which leaves the files of the write-ahead log behind, in
+ * the ownership of this account. One that may write moves them into the file. Where it cannot, there is nothing to lose.
  */
-function removeLog(file: string): void {
+function removeLog(file: string, assertInPlace: () => void): void {
   try {
-    openWritable(file).close()
+    assertInPlace()
+    if (existsSync(`${file}-wal`)) openWritable(file).close()
   } catch {}
 }
 
@@ -115,7 +116,6 @@ export function openSqlite<Operations extends WriteOperations, NamedReads extend
     async ping() {
       await sql`select 1 from roles limit 1`.execute(read)
       assertInPlace()
-      writer.assertNotDown()
       await writer.start()
     },
     load: () => ({ writes: { running: writer.underWay }, lists: reads.load }),
@@ -125,9 +125,9 @@ export function openSqlite<Operations extends WriteOperations, NamedReads extend
     },
     async close() {
       connection.close()
-      const mayHaveWritten = writer.hasBegun
+      // The writer's connection goes last: a read-only one cannot move the log into the file.
       await writer.close(reads.close())
-      if (!mayHaveWritten) removeLog(file)
+      removeLog(file, assertInPlace)
     },
   }
 }

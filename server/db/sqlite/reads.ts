@@ -48,7 +48,6 @@ export class Reads {
     return this.#turns.run(caller, async () => {
       const thread = this.#takeFree()
       try {
-        await thread.start()
         return await thread.run(name, input, limitMilliseconds)
       } finally {
         this.#free.push(thread)

@@ -19,16 +19,20 @@ export type ThreadResult =
 export type ToThread = ThreadRequest | 'close'
 export type FromThread = { ready: true } | { results: ThreadResult[] }
 
-const restartDelayMilliseconds = 200
 /**
  * Requests live a moment and answers are small: far above what a thread needs, and low enough that V8 collects instead
- * of growing. A thread that meets its limit ends, and is started again.
+ * of growing. A thread that meets its limit ends.
  */
 const heapLimits = { maxYoungGenerationSizeMb: 6, maxOldGenerationSizeMb: 256 }
 
 interface Waiting {
   resolve(value: unknown): void
   reject(error: Error): void
+}
+
+interface BegunThread {
+  worker: Worker
+  ready: Promise<void>
 }
 
 export interface ThreadOptions {
@@ -45,17 +49,14 @@ export interface ThreadOptions {
 }
 
 /**
- * The main thread's end of a thread with a connection: begins it when it is first needed, and again when it dies, after
- * failing what it had not answered.
+ * The main thread's end of a thread with a connection. Whoever needs the thread begins it, unless it has begun; when it
+ * ends, it fails what it had not answered, and the next one begins it anew.
  */
 export class DatabaseThread {
   readonly #options: ThreadOptions
   readonly #waiting = new Map<number, Waiting>()
-  #begun: { worker: Worker; ready: Promise<void> } | undefined
+  #begun: BegunThread | undefined
   #nextId = 1
-  #wasReady = false
-  /** It has died, and is not begun again yet. */
-  #isDown = false
   #closing = false
   #end: Promise<void> | undefined
 
@@ -63,11 +64,9 @@ export class DatabaseThread {
     this.#options = options
   }
 
-  /** Begins the thread unless it has begun, and resolves once it is ready. */
-  start(): Promise<void> {
-    if (this.#closing) return Promise.reject(new DatabaseUnavailable('the database has been closed'))
-    this.#begun ??= this.#begin()
-    return this.#begun.ready
+  /** Resolves once it is ready; rejects with `DatabaseUnavailable` when it cannot be. */
+  async start(): Promise<void> {
+    await this.#need().ready
   }
 
   /** Requests that it has not answered. */
@@ -79,13 +78,10 @@ export class DatabaseThread {
     return this.#begun !== undefined
   }
 
-  /** Begins the thread if nobody has yet, and asks it. One that has died takes no request until it is begun again. */
   async run(operation: string, input: unknown, limitMilliseconds?: number): Promise<unknown> {
     const { name, waitingLimit } = this.#options
-    this.assertNotDown()
     if (this.#waiting.size >= waitingLimit) throw new TooManyWaiting(`too many operations wait for ${name}`)
-    this.#begun ??= this.#begin()
-    const { worker } = this.#begun
+    const { worker } = this.#need()
     return new Promise((resolve, reject) => {
       const id = this.#nextId++
       this.#waiting.set(id, { resolve, reject })
@@ -96,12 +92,6 @@ export class DatabaseThread {
         reject(error as Error)
       }
     })
-  }
-
-  assertNotDown(): void {
-    if (this.#isDown || this.#closing) {
-      throw new DatabaseUnavailable(`${this.#options.name} is not running`)
-    }
   }
 
   /** Takes no more requests, and ends once those under way are answered, and not before `others`. */
@@ -122,33 +112,46 @@ export class DatabaseThread {
     await exit
   }
 
+  #need(): BegunThread {
+    if (this.#closing) throw new DatabaseUnavailable(`${this.#options.name} is closed`)
+    this.#begun ??= this.#begin()
+    return this.#begun
+  }
+
   /** Requests may be posted at once: they wait for the thread. */
-  #begin(): { worker: Worker; ready: Promise<void> } {
-    const { entry, file, name } = this.#options
-    this.#isDown = false
-    const worker = new Worker(entry, { workerData: { file }, resourceLimits: heapLimits })
+  #begin(): BegunThread {
+    const { name } = this.#options
+    const worker = this.#newWorker()
     const ready = new Promise<void>((resolve, reject) => {
-      let failure: Error | undefined
+      let cause: Error | undefined
       worker.on('message', (message: FromThread) => {
-        if ('ready' in message) {
-          this.#wasReady = true
-          resolve()
-        } else {
+        if ('ready' in message) resolve()
+        else {
           this.#options.beforeResults?.()
           for (const result of message.results) this.#settle(result)
         }
       })
       worker.on('error', (error: Error) => {
-        failure = error
+        cause = error
       })
       worker.on('exit', () => {
-        reject(failure ?? new DatabaseUnavailable(`${name} ended before it was ready`))
-        this.#ended(failure)
+        reject(new DatabaseUnavailable(`${name} ended before it was ready`, { cause }))
+        this.#ended(cause)
       })
     })
-    // Each request learns of it too.
+    // Nobody may be waiting for it.
     ready.catch(() => undefined)
     return { worker, ready }
+  }
+
+  /** Throws at once where the machine has no thread left. */
+  #newWorker(): Worker {
+    const { entry, file, name } = this.#options
+    try {
+      return new Worker(entry, { workerData: { file }, resourceLimits: heapLimits })
+    } catch (cause) {
+      throw new DatabaseUnavailable(`${name} cannot be begun`, { cause })
+    }
   }
 
   #settle(result: ThreadResult): void {
@@ -164,19 +167,10 @@ export class DatabaseThread {
 
   #ended(cause: Error | undefined): void {
     this.#begun = undefined
-    this.#isDown = this.#wasReady
     for (const waiting of this.#waiting.values()) {
       waiting.reject(new DatabaseUnavailable(`${this.#options.name} ended before it answered`, { cause }))
     }
     this.#waiting.clear()
-    if (this.#wasReady && !this.#closing) this.#restartLater()
-  }
-
-  #restartLater(): void {
-    setTimeout(() => {
-      // A start that fails has ended its worker, which schedules the next one.
-      this.start().catch(() => undefined)
-    }, restartDelayMilliseconds).unref()
   }
 }
 
