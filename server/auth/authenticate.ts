@@ -158,7 +158,7 @@ function isEnabled(state: PrincipalState | undefined): state is PrincipalState {
 }
 
 function grants(state: PrincipalState | undefined, token: VerifiedToken): state is PrincipalState {
-  return isEnabled(state) && token.issuedAtSeconds * 1000 >= state.credentialsChangedAt
+  return isEnabled(state) && token.credentialsChangedAt === state.credentialsChangedAt
 }
 
 /** Whether nobody asked for it: by its route, or by `Background: ?1` (a boolean of RFC 8941), which is no use of a session. */

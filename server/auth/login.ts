@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
-import type { Clock } from '../clock.ts'
+import { type Clock, secondOf } from '../clock.ts'
 import type { Config } from '../config.ts'
 import { Problem } from '../http/problems.ts'
 import type { RequestLimits } from '../http/rate-limit.ts'
@@ -143,6 +143,7 @@ export async function checkClientSecret(
   throw new Problem('invalid-client')
 }
 
+/** In whole seconds, as a token counts them. */
 function hasEnded({ endsAt }: ClientCredentials, now: number): boolean {
-  return endsAt !== null && endsAt <= now
+  return endsAt !== null && secondOf(endsAt) <= secondOf(now)
 }

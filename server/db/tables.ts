@@ -198,7 +198,7 @@ export interface PrincipalsTable {
   /** Lower-cased name, unique over users and clients. */
   name_folded: string
   enabled: number
-  /** The last moment at which credentials issued before stopped to be good. */
+  /** Of the last change that ended access tokens: those that carry another instant serve no more. */
   credentials_changed_at: number
   /** One more whenever every session and token family ends: those that were made in an earlier epoch serve no more. */
   credentials_epoch: number

@@ -50,7 +50,8 @@ describe('access tokens', () => {
     })
 
     it('have for a user exactly the claims of the contract', () => {
-      const { iat, exp, jti, sid, ...rest } = claims
+      const { iat, exp, jti, sid, credentials_changed_at: changedAt, ...rest } = claims
+      assert.equal(typeof changedAt, 'number')
       assert.match(String(sid), /^[A-Za-z0-9_-]{22}$/)
       assert.deepEqual(rest, {
         auth_time: Number(iat),
@@ -67,7 +68,13 @@ describe('access tokens', () => {
     })
 
     it('have for a service exactly the claims of the contract', async () => {
-      const { iat, exp, jti, ...rest } = decode(parts(await serviceToken(service, client))[1])
+      const {
+        iat,
+        exp,
+        jti,
+        credentials_changed_at: changedAt,
+        ...rest
+      } = decode(parts(await serviceToken(service, client))[1])
       assert.deepEqual(rest, {
         iss: publicUrl,
         aud: publicUrl,
@@ -76,6 +83,7 @@ describe('access tokens', () => {
         roles: ['Operator'],
         preferred_username: client.clientId,
       })
+      assert.equal(typeof changedAt, 'number')
       assert.equal(Number(exp) - Number(iat), 3600)
       assert.equal(typeof jti, 'string')
     })
@@ -196,6 +204,25 @@ describe('access tokens', () => {
     for (const iat of [undefined, null, '0', {}, 99_999_999_999]) {
       attack(`iat ${JSON.stringify(iat)}`, withClaims({ iat }))
     }
+    const changed = (how: (changedAt: number) => unknown) => () =>
+      withClaims({ credentials_changed_at: how(Number(claims.credentials_changed_at)) })()
+    attack(
+      'no change of credentials',
+      changed(() => undefined),
+    )
+    attack(
+      'a former change of credentials',
+      changed((at) => at - 1),
+    )
+    attack(
+      'a later change of credentials',
+      changed((at) => at + 1),
+    )
+    attack('a change of credentials that is a string', changed(String))
+    attack(
+      'a change of credentials that is a list',
+      changed((at) => [at]),
+    )
     for (const sub of [
       undefined,
       null,

@@ -91,6 +91,15 @@ describe('revocation', () => {
         assertProblem(await me(unused), 401, 'authentication-required')
       })
 
+      it('ends access tokens of an instance whose clock is ahead', async () => {
+        const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
+        service.advance(5_000)
+        const { accessToken } = await tokenPair(service, user)
+        service.advance(-5_000)
+        await change(user)
+        assertProblem(await me(service.client().withBearer(accessToken)), 401, 'authentication-required')
+      })
+
       it('ends access tokens that were issued within the same second', async () => {
         const user = await newUser(service, { roles: ['Operator', 'Viewer'] })
         service.advance(60 * minute)

@@ -64,11 +64,11 @@ describe('a change of an account', () => {
     assert.deepEqual(credentials(jo), revoked)
   })
 
-  it('is later than the whole second of any token, and than the change before, wherever the clock is', async () => {
+  it('is later than the change before, wherever the clock is', async () => {
     for (const [now, dated] of [
       [addedAt - 3_600_000, addedAt + 1],
-      [addedAt + 900, addedAt + 1_001],
-      [addedAt + 5_000, addedAt + 5_001],
+      [addedAt + 1, addedAt + 2],
+      [addedAt + 5_000, addedAt + 5_000],
     ] as const) {
       await db.write('setPassword', { account: jo, passwordHash: 'new', stamp: machineStamp(now) })
       assert.equal(credentials(jo).changedAt, dated)

@@ -25,22 +25,6 @@ describe('a clock that jumps', () => {
   })
   after(() => service.close())
 
-  /**
-   * A user who has been there for a day. Of one whose credentials changed after the moment to which a clock is set
-   * back, no token is good until that moment has come again: a token may never be older than the last change.
-   */
-  async function settledUser(roles = ['Operator']): Promise<TestUser> {
-    const user = await newUser(service, { roles })
-    await withRawDatabase(service.databaseUrl, (db) =>
-      db
-        .updateTable('principals')
-        .set('credentials_changed_at', service.now() - 24 * hour)
-        .where('id', '=', user.id)
-        .execute(),
-    )
-    return user
-  }
-
   async function withToken(user: TestUser): Promise<Client> {
     return service.client().withBearer((await tokenPair(service, user)).accessToken)
   }
@@ -53,7 +37,7 @@ describe('a clock that jumps', () => {
   ] as const) {
     describe(`an hour ${direction}`, () => {
       it('access tokens of before are refused, and a refresh gives one that serves at once', async () => {
-        const user = await settledUser()
+        const user = await newUser(service, { roles: ['Operator'] })
         const pair = await tokenPair(service, user)
         const bearer = service.client().withBearer(pair.accessToken)
         assert.equal(await statusOf(bearer.get('/v1/auth/me')), 200)
@@ -67,7 +51,7 @@ describe('a clock that jumps', () => {
       })
 
       it('orders of before are approved, listed and replayed by their key; the tally stays exact', async () => {
-        const admin = await settledUser(['Admin'])
+        const admin = await newUser(service, { roles: ['Admin'] })
         const first = await withToken(admin)
         const customer = `jump ${randomUUID()}`
         const key = { 'idempotency-key': randomUUID() }
@@ -94,7 +78,7 @@ describe('a clock that jumps', () => {
       })
 
       it('signing in and out goes on', async () => {
-        const user = await settledUser()
+        const user = await newUser(service, { roles: ['Operator'] })
         await signIn(service, user)
         service.advance(jump)
         const browser = await signIn(service, user)
@@ -107,13 +91,13 @@ describe('a clock that jumps', () => {
   }
 
   it('an hour forward ends sessions that were idle for less', async () => {
-    const browser = await signIn(service, await settledUser())
+    const browser = await signIn(service, await newUser(service, { roles: ['Operator'] }))
     service.advance(hour)
     assertProblem(await browser.get('/v1/auth/me'), 401, 'authentication-required')
   })
 
   it('an hour back prolongs no session beyond its absolute end', async () => {
-    const browser = await signIn(service, await settledUser())
+    const browser = await signIn(service, await newUser(service, { roles: ['Operator'] }))
     const end = (await browser.get('/v1/auth/me')).headers.get('session-expires')
     service.advance(-hour)
     const answer = await browser.get('/v1/auth/me')
@@ -122,7 +106,7 @@ describe('a clock that jumps', () => {
   })
 
   it('an hour back does not bring back a session id whose time was over', async () => {
-    const browser = await signIn(service, await settledUser())
+    const browser = await signIn(service, await newUser(service, { roles: ['Operator'] }))
     const former = service.client()
     for (const [name, value] of browser.cookies) former.cookies.set(name, value)
     assert.equal(await statusOf(browser.post('/v1/auth/session/refresh')), 200)
@@ -136,19 +120,19 @@ describe('a clock that jumps', () => {
 
   it('an hour back takes a permission away as soon as ever', async (t) => {
     const role = 'Operator'
-    const bearer = await withToken(await settledUser([role]))
+    const bearer = await withToken(await newUser(service, { roles: [role] }))
     assert.equal(await statusOf(bearer.post('/v1/orders', { customer: 'A', total: 1 })), 201)
     const permissions = ['Orders.Create' as const]
     const change = () => ({ role, permissions, stamp: machineStamp(service.now()) })
     await service.db.write('denyPermissions', change())
     t.after(() => service.db.write('allowPermissions', change()))
     service.advance(-hour)
-    const now = await withToken(await settledUser([role]))
+    const now = await withToken(await newUser(service, { roles: [role] }))
     assertProblem(await now.post('/v1/orders', { customer: 'A', total: 1 }), 403, 'permission-denied')
   })
 
   it('an hour back makes nobody wait an hour after failed sign-ins', async () => {
-    const user = await settledUser()
+    const user = await newUser(service, { roles: ['Operator'] })
     const exchange = (password: string) =>
       service.client().post('/v1/auth/token', { email: user.email, password })
     const answers = await Promise.all(Array.from({ length: 6 }, () => exchange('wrong')))
@@ -158,7 +142,7 @@ describe('a clock that jumps', () => {
   })
 
   it('a quarter of an hour back leaves a wait of at most a quarter of an hour', async () => {
-    const user = await settledUser()
+    const user = await newUser(service, { roles: ['Operator'] })
     const exchange = () => service.client().post('/v1/auth/token', { email: user.email, password: 'wrong' })
     await Promise.all(Array.from({ length: 6 }, exchange))
     service.advance(-14 * minute)

@@ -28,37 +28,25 @@ export async function lockAccount(
 }
 
 /**
- * Dates the credentials of the accounts anew. The new instant differs from the old one: a login that has read the old
- * one makes nothing (`confirmCredentials`). It is also later than the `iat` of every token so far, which is in whole
- * seconds and at most the old instant rounded up, or now.
+ * Dates the credentials of the accounts anew, which ends their access tokens when instances next look: a token carries
+ * the instant that it was issued under. A login that has read the old one makes nothing (`confirmCredentials`).
  */
 export async function updateCredentialsDate(
   trx: Transaction<Database>,
   principalIds: readonly number[],
   nowMilliseconds: number,
 ): Promise<void> {
-  const moment = nowMilliseconds % 1000 === 0 ? nowMilliseconds + 1 : nowMilliseconds
-  const latestIssue = sql<number>`(credentials_changed_at + 999) / 1000 * 1000`
   await trx
     .updateTable('principals')
-    .set({
-      credentials_changed_at: sql<number>`case when ${latestIssue} >= ${moment}
-        then ${latestIssue} + 1 else ${moment} end`,
-    })
+    .set({ credentials_changed_at: laterInstant(nowMilliseconds) })
     .where('id', 'in', principalIds)
     .execute()
 }
 
-/** Ends every session and token family of the accounts, however many there are, by ending the epoch they belong to. */
-export async function endCredentialsEpoch(
-  trx: Transaction<Database>,
-  principalIds: readonly number[],
-): Promise<void> {
-  await trx
-    .updateTable('principals')
-    .set((eb) => ({ credentials_epoch: eb('credentials_epoch', '+', 1) }))
-    .where('id', 'in', principalIds)
-    .execute()
+/** One that no credential carries yet, whatever the clock says. */
+function laterInstant(nowMilliseconds: number) {
+  return sql<number>`case when credentials_changed_at < ${nowMilliseconds}
+    then ${nowMilliseconds} else credentials_changed_at + 1 end`
 }
 
 /**
@@ -95,14 +83,20 @@ const lockCredentials = prepared((trx, expected: CheckedCredentials) =>
 )
 
 /**
- * Ends sessions and refresh families at once; access tokens end when instances next look at the account. The principal
- * is updated first: its lock keeps this apart from logins under way (`confirmCredentials`).
+ * As `updateCredentialsDate`, and ends every session and token family at once, however many there are, by ending the
+ * epoch they belong to. The lock of the principal keeps this apart from logins under way (`confirmCredentials`).
  */
 export async function revokeCredentials(
   trx: Transaction<Database>,
-  principalIds: number[],
-  now: number,
+  principalIds: readonly number[],
+  nowMilliseconds: number,
 ): Promise<void> {
-  await updateCredentialsDate(trx, principalIds, now)
-  await endCredentialsEpoch(trx, principalIds)
+  await trx
+    .updateTable('principals')
+    .set((eb) => ({
+      credentials_changed_at: laterInstant(nowMilliseconds),
+      credentials_epoch: eb('credentials_epoch', '+', 1),
+    }))
+    .where('id', 'in', principalIds)
+    .execute()
 }

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { formatInstant } from '../../clock.ts'
+import { formatInstant, secondOf } from '../../clock.ts'
 import { comesAsForm } from '../../http/body.ts'
 import { noContent } from '../../http/fields.ts'
 import { idempotencyKeyHeader, readIdempotencyKey } from '../../http/idempotency.ts'
@@ -200,10 +200,9 @@ async function issueServiceToken(
   logSignIn(request, client.principalId, 'client')
   noteUse(parts, request, client, now)
   const { clientId, credentialsChangedAt, endsAt } = client
-  // No token outlives its client.
-  const issuedBy = Math.ceil(Math.max(now, credentialsChangedAt) / 1000)
-  const leftSeconds = endsAt === null ? Number.POSITIVE_INFINITY : Math.floor(endsAt / 1000) - issuedBy
-  const ttlSeconds = Math.min(parts.config.serviceTokenTtlSeconds, Math.max(1, leftSeconds))
+  // No token outlives its client, which has a second left at least (`checkClientSecret`).
+  const leftSeconds = secondOf(endsAt ?? Number.POSITIVE_INFINITY) - secondOf(now)
+  const ttlSeconds = Math.min(parts.config.serviceTokenTtlSeconds, leftSeconds)
   const issued = await parts.tokens.issue(
     { subject: clientId, userName: clientId, roles, signIn: null, credentialsChangedAt },
     ttlSeconds,

@@ -1,5 +1,5 @@
 import { createLocalJWKSet, errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
-import type { Clock } from '../../clock.ts'
+import { type Clock, secondOf } from '../../clock.ts'
 import { newOpaqueId } from '../../ids.ts'
 import type { SignIn } from '../principal.ts'
 import type { SigningKeys } from './keys.ts'
@@ -18,7 +18,7 @@ export interface TokenSubject {
   roles: readonly string[]
   /** Of a user; null for a service. */
   signIn: SignIn | null
-  /** The token has to be younger than this (milliseconds), or it would be revoked at once. */
+  /** The last change of the account's credentials (milliseconds), read together with its roles or before them. */
   credentialsChangedAt: number
 }
 
@@ -28,13 +28,15 @@ export interface IssuedToken {
   expiresAt: number
 }
 
-/** What a verified access token says. Instants in seconds, as in the claims. */
+/** What a verified access token says. */
 export interface VerifiedToken {
   subject: string
   userName: string
   roles: readonly string[]
   /** Null for a service. */
   signIn: SignIn | null
+  /** That of the account when the token was issued: it ends with the next change. */
+  credentialsChangedAt: number
   issuedAtSeconds: number
   expiresAtSeconds: number
 }
@@ -44,7 +46,10 @@ export class AccessTokens {
   readonly #issuer: () => string
   readonly #clock: Clock
   readonly #publishedKeys: ReturnType<typeof createLocalJWKSet>
-  /** Signatures verified before, by the whole token; it never answers for revocation (see authenticate.ts). */
+  /**
+   * Tokens whose signature was verified before: to verify one costs 0.25 ms of a core, to look it up 0.7 µs. It never
+   * answers for revocation (authenticate.ts).
+   */
   readonly #verified = new Map<string, VerifiedToken>()
 
   /** `issuer` is the public address: `iss` and `aud` of every token. */
@@ -55,21 +60,15 @@ export class AccessTokens {
     this.#publishedKeys = createLocalJWKSet(keys.jwks)
   }
 
-  /**
-   * Signs an access token (RFC 9068 §2.2), dated `nowMilliseconds`. That is a moment before the roles were read, so a
-   * change in between revokes the token. `iat` is in whole seconds: if the credentials changed within the running
-   * second, the token is dated at the next one, to count as younger; verifiers allow for it.
-   */
+  /** Signs an access token (RFC 9068 §2.2). `credentials_changed_at` is a claim of our own, in milliseconds. */
   async issue(subject: TokenSubject, ttlSeconds: number, nowMilliseconds: number): Promise<IssuedToken> {
-    const issuedAtSeconds = Math.max(
-      Math.floor(nowMilliseconds / 1000),
-      Math.ceil(subject.credentialsChangedAt / 1000),
-    )
+    const issuedAtSeconds = secondOf(nowMilliseconds)
     const expiresAtSeconds = issuedAtSeconds + ttlSeconds
     const token = await new SignJWT({
       client_id: subject.signIn === null ? subject.subject : userClientId,
       roles: subject.roles,
       preferred_username: subject.userName,
+      credentials_changed_at: subject.credentialsChangedAt,
       ...claimsOf(subject.signIn),
     })
       .setProtectedHeader({ alg: this.#keys.algorithm, kid: this.#keys.kid, typ: tokenType })
@@ -116,6 +115,7 @@ export class AccessTokens {
         currentDate: new Date(this.#clock()),
       })
       const { sub, iat, exp, roles, preferred_username: userName } = payload
+      const { credentials_changed_at: credentialsChangedAt } = payload
       const signIn = signInOf(payload)
       const whole =
         typeof protectedHeader.kid === 'string' &&
@@ -126,10 +126,19 @@ export class AccessTokens {
         iat !== undefined &&
         exp !== undefined &&
         typeof userName === 'string' &&
+        typeof credentialsChangedAt === 'number' &&
         Array.isArray(roles) &&
         roles.every((role) => typeof role === 'string')
       if (!whole) return undefined
-      return { subject: sub, userName, roles, signIn, issuedAtSeconds: iat, expiresAtSeconds: exp }
+      return {
+        subject: sub,
+        userName,
+        roles,
+        signIn,
+        credentialsChangedAt,
+        issuedAtSeconds: iat,
+        expiresAtSeconds: exp,
+      }
     } catch (error) {
       if (error instanceof errors.JOSEError || error instanceof TypeError) return undefined
       throw error
@@ -139,7 +148,7 @@ export class AccessTokens {
 
 /** RFC 9068 §2.2.1, OpenID Connect Core §2: when the password was given, in whole seconds; and in which sign-in. */
 function claimsOf(signIn: SignIn | null): JWTPayload {
-  return signIn === null ? {} : { auth_time: Math.floor(signIn.authenticatedAt / 1000), sid: signIn.id }
+  return signIn === null ? {} : { auth_time: secondOf(signIn.authenticatedAt), sid: signIn.id }
 }
 
 function signInOf({ auth_time: seconds, sid: id }: JWTPayload): SignIn | null {
