@@ -280,6 +280,17 @@ describe('the streams of an instance', () => {
     assert.deepEqual([place, from, reached], [0, 0, size])
   })
 
+  it('let others be served before each portion, however far behind their caller is', async () => {
+    const live = new LiveOrders(service.db)
+    const place = await live.begin(0)
+    let isServed = false
+    setImmediate(() => {
+      isServed = true
+    })
+    await live.after(place, 1_000, new AbortController().signal)
+    assert.ok(isServed)
+  })
+
   it('ask for the head of the log once for all, only while somebody listens, and again after a failure', async () => {
     let queries = 0
     let isAway = false

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { headOfLog } from '../../audit/seal.ts'
 import type { AppDatabase } from '../../operations.ts'
 import { type Portion, readPortion } from './changes.ts'
@@ -33,7 +34,7 @@ export class LiveOrders {
   async after(place: number, limitMilliseconds: number, signal: AbortSignal): Promise<Portion> {
     if (place >= this.#head) await this.#news(limitMilliseconds, signal)
     if (place >= this.#head) return nothingAfter(place)
-    return place === this.#latest?.from ? this.#latest : readPortion(this.#db.read, place, this.#head)
+    return place === this.#latest?.from ? this.#latest : this.#read(place, this.#head)
   }
 
   #news(limitMilliseconds: number, signal: AbortSignal): Promise<void> {
@@ -65,11 +66,20 @@ export class LiveOrders {
     if (this.#waiting.size === 0) return
     const { size } = await headOfLog(this.#db.read)
     while (this.#head < size) {
-      const latest = await readPortion(this.#db.read, this.#head, size)
+      const latest = await this.#read(this.#head, size)
       this.#latest = latest
       this.#head = latest.reached
       for (const end of [...this.#waiting]) end()
     }
+  }
+
+  /**
+   * After a turn of the event loop, for on SQLite the read itself takes none: whoever was away for 100,000 events held
+   * everybody else up for 0.7 s, and for 62 ms with it.
+   */
+  async #read(place: number, end: number): Promise<Portion> {
+    await setImmediate()
+    return readPortion(this.#db.read, place, end)
   }
 }
 
