@@ -2,10 +2,8 @@ import { describePage, type PageDescription, type PageRequest } from '../http/pa
 import type { AppDatabase } from '../operations.ts'
 import type { LogFilter } from './store.ts'
 
-/** What one page may take; then it is stopped with `filter-too-expensive`. */
-const pageLimitMilliseconds = 2_000
-/** A range of sequences is read by its index: this is never reached. */
-const limitMilliseconds = 10_000
+/** What one page, or one portion, may take; then it is stopped with `filter-too-expensive`. */
+const limitMilliseconds = 2_000
 /** Lines of an export that are read together: some 700 KB. */
 const portionLines = 1_000
 
@@ -25,7 +23,7 @@ export async function listLog(
   const { lines, totalCount } = await db.query(
     'findLogLines',
     { after, direction, offset: page.offset, limit: page.pageSize, ...(isFiltered(filter) && { filter }) },
-    { limitMilliseconds: pageLimitMilliseconds, caller },
+    { limitMilliseconds, caller },
   )
   const description = describePage(totalCount, page)
   return { json: `{"items":[${lines.join(',')}],${JSON.stringify(description).slice(1)}`, description }

@@ -35,11 +35,14 @@ export type ReadOperations = Record<string, ReadOperation>
 export type SingleReads = Record<string, (db: Kysely<Database>, input: any) => Promise<unknown>>
 
 export interface QueryOptions {
-  /** What the operation may take, without the time for which it waits for its turn. */
+  /** What the operation may take, without the time for which it waits for its turn: less than 4 s. */
   limitMilliseconds: number
   /** Who asks: callers take turns where one has to wait for another. */
   caller: string
 }
+
+/** Writes that may be under way or wait; one more is refused at once instead of piling up. */
+export const waitingWritesLimit = 10_000
 
 /** How many there are at this moment, by their state: writes, lists, and connections of PostgreSQL's pool. */
 export type DatabaseLoad = Record<string, Record<string, number>>

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { DatabaseUnavailable, LockTimeout } from '../../server/db/errors.ts'
+import type { Kysely } from '#kysely'
+import { DatabaseUnavailable, LockTimeout, TooManyWaiting } from '../../server/db/errors.ts'
 import { WriteGroup } from '../../server/db/postgres/group.ts'
+import { Writes } from '../../server/db/postgres/writes.ts'
+import type { Database } from '../../server/db/tables.ts'
 
 type Together = (inputs: unknown[]) => Promise<unknown[]>
 
@@ -78,5 +81,45 @@ describe('a group of writes', () => {
     assert.deepEqual(calls.together, [['a'], ['b'], ['c', 'd']])
     for (const end of ends) end()
     await Promise.all(writes)
+  })
+
+  it('refuses who has waited for three seconds, and goes on with who came later', async (t) => {
+    let now = 0
+    t.mock.method(performance, 'now', () => now)
+    const ends: (() => void)[] = []
+    const { group } = makeGroup(async (inputs) => {
+      await new Promise<void>((resolve) => ends.push(resolve))
+      return answerAll(inputs)
+    })
+    const turn = () => new Promise((resolve) => setImmediate(resolve))
+    const held = [group.write('a')]
+    await turn()
+    held.push(group.write('b'))
+    await turn()
+    const late = assert.rejects(group.write('late'), TooManyWaiting)
+    now = 3_001
+    const inTime = group.write('in time')
+    ends[0]?.()
+    await late
+    await turn()
+    for (const end of ends) end()
+    assert.equal(await inTime, 'together in time')
+    await Promise.all(held)
+  })
+})
+
+describe('the writes on PostgreSQL', () => {
+  it('refuse the one that would be the 10,001st under way, as too much and not as an outage', async () => {
+    const endless = { setIsolationLevel: () => endless, execute: () => new Promise(() => undefined) }
+    const transactions = { transaction: () => endless } as unknown as Kysely<Database>
+    const operations = { add: async () => undefined }
+    const writes = new Writes({
+      operations,
+      groupedOperations: {},
+      transactions,
+      groupTransactions: transactions,
+    })
+    for (let count = 0; count < 10_000; count += 1) void writes.write('add', null)
+    await assert.rejects(writes.write('add', null), TooManyWaiting)
   })
 })

@@ -1,4 +1,5 @@
-import { isConnectionLoss } from '../errors.ts'
+import { isConnectionLoss, TooManyWaiting } from '../errors.ts'
+import { connectTimeoutMilliseconds } from './connections.ts'
 
 /** Groups under way at once: while one waits for the disk, the next is at work. */
 const lanes = 2
@@ -48,12 +49,22 @@ export class WriteGroup {
     this.#isStarting = true
     setImmediate(() => {
       this.#isStarting = false
-      void this.#run(this.#waiting.splice(0, sizeLimit))
+      void this.#run(this.#takeNext())
       this.#startSoon()
     })
   }
 
+  /** Who has waited for as long as others wait for a connection is refused, so that nobody waits behind them. */
+  #takeNext(): Member[] {
+    const isLate = ({ waitingSince }: Member) => performance.now() - waitingSince > connectTimeoutMilliseconds
+    while (this.#waiting[0] !== undefined && isLate(this.#waiting[0])) {
+      this.#waiting.shift()?.reject(new TooManyWaiting('the write waited too long for its group'))
+    }
+    return this.#waiting.splice(0, sizeLimit)
+  }
+
   async #run(members: Member[]): Promise<void> {
+    if (members.length === 0) return
     this.#running += 1
     const outputs = await this.#runTogether(members)
     this.#running -= 1

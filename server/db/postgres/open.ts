@@ -79,6 +79,8 @@ export function openPostgres<Operations extends WriteOperations, NamedReads exte
   })
   const newNames = (prefix: string) => (transactionPooler ? undefined : new StatementNames(prefix))
   const read = new Kysely<Database>({ dialect: postgresDialect(pipeline, { names: newNames('q') }) })
+  // Names of their own: lists have so many forms that they would use up those of every other read.
+  const single = new Kysely<Database>({ dialect: postgresDialect(pipeline, { names: newNames('s') }) })
   const ofWrites = { names: newNames('w'), transactionLimitMilliseconds, limits }
   const writes = new Writes({
     operations,
@@ -99,7 +101,7 @@ export function openPostgres<Operations extends WriteOperations, NamedReads exte
     read,
     // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
     query: async (name, input, options): Promise<any> =>
-      (await singleReads[name]?.(read, input)) ?? reads.query(name, input, options),
+      (await singleReads[name]?.(single, input)) ?? reads.query(name, input, options),
     // biome-ignore lint/suspicious/noExplicitAny: the registry's types are checked at the call (port.ts)
     write: (name, input): Promise<any> => writes.write(name, input),
     async ping() {

@@ -68,6 +68,10 @@ export class Reads {
   #snapshotsWithin(statementsLimitMilliseconds: number): Kysely<Database> {
     const made = this.#byLimit.get(statementsLimitMilliseconds)
     if (made !== undefined) return made
+    const { transactionLimitMilliseconds = 0 } = this.#options
+    if (statementsLimitMilliseconds >= transactionLimitMilliseconds) {
+      throw new Error('the connection would be given up as lost before the server has stopped the query')
+    }
     // A lock in the way is the database's affair, and shall not look like a query that is too expensive.
     const limits = {
       ...this.#options.limits,

@@ -1,7 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Kysely } from '#kysely'
-import { DatabaseUnavailable, isConnectionLoss } from '../errors.ts'
-import type { GroupedOperation, GroupedOperations, WriteOperation, WriteOperations } from '../port.ts'
+import { DatabaseUnavailable, isConnectionLoss, TooManyWaiting } from '../errors.ts'
+import {
+  type GroupedOperation,
+  type GroupedOperations,
+  type WriteOperation,
+  type WriteOperations,
+  waitingWritesLimit,
+} from '../port.ts'
 import type { Database } from '../tables.ts'
 import { isConflict } from './driver.ts'
 import { WriteGroup } from './group.ts'
@@ -43,6 +49,9 @@ export class Writes {
 
   write(name: string, input: unknown): Promise<unknown> {
     if (this.#isClosed) return Promise.reject(new DatabaseUnavailable('the database has been closed'))
+    if (this.#underWay.size >= waitingWritesLimit) {
+      return Promise.reject(new TooManyWaiting('too many writes wait'))
+    }
     const written = this.#groups.get(name)?.write(input) ?? this.#runAlone(name, input)
     this.#underWay.add(written)
     const forget = () => this.#underWay.delete(written)

@@ -3,7 +3,7 @@ import Sqlite from 'better-sqlite3'
 import { Kysely, sql } from '#kysely'
 import { DatabaseRefused, DatabaseUnavailable, type RefusalCodec } from '../errors.ts'
 import { migrate } from '../migrate.ts'
-import type { DatabasePort, ReadOperations, WriteOperations } from '../port.ts'
+import { type DatabasePort, type ReadOperations, type WriteOperations, waitingWritesLimit } from '../port.ts'
 import type { Database } from '../tables.ts'
 import { sqliteDialect, translateErrors } from './driver.ts'
 import { openReadOnly, openWritable, owners, prepareFile, watchPlace } from './files.ts'
@@ -11,9 +11,6 @@ import { Reads } from './reads.ts'
 import { schema } from './schema.ts'
 import { DatabaseThread } from './thread.ts'
 import { TurnSnapshot } from './turn.ts'
-
-/** Writes that may wait for the writer thread; one more is refused at once instead of piling up. */
-const waitingWritesLimit = 10_000
 
 /**
  * From one snapshot: without, every commit of a running service would make the copy begin again. The pages that the

@@ -4,7 +4,7 @@ import { formOf } from './forms.ts'
 import type { Place } from './portion.ts'
 
 /** What one portion may take: with a filter that matches little it looks at every order. */
-const portionLimitMilliseconds = 10_000
+const portionLimitMilliseconds = 3_000
 
 /** Every match as text, in portions, each read when it is asked for. Throws `QueryTooSlow`, `TooManyWaiting`. */
 export async function* exportOrders(
