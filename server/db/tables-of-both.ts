@@ -199,7 +199,7 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
      ${eventColumns(text, instant)},
      hash ${text} not null
    )${end}`,
-  'create index events_by_subject on events (subject_id, sequence)',
+  'create index events_by_subject on events (subject_id, subject_kind, sequence)',
   // Each has all that a filter of the log can ask beside its first column: what matches is counted without its rows.
   // To seal an event takes 2 to 3 µs more of processor time for the three.
   'create index events_by_kind on events (kind, sequence, at)',

@@ -20,7 +20,7 @@ describe('the statements of a filter of the log', () => {
   const byWho = 'SEARCH events USING COVERING INDEX events_by_who (by_name=?)'
   const byKind = 'SEARCH events USING COVERING INDEX events_by_kind (kind=?)'
   const byTime = (bounds: string) => `SEARCH events USING COVERING INDEX events_by_time (${bounds})`
-  const bySubject = 'SEARCH events USING INDEX events_by_subject (subject_id=?)'
+  const bySubject = 'SEARCH events USING INDEX events_by_subject (subject_id=? AND subject_kind=?)'
   const itsRows = 'SEARCH events USING INTEGER PRIMARY KEY (rowid=?)'
   const cases: [LogFilter, string][] = [
     [{ by: 'machine:nobody', kind: 'user-added', until: 4e12 }, byWho],
