@@ -34,10 +34,7 @@ export function number<D extends number | undefined>(
 
 export const decimal = { pattern: /^\d{1,9}(\.\d{1,6})?$/, kind: 'number' }
 
-export function list(
-  description: string,
-  check: (item: string) => string = (item) => item,
-): Setting<string[]> {
+export function list(description: string, check: (item: string) => string): Setting<string[]> {
   return {
     description: `${description} (comma-separated)`,
     default: [],

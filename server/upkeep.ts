@@ -21,7 +21,7 @@ export const removals = {
 const betweenRemovalsMilliseconds = 20
 /** Events of one sealing: 2 ms of the writer. */
 export const sealedAtOnce = 100
-/** So that a portion shares its commit with creates: one then costs 216 µs of processor time, and 256 without. */
+/** So that a portion shares its commit with creates: a create then costs 216 µs of processor time instead of 256. */
 const betweenSealingsMilliseconds = 10
 
 interface Job {

@@ -1572,7 +1572,7 @@ export interface components {
                 id: string;
             };
             /**
-             * @description Row version of the order afterwards; null for other subjects.
+             * @description Version of the order or of the policy afterwards; null for other subjects.
              * @example 2
              */
             version: number | null;
@@ -1756,7 +1756,7 @@ export interface components {
             rejected: components["schemas"]["OrderTally"];
             withdrawn: components["schemas"]["OrderTally"];
         };
-        /** @description Something that happened to an order. It is never changed or deleted. */
+        /** @description Something that happened to an order. It is never deleted, and never changed but for a text that is erased. */
         OrderEvent: {
             /**
              * Format: uuid
@@ -2305,7 +2305,7 @@ export interface components {
         };
         ServiceAccessToken: {
             /**
-             * @description RS256 JWT of type `at+jwt` (RFC 9068), for `Authorization: Bearer`.
+             * @description A signed JWT of type `at+jwt` (RFC 9068), for `Authorization: Bearer`; its header names the algorithm.
              * @example eyJhbGciOiJSUzI1NiIsInR5cCI6ImF0K2p3dCJ9.e30.c2lnbmF0dXJl
              */
             accessToken: string;
@@ -2377,7 +2377,7 @@ export interface components {
         };
         TokenPair: {
             /**
-             * @description RS256 JWT of type `at+jwt` (RFC 9068), for `Authorization: Bearer`.
+             * @description A signed JWT of type `at+jwt` (RFC 9068), for `Authorization: Bearer`; its header names the algorithm.
              * @example eyJhbGciOiJSUzI1NiIsInR5cCI6ImF0K2p3dCJ9.e30.c2lnbmF0dXJl
              */
             accessToken: string;
@@ -3886,7 +3886,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            /** @description `unsupported-media-type`: The body has the wrong media type. */
             415: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -3897,9 +3897,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
+                     *       "title": "The body has the wrong media type",
                      *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
                      *       "instance": "/v1/orders",
                      *       "code": "unsupported-media-type",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -4266,7 +4266,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            /** @description `unsupported-media-type`: The body has the wrong media type. */
             415: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -4281,9 +4281,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
+                     *       "title": "The body has the wrong media type",
                      *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
                      *       "instance": "/v1/orders",
                      *       "code": "unsupported-media-type",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -4648,7 +4648,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            /** @description `unsupported-media-type`: The body has the wrong media type. */
             415: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -4663,9 +4663,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
+                     *       "title": "The body has the wrong media type",
                      *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
                      *       "instance": "/v1/orders",
                      *       "code": "unsupported-media-type",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -5023,7 +5023,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            /** @description `unsupported-media-type`: The body has the wrong media type. */
             415: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -5038,9 +5038,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
+                     *       "title": "The body has the wrong media type",
                      *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
                      *       "instance": "/v1/orders",
                      *       "code": "unsupported-media-type",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -6034,7 +6034,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `shutting-down`: This instance is shutting down. */
+            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. */
             503: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -6046,12 +6046,12 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "type": "https://orders.example.com/problems/shutting-down",
-                     *       "title": "This instance is shutting down",
+                     *       "type": "https://orders.example.com/problems/database-unavailable",
+                     *       "title": "The database cannot be reached",
                      *       "status": 503,
-                     *       "detail": "Repeat the request; another instance will answer.",
+                     *       "detail": "Repeat the request after `Retry-After` seconds.",
                      *       "instance": "/v1/orders",
-                     *       "code": "shutting-down",
+                     *       "code": "database-unavailable",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
                      *     }
                      */
@@ -6213,7 +6213,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            /** @description `unsupported-media-type`: The body has the wrong media type. */
             415: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -6224,9 +6224,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
+                     *       "title": "The body has the wrong media type",
                      *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
                      *       "instance": "/v1/orders",
                      *       "code": "unsupported-media-type",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -6528,7 +6528,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            /** @description `unsupported-media-type`: The body has the wrong media type. */
             415: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -6539,9 +6539,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
+                     *       "title": "The body has the wrong media type",
                      *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
                      *       "instance": "/v1/orders",
                      *       "code": "unsupported-media-type",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -6883,7 +6883,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            /** @description `unsupported-media-type`: The body has the wrong media type. */
             415: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -6901,9 +6901,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
+                     *       "title": "The body has the wrong media type",
                      *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
                      *       "instance": "/v1/orders",
                      *       "code": "unsupported-media-type",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -7240,7 +7240,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            /** @description `unsupported-media-type`: The body has the wrong media type. */
             415: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -7258,9 +7258,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
+                     *       "title": "The body has the wrong media type",
                      *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
                      *       "instance": "/v1/orders",
                      *       "code": "unsupported-media-type",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -7596,7 +7596,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            /** @description `unsupported-media-type`: The body has the wrong media type. */
             415: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -7607,9 +7607,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
+                     *       "title": "The body has the wrong media type",
                      *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
                      *       "instance": "/v1/orders",
                      *       "code": "unsupported-media-type",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -8626,7 +8626,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            /** @description `unsupported-media-type`: The body has the wrong media type. */
             415: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -8641,9 +8641,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
+                     *       "title": "The body has the wrong media type",
                      *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
                      *       "instance": "/v1/orders",
                      *       "code": "unsupported-media-type",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -9029,7 +9029,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            /** @description `unsupported-media-type`: The body has the wrong media type. */
             415: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -9044,9 +9044,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
+                     *       "title": "The body has the wrong media type",
                      *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
                      *       "instance": "/v1/orders",
                      *       "code": "unsupported-media-type",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -9412,7 +9412,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            /** @description `unsupported-media-type`: The body has the wrong media type. */
             415: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -9427,9 +9427,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
+                     *       "title": "The body has the wrong media type",
                      *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
                      *       "instance": "/v1/orders",
                      *       "code": "unsupported-media-type",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -10191,7 +10191,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            /** @description `unsupported-media-type`: The body has the wrong media type. */
             415: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -10206,9 +10206,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
+                     *       "title": "The body has the wrong media type",
                      *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
                      *       "instance": "/v1/orders",
                      *       "code": "unsupported-media-type",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -11083,7 +11083,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            /** @description `unsupported-media-type`: The body has the wrong media type. */
             415: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -11098,9 +11098,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
+                     *       "title": "The body has the wrong media type",
                      *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
                      *       "instance": "/v1/orders",
                      *       "code": "unsupported-media-type",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -11546,7 +11546,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            /** @description `unsupported-media-type`: The body has the wrong media type. */
             415: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -11561,9 +11561,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
+                     *       "title": "The body has the wrong media type",
                      *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
                      *       "instance": "/v1/orders",
                      *       "code": "unsupported-media-type",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -12334,7 +12334,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            /** @description `unsupported-media-type`: The body has the wrong media type. */
             415: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -12349,9 +12349,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
+                     *       "title": "The body has the wrong media type",
                      *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
                      *       "instance": "/v1/orders",
                      *       "code": "unsupported-media-type",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -12742,7 +12742,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            /** @description `unsupported-media-type`: The body has the wrong media type. */
             415: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -12757,9 +12757,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
+                     *       "title": "The body has the wrong media type",
                      *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
                      *       "instance": "/v1/orders",
                      *       "code": "unsupported-media-type",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -13523,7 +13523,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            /** @description `unsupported-media-type`: The body has the wrong media type. */
             415: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -13538,9 +13538,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
+                     *       "title": "The body has the wrong media type",
                      *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
                      *       "instance": "/v1/orders",
                      *       "code": "unsupported-media-type",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -14389,7 +14389,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            /** @description `unsupported-media-type`: The body has the wrong media type. */
             415: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -14404,9 +14404,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
+                     *       "title": "The body has the wrong media type",
                      *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
                      *       "instance": "/v1/orders",
                      *       "code": "unsupported-media-type",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -14834,7 +14834,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            /** @description `unsupported-media-type`: The body has the wrong media type. */
             415: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -14849,9 +14849,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
+                     *       "title": "The body has the wrong media type",
                      *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
                      *       "instance": "/v1/orders",
                      *       "code": "unsupported-media-type",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -15237,7 +15237,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            /** @description `unsupported-media-type`: The body has the wrong media type. */
             415: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -15252,9 +15252,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
+                     *       "title": "The body has the wrong media type",
                      *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
                      *       "instance": "/v1/orders",
                      *       "code": "unsupported-media-type",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -16015,7 +16015,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            /** @description `unsupported-media-type`: The body has the wrong media type. */
             415: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -16030,9 +16030,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
+                     *       "title": "The body has the wrong media type",
                      *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
                      *       "instance": "/v1/orders",
                      *       "code": "unsupported-media-type",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -16873,7 +16873,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            /** @description `unsupported-media-type`: The body has the wrong media type. */
             415: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -16888,9 +16888,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
+                     *       "title": "The body has the wrong media type",
                      *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
                      *       "instance": "/v1/orders",
                      *       "code": "unsupported-media-type",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -17302,7 +17302,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            /** @description `unsupported-media-type`: The body has the wrong media type. */
             415: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -17317,9 +17317,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
+                     *       "title": "The body has the wrong media type",
                      *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
                      *       "instance": "/v1/orders",
                      *       "code": "unsupported-media-type",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -18516,7 +18516,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            /** @description `unsupported-media-type`: The body has the wrong media type. */
             415: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -18531,9 +18531,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
+                     *       "title": "The body has the wrong media type",
                      *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
                      *       "instance": "/v1/orders",
                      *       "code": "unsupported-media-type",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -19805,7 +19805,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            /** @description `unsupported-media-type`: The body has the wrong media type. */
             415: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -19820,9 +19820,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
+                     *       "title": "The body has the wrong media type",
                      *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
                      *       "instance": "/v1/orders",
                      *       "code": "unsupported-media-type",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -20311,7 +20311,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            /** @description `unsupported-media-type`: The body has the wrong media type. */
             415: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -20326,9 +20326,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
+                     *       "title": "The body has the wrong media type",
                      *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
                      *       "instance": "/v1/orders",
                      *       "code": "unsupported-media-type",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -20819,7 +20819,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            /** @description `unsupported-media-type`: The body has the wrong media type. */
             415: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -20834,9 +20834,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
+                     *       "title": "The body has the wrong media type",
                      *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
                      *       "instance": "/v1/orders",
                      *       "code": "unsupported-media-type",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -21298,7 +21298,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            /** @description `unsupported-media-type`: The body has the wrong media type. */
             415: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -21313,9 +21313,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
+                     *       "title": "The body has the wrong media type",
                      *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
                      *       "instance": "/v1/orders",
                      *       "code": "unsupported-media-type",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -23352,7 +23352,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            /** @description `unsupported-media-type`: The body has the wrong media type. */
             415: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -23367,9 +23367,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
+                     *       "title": "The body has the wrong media type",
                      *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
                      *       "instance": "/v1/orders",
                      *       "code": "unsupported-media-type",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -24740,7 +24740,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            /** @description `unsupported-media-type`: The body has the wrong media type. */
             415: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -24755,9 +24755,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
+                     *       "title": "The body has the wrong media type",
                      *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
                      *       "instance": "/v1/orders",
                      *       "code": "unsupported-media-type",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -25173,7 +25173,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not JSON in UTF-8. */
+            /** @description `unsupported-media-type`: The body has the wrong media type. */
             415: {
                 headers: {
                     /** @description The id that the request carried, or one made for it. */
@@ -25188,9 +25188,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-media-type",
-                     *       "title": "The body is not JSON in UTF-8",
+                     *       "title": "The body has the wrong media type",
                      *       "status": 415,
-                     *       "detail": "Send `Content-Type: application/json` and no `Content-Encoding`.",
+                     *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
                      *       "instance": "/v1/orders",
                      *       "code": "unsupported-media-type",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"

@@ -8,7 +8,7 @@ export interface LogLine {
   id: string
   kind: string
   subject: { kind: string; id: string }
-  /** The version of the order that the event made; null for other subjects. */
+  /** Of the order or of the policy, after the change; null for other subjects. */
   version: number | null
   atUtc: string
   atTimeZone: string | null

@@ -24,7 +24,7 @@ export interface Words {
 export interface Event {
   kind: string
   subject: { kind: 'order' | 'account' | 'role' | 'policy' | 'log'; id: string }
-  /** Of an order: its row version after the change. */
+  /** Of an order or of the policy, after the change. */
   version?: number
   data: Record<string, unknown>
   words?: Words | null

@@ -35,7 +35,7 @@ const LogEvent = named(
         { description: 'To what.' },
       ),
       version: nullable('integer', {
-        description: 'Row version of the order afterwards; null for other subjects.',
+        description: 'Version of the order or of the policy afterwards; null for other subjects.',
         examples: [2],
       }),
       atUtc: instantSchema({ description: 'When.', examples: ['2026-11-20T10:00:00.000Z'] }),

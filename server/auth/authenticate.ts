@@ -26,7 +26,7 @@ export type Credential =
   | { outcome: 'none' }
   | { outcome: 'invalid'; via: 'session' | 'bearer' }
 
-/** The only file that reads cookies and Authorization: nothing else knows that there are several credentials. */
+/** The only file that reads cookies and Authorization. */
 export class Authenticator {
   readonly #config: Config
   readonly #db: AppDatabase
@@ -135,7 +135,7 @@ export class Authenticator {
     return { outcome: 'valid', principal }
   }
 
-  /** The account, if it is accepted. A memory may be too old to refuse by, so before a refusal it is read again. */
+  /** The account, if it is accepted. What is remembered of it may be out of date: it is read again before anybody is refused because of it. */
   async #findAccount(
     subject: string,
     accepts: (state: PrincipalState | undefined) => boolean,

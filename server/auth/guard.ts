@@ -9,8 +9,8 @@ import type { App } from '../http/route.ts'
 import type { Antiforgery } from './antiforgery.ts'
 import { type Authenticator, type Credential, carriesSessionCookie } from './authenticate.ts'
 import { type Access, isPermission } from './permissions.ts'
-import type { Principal, SessionState, SignIn } from './principal.ts'
-import { clearCookie, sessionCookieName, sessionExpiryHeaders } from './session/cookies.ts'
+import type { Principal, SignIn } from './principal.ts'
+import { announceExpiry, clearCookie, sessionCookieName } from './session/cookies.ts'
 
 export interface GuardParts {
   config: Config
@@ -30,8 +30,7 @@ export function registerGuard(app: App, parts: GuardParts): void {
   app.addHook('onRoute', ({ config, method, url }) => {
     const route = `${String(method)} ${url}`
     if (config?.access === undefined) throw new Error(`${route} does not declare its access`)
-    const byCaller = config.limit === 'caller' || config.limit === 'sessionRefresh'
-    if (config.access === 'public' && byCaller)
+    if (config.access === 'public' && config.limit === 'sessionRefresh')
       throw new Error(`${route} is public and cannot be limited by caller`)
     if (config.access === 'public' && config.needsRecentSignIn)
       throw new Error(`${route} is public and cannot ask for a recent sign-in`)
@@ -125,15 +124,6 @@ const invalidTokenChallenge = { 'www-authenticate': `${bearerChallenge}, error="
 function unauthenticated(credential: Credential): Problem {
   const isBadToken = credential.outcome === 'invalid' && credential.via === 'bearer'
   return new Problem('authentication-required', isBadToken ? { headers: invalidTokenChallenge } : {})
-}
-
-/** Every answer to a cookie caller says when its session ends. */
-export function announceExpiry(
-  reply: FastifyReply,
-  session: Pick<SessionState, 'lastSeenAt' | 'absoluteExpiresAt'>,
-  config: Config,
-): void {
-  reply.headers(sessionExpiryHeaders(session, config))
 }
 
 function consumeCallerLimit(

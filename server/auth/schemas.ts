@@ -209,7 +209,8 @@ export const CsrfTokenResponse = named(
 )
 
 const accessToken = Type.String({
-  description: 'RS256 JWT of type `at+jwt` (RFC 9068), for `Authorization: Bearer`.',
+  description:
+    'A signed JWT of type `at+jwt` (RFC 9068), for `Authorization: Bearer`; its header names the algorithm.',
   examples: ['eyJhbGciOiJSUzI1NiIsInR5cCI6ImF0K2p3dCJ9.e30.c2lnbmF0dXJl'],
 })
 

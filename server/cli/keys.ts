@@ -1,6 +1,7 @@
-import { createHash, createPublicKey, generateKeyPair, randomBytes } from 'node:crypto'
+import { createPublicKey, generateKeyPair, randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
+import { sha256 } from '../ids.ts'
 import type { Invocation, Outcome } from './command.ts'
 import { Refused, UsageError } from './failures.ts'
 
@@ -48,7 +49,7 @@ function readBits(given: string | undefined): number {
 /** The `kid` under which the key will be published (RFC 7638 §3). */
 function thumbprint(privateKey: string): string {
   const { e, kty, n } = createPublicKey(privateKey).export({ format: 'jwk' })
-  return createHash('sha256').update(JSON.stringify({ e, kty, n })).digest('base64url')
+  return sha256(JSON.stringify({ e, kty, n }))
 }
 
 /** Never replaces a file: an old key may still have to verify tokens. */

@@ -6,7 +6,8 @@ const info = 30
 
 /**
  * The line that administration leaves, in the form of the service's log: what was done, and by which account of the
- * machine. Passwords and secrets are no arguments; addresses of databases may hold one, and are left out.
+ * machine. Passwords and secrets are no arguments; addresses of databases may hold one, and are left out. No email is
+ * there either: the event of the change names the account.
  */
 export function traceOf(
   command: string,
@@ -19,10 +20,14 @@ export function traceOf(
     time: formatInstant(systemClock()),
     event: 'administration',
     command,
-    arguments: positionals,
+    arguments: positionals.map(withoutEmail),
     options: { ...Object.fromEntries(given), ...lists },
     by: machineAccount(),
     sudoBy: process.env.SUDO_USER,
     msg: 'carried out',
   })
+}
+
+function withoutEmail(argument: string): string {
+  return argument.includes('@') ? '***' : argument
 }

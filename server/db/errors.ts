@@ -28,9 +28,7 @@ export class StatementTimeout extends DatabaseUnavailable {
   override name = 'StatementTimeout'
 }
 
-/**
- * The connection was lost, or never had: not a lock or a limit, after which it is sound and to wait again is no use.
- */
+/** Nothing can be reached or used: not a lock or a limit that was met, after which the connection is sound. */
 export function isConnectionLoss(error: unknown): boolean {
   return error instanceof DatabaseUnavailable && error.name === 'DatabaseUnavailable'
 }

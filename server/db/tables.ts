@@ -119,7 +119,7 @@ export interface EventColumns {
   kind: string
   subject_kind: string
   subject_id: string
-  /** Of an order: its row version after the change. */
+  /** Of an order or of the policy, after the change. */
   version: number | null
   at: number
   at_time_zone: string | null

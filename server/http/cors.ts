@@ -2,18 +2,20 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RequestLimits } from './rate-limit.ts'
 import type { App } from './route.ts'
 
-const allowedHeaders =
-  'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, Time-Zone, Prefer, X-Request-Id, traceparent'
+/** Beside those that a route declares. */
+const alwaysAllowed = ['Authorization', 'Content-Type', 'X-Request-Id', 'traceparent']
 const exposedHeaders =
-  'ETag, Location, Link, Retry-After, RateLimit, RateLimit-Policy, Idempotency-Replayed, X-Request-Id'
+  'Content-Disposition, ETag, Location, Link, Retry-After, RateLimit, RateLimit-Policy, Idempotency-Replayed, X-Request-Id'
 const preflightMaxAgeSeconds = 600
 
 /** For bearer callers only: `Access-Control-Allow-Credentials` is never sent, so no cookie ever comes along. */
 export function registerCors(app: App, origins: readonly string[], limits: RequestLimits): void {
   if (origins.length === 0) return
   const methods = new Set<string>()
-  app.addHook('onRoute', ({ method }) => {
+  const headers = new Set(alwaysAllowed)
+  app.addHook('onRoute', ({ method, config }) => {
     for (const one of [method].flat()) methods.add(one)
+    for (const { name } of config?.requestHeaders ?? []) headers.add(name)
   })
   app.addHook('onRequest', async (request, reply) => {
     const origin = request.raw.headers.origin
@@ -22,7 +24,7 @@ export function registerCors(app: App, origins: readonly string[], limits: Reque
     reply.header('access-control-expose-headers', exposedHeaders)
     if (!isPreflight(request)) return undefined
     limits.consume('anonymous', request.clientAddress, reply)
-    return answerPreflight(reply, methods)
+    return answerPreflight(reply, methods, headers)
   })
 }
 
@@ -30,11 +32,11 @@ function isPreflight(request: FastifyRequest): boolean {
   return request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined
 }
 
-function answerPreflight(reply: FastifyReply, methods: Set<string>): FastifyReply {
+function answerPreflight(reply: FastifyReply, methods: Set<string>, headers: Set<string>): FastifyReply {
   return reply
     .code(204)
     .header('access-control-allow-methods', [...methods].join(', '))
-    .header('access-control-allow-headers', allowedHeaders)
+    .header('access-control-allow-headers', [...headers].join(', '))
     .header('access-control-max-age', String(preflightMaxAgeSeconds))
     .send()
 }

@@ -37,10 +37,10 @@ export function registerNotFound(app: App, { limits, publicUrl, sendPage }: Fall
 
   async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const url = pathOf(request.raw.url)
-    const path = decodePath(url)
-    const isPage = path !== undefined && isOutsideApi(path) && isRead(request.method)
+    const path = decodeURIComponent(url)
+    const isPage = isOutsideApi(path) && isRead(request.method)
     limits.consume(isPage ? 'static' : 'anonymous', request.clientAddress, reply)
-    const methods = path === undefined ? undefined : findMethods(url)
+    const methods = findMethods(url)
     if (methods !== undefined) return answerKnownPath(request, reply, methods)
     if (isPage) return sendPage(request, reply, path)
     return sendProblem(new Problem('route-not-found'), request, reply, publicUrl())
@@ -62,14 +62,6 @@ export function registerNotFound(app: App, { limits, publicUrl, sendPage }: Fall
 function patternOf(url: string): RegExp {
   const escaped = url.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')
   return new RegExp(`^${escaped}/?$`)
-}
-
-function decodePath(path: string): string | undefined {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    return undefined
-  }
 }
 
 function isOutsideApi(path: string): boolean {

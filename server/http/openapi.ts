@@ -34,6 +34,7 @@ export function describeApi(routes: readonly RouteOptions[], serverUrl: string):
       { name: 'Views', description: 'Lists of orders that people keep by name.' },
       { name: 'Log', description: 'The log of all changes, and signed statements of it.' },
       { name: 'Authentication', description: 'Sessions, token pairs and client credentials.' },
+      { name: 'Own account', description: 'Where one is signed in, and a new password.' },
       {
         name: 'Administration',
         description: 'Users, service clients, roles: for people who manage accounts.',

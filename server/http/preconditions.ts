@@ -50,13 +50,12 @@ function parseTags(field: string): '*' | string[] | undefined {
   return tags
 }
 
-/** Weak comparison; a malformed field never matches. */
+/** Weak comparison with a tag of ours, which are all strong; a malformed field never matches. */
 export function matchesNone(ifNoneMatch: string | undefined, currentTag: string): boolean {
   if (ifNoneMatch === undefined) return true
   const tags = parseTags(ifNoneMatch)
   if (tags === '*') return false
-  const opaque = currentTag.replace(/^W\//, '')
-  return !(tags ?? []).includes(opaque)
+  return !(tags ?? []).includes(currentTag)
 }
 
 /**

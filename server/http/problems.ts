@@ -239,8 +239,9 @@ export const catalogue = {
   'uri-too-long': { status: 414, title: 'The URL is too long', remedy: 'A URL can have at most 8 KiB.' },
   'unsupported-media-type': {
     status: 415,
-    title: 'The body is not JSON in UTF-8',
-    remedy: 'Send `Content-Type: application/json` and no `Content-Encoding`.',
+    title: 'The body has the wrong media type',
+    remedy:
+      'Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.',
   },
   'expectation-failed': {
     status: 417,

@@ -49,7 +49,7 @@ export class RefusalLog {
 const toldOfAddress = 100
 const windowMilliseconds = 60_000
 
-/** Requests that a limit refused: the first hundred of an address in a minute one by one, then their number. */
+/** Requests that were answered 429: the first hundred of an address in a minute one by one, then their number. */
 export class LimitedLog {
   readonly #log: Logger
   readonly #timer: NodeJS.Timeout

@@ -17,10 +17,6 @@ export type App = FastifyInstance<
 
 /** Which request limit applies before the handler runs (section 8 of the contract). */
 export type LimitPolicy =
-  /** Read or write by caller, chosen by the method; without a valid credential by address. */
-  | 'caller'
-  /** By address. */
-  | 'anonymous'
   | 'exchange'
   | 'refreshAddress'
   /** By session, and by address. */

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { sha256 } from '../ids.ts'
 import { matchesNone } from './preconditions.ts'
 
 const ofOneRequest = ['x-request-id', 'traceparent', 'ratelimit', 'ratelimit-policy']
@@ -28,7 +28,7 @@ export function answerForAll<T extends object>(
   document: T,
   development: boolean,
 ): T | FastifyReply {
-  const etag = `"${createHash('sha256').update(JSON.stringify(document)).digest('base64url')}"`
+  const etag = `"${sha256(JSON.stringify(document))}"`
   cacheForAll(reply, `max-age=${development ? 30 : 3600}`)
   reply
     .header('etag', etag)

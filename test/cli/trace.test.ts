@@ -16,7 +16,7 @@ describe('administration by the command line', () => {
     assert.deepEqual(
       cli.log.map(({ time, ...rest }) => rest),
       [
-        { ...line, command: 'user add', arguments: ['jo@example.com'], options: { role: ['Viewer'] } },
+        { ...line, command: 'user add', arguments: ['***'], options: { role: ['Viewer'] } },
         { ...line, command: 'user grant', arguments: ['jo', 'Operator'], options: {} },
         { ...line, command: 'user set-password', arguments: ['jo'], options: {} },
         { ...line, command: 'client add', arguments: ['billing'], options: { role: ['Viewer'] } },

@@ -22,12 +22,24 @@ describe('cross-origin requests', () => {
       assert.equal(asked.headers.get('access-control-allow-origin'), origin)
       assert.match(asked.headers.get('access-control-allow-methods') ?? '', /POST/)
       assert.match(asked.headers.get('access-control-allow-methods') ?? '', /PATCH/)
-      assert.match(asked.headers.get('access-control-allow-headers') ?? '', /authorization/i)
+      const allowed = (asked.headers.get('access-control-allow-headers') ?? '').toLowerCase().split(', ')
+      const needed = [
+        'authorization',
+        'content-type',
+        'if-match',
+        'idempotency-key',
+        'time-zone',
+        'last-event-id',
+      ]
+      assert.deepEqual(
+        needed.filter((name) => !allowed.includes(name)),
+        [],
+      )
       const admin = await service.bearer('admin')
       const answer = await admin.post('/v1/orders', { customer: 'Acme', total: 1 }, { origin })
       assert.equal(answer.status, 201)
       assert.equal(answer.headers.get('access-control-allow-origin'), origin)
-      assert.match(answer.headers.get('access-control-expose-headers') ?? '', /ETag/)
+      assert.match(answer.headers.get('access-control-expose-headers') ?? '', /Content-Disposition, ETag/)
     }
   })
 

@@ -65,7 +65,6 @@ describe('If-None-Match', () => {
   it('finds the current tag by weak comparison, anywhere in the list, or by *', () => {
     for (const field of ['"1"', 'W/"1"', '"2","1"', '"a,b", W/"1"', '*']) {
       assert.equal(matchesNone(field, '"1"'), false, field)
-      assert.equal(matchesNone(field, 'W/"1"'), false, field)
     }
   })
 

@@ -1,8 +1,11 @@
 /**
- * User names and clientIds share one form and one name space (section 6 of the contract). No name looks like a number.
+ * User names and clientIds share one form, which roles have too, and one name space (section 6 of the contract). No name
+ * looks like a number.
  */
+export const namePattern = /^[A-Za-z][A-Za-z0-9._-]{0,63}$/
+
 export function isAccountName(text: string): boolean {
-  return /^[A-Za-z][A-Za-z0-9._-]{0,63}$/.test(text)
+  return namePattern.test(text)
 }
 
 /** Controls, and what cannot be seen or reorders text: no two emails look alike by it. */

@@ -246,10 +246,7 @@ export async function updatePassword(
     .execute()
 }
 
-/**
- * Clears the mark of the demo accounts; true if it was there. Always locks the principal: simultaneous changes of its
- * secrets wait for each other.
- */
+/** Clears the mark of the demo accounts; true if it was there. */
 export async function clearDemoMark(trx: Transaction<Database>, principalId: number): Promise<boolean> {
   const marked = await trx
     .updateTable('principals')
@@ -257,7 +254,6 @@ export async function clearDemoMark(trx: Transaction<Database>, principalId: num
     .where('id', '=', principalId)
     .where('demo', '=', 1)
     .executeTakeFirst()
-  await trx.updateTable('principals').set('demo', 0).where('id', '=', principalId).execute()
   return marked.numUpdatedRows === 1n
 }
 

@@ -1,7 +1,7 @@
 import { parseTimeZone } from '../../clock.ts'
 import { Fault, type Field, textField } from '../../http/fields.ts'
 import { Type } from '../../http/schema.ts'
-import { emailPattern, normalizeEmail } from '../accounts/names.ts'
+import { emailPattern, namePattern, normalizeEmail } from '../accounts/names.ts'
 
 /** A member that may be left out; it is then null. */
 export function optional<T>(field: Field<T>): Field<T | null> {
@@ -21,8 +21,6 @@ export function clearable<T>(field: Field<T>): Field<{ value: T | null } | null>
     },
   }
 }
-
-const namePattern = /^[A-Za-z][A-Za-z0-9._-]{0,63}$/
 
 /** Of a user, a service or a role. */
 export function nameField(description: string, example: string): Field<string> {

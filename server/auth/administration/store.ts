@@ -7,8 +7,8 @@ const permission: Permission = 'Accounts.Manage'
 
 /**
  * Changes of accounts and roles come one after the other: each holds this row until its transaction ends. A person who
- * asks for one may manage accounts by then, whatever was so when their request was let in: otherwise a person who has just
- * lost that could take it back. Throws `permission-denied`.
+ * asks for one must still be allowed to manage accounts when it is made, and not only when the request was let in:
+ * otherwise who has just lost the permission could take it back. Throws `permission-denied`.
  */
 export async function lockAdministration(
   trx: Transaction<Database>,

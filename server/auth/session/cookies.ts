@@ -33,8 +33,8 @@ export function clearSession(reply: FastifyReply): FastifyReply {
 
 /**
  * The values of one name in a Cookie header (RFC 6265 §5.4): all of them, for nobody knows which one the browser meant.
- * Only spaces and tabs surround a pair. Behind any other character that looks like a space, a name has no `__Host-`
- * prefix for a browser; here too it is another name.
+ * Only spaces and tabs around a pair are left out. A name that begins with another kind of space is no `__Host-` name to a
+ * browser, so here it is another name too.
  */
 export function cookieValues(header: string | undefined, name: string): string[] {
   if (header === undefined || !header.includes(name)) return []
@@ -58,14 +58,15 @@ function isBlank(unit: number): boolean {
   return unit === 0x20 || unit === 0x09
 }
 
-/** When the session ends if nothing more happens, and when it ends in any case. */
-export function sessionExpiryHeaders(
-  session: Pick<SessionState, 'lastSeenAt' | 'absoluteExpiresAt'>,
-  config: Config,
-) {
-  const idleEnd = session.lastSeenAt + config.sessionIdleTtlSeconds * 1000
-  return {
-    'session-idle-expires': formatInstant(Math.min(idleEnd, session.absoluteExpiresAt)),
-    'session-expires': formatInstant(session.absoluteExpiresAt),
-  }
+/** Every answer to a cookie caller says when its session ends if nothing more happens, and when in any case. */
+export function announceExpiry(
+  reply: FastifyReply,
+  { lastSeenAt, absoluteExpiresAt }: Pick<SessionState, 'lastSeenAt' | 'absoluteExpiresAt'>,
+  { sessionIdleTtlSeconds }: Config,
+): void {
+  const idleEnd = lastSeenAt + sessionIdleTtlSeconds * 1000
+  reply.headers({
+    'session-idle-expires': formatInstant(Math.min(idleEnd, absoluteExpiresAt)),
+    'session-expires': formatInstant(absoluteExpiresAt),
+  })
 }

@@ -6,7 +6,6 @@ import type { Static } from '../../http/schema.ts'
 import { newOpaqueId, newSecret, sha256 } from '../../ids.ts'
 import { isBackground, presentedAntiforgeryCookie, presentedSessionIdHash } from '../authenticate.ts'
 import type { CheckedCredentials } from '../credentials/store.ts'
-import { announceExpiry } from '../guard.ts'
 import { type AuthParts, confirmPassword, logSignIn, signIn, userAgentOf } from '../login.ts'
 import { callerOf, type SessionState } from '../principal.ts'
 import {
@@ -18,6 +17,7 @@ import {
   LoginSessionCommand,
 } from '../schemas.ts'
 import {
+  announceExpiry,
   antiforgeryCookieName,
   clearCookie,
   clearSession,
@@ -265,7 +265,7 @@ function registerCsrf(app: App, parts: AuthParts): void {
     config: {
       access: 'public',
       limit: 'own',
-      problems: ['rate-limited'],
+      problems: ['database-unavailable'],
       requestHeaders: [backgroundHeader],
       responseHeaders: {
         200: [{ ...setCookieHeader, description: 'The binding, where there was none.' }, ...sessionExpiry],

@@ -2,7 +2,7 @@ import { type Kysely, sql, type Transaction } from '#kysely'
 import { prepared, unseen } from '../../db/prepared.ts'
 import type { Database } from '../../db/tables.ts'
 import { Problem } from '../../http/problems.ts'
-import { type CheckedCredentials, confirmCredentials } from '../credentials/store.ts'
+import { type CheckedCredentials, confirmCredentials, lockAccount } from '../credentials/store.ts'
 import { rolesOf } from '../roles/store.ts'
 
 /** A session that its account stands behind. Instants in milliseconds. */
@@ -197,7 +197,8 @@ export async function refreshSession(
   input: RefreshSessionInput,
 ): Promise<RefreshedSession> {
   const { principalId, sessionId } = input
-  if (!(await lockAccount(trx, input))) throw new Problem('authentication-required')
+  const account = await lockAccount(trx, principalId)
+  if (account === undefined) throw new Problem('authentication-required')
   const roles = await rolesOf(trx, principalId)
   const session = await trx
     .updateTable('sessions')
@@ -207,6 +208,7 @@ export async function refreshSession(
       issued_ids: eb('issued_ids', '+', 1),
     }))
     .where('id', '=', sessionId)
+    .where('credentials_epoch', '=', account.epoch)
     .returning(['issued_ids', 'absolute_expires_at'])
     .executeTakeFirst()
   if (session === undefined || !(await retireId(trx, input))) throw new Problem('authentication-required')
@@ -231,26 +233,6 @@ export async function confirmSession(
 ): Promise<RefreshedSession> {
   await confirmCredentials(trx, input)
   return refreshSession(trx, input)
-}
-
-/**
- * Whether the account still stands behind the session. A write that changes nothing locks the account: a change of its
- * roles or credentials comes either first, and is seen, or after this transaction, and meets what it made.
- */
-async function lockAccount(trx: Transaction<Database>, input: RefreshSessionInput): Promise<boolean> {
-  const { numUpdatedRows } = await trx
-    .updateTable('principals')
-    .set('enabled', 1)
-    .where('id', '=', input.principalId)
-    .where('enabled', '=', 1)
-    .where('credentials_epoch', '=', (eb) =>
-      eb
-        .selectFrom('sessions')
-        .select('sessions.credentials_epoch')
-        .where('sessions.id', '=', input.sessionId),
-    )
-    .executeTakeFirst()
-  return numUpdatedRows === 1n
 }
 
 /** False when the presented id does not serve any more. */

@@ -54,7 +54,7 @@ export async function within<T>(milliseconds: number, answer: Promise<T>): Promi
   }
 }
 
-/** Of the time of a transaction's statements: less is not worth a message to the server. */
+/** The server is told of the time left only when the statements before have used this much: less is not worth a message. */
 const noticeableMilliseconds = 20
 
 /** Filters make unboundedly many statements; each named one costs memory on every connection of the server. */

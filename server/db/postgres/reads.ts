@@ -3,11 +3,8 @@ import { QueryTooSlow, StatementTimeout } from '../errors.ts'
 import { Turns } from '../fair-queue.ts'
 import type { QueryOptions, ReadOperations } from '../port.ts'
 import type { Database } from '../tables.ts'
-import type { ConnectionSource } from './connections.ts'
+import { type ConnectionSource, connectTimeoutMilliseconds } from './connections.ts'
 import { type DialectOptions, postgresDialect } from './driver.ts'
-
-/** As for a connection. */
-const patienceMilliseconds = 3_000
 
 /** The named reads, each in one read-only transaction, in the order of the callers' turns. */
 export class Reads {
@@ -34,7 +31,7 @@ export class Reads {
       atOnceOfCaller,
       waiting: 512,
       waitingOfCaller: 128,
-      patienceMilliseconds,
+      patienceMilliseconds: connectTimeoutMilliseconds,
     })
   }
 

@@ -58,8 +58,8 @@ const initial = [
   // Text search. It knows orders by number, and rows keep their numbers for certain only where a column holds them.
   `create virtual table orders_search using fts5(customer_folded, content = 'orders', content_rowid = 'seq',
      columnsize = 0, tokenize = 'trigram case_sensitive 1')`,
-  // A group of writes indexes its new rows together at its end (writes.ts): those above `indexed_to`, which is the
-  // greatest row number that there can be in between.
+  // The triggers index rows up to `indexed_to`, which is the greatest number that there is. Only inside a group of writes
+  // it is lower: the rows above it are indexed together at the group's end (writes.ts).
   'create table orders_search_deferral (indexed_to integer not null) strict',
   'insert into orders_search_deferral values (9223372036854775807)',
   `create trigger orders_search_insert after insert on orders

@@ -19,9 +19,8 @@ export interface Place {
 }
 
 /**
- * Orders of a portion, at most. A small one soon leaves a core to others, who waited for gets beside an export (p99, median
- * of five turns) 1.5 times as long as without on SQLite and 1.2 times on PostgreSQL, with 250 to a portion 2.5 and 2.3
- * times.
+ * Orders of a portion, at most. Few, so that a core is soon free for others: beside an export the p99 of gets is 1.5 times
+ * that without one on SQLite and 1.2 times on PostgreSQL (medians of five turns); with 250 it is 2.5 and 2.3 times.
  */
 const portionOrders = 100
 

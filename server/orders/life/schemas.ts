@@ -82,7 +82,10 @@ const OrderEvent = named(
         examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
       }),
     },
-    { description: 'Something that happened to an order. It is never changed or deleted.' },
+    {
+      description:
+        'Something that happened to an order. It is never deleted, and never changed but for a text that is erased.',
+    },
   ),
 )
 

@@ -105,16 +105,15 @@ export async function giveApproval(trx: Transaction<Database>, change: Change) {
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirstOrThrow()
   if (numInsertedOrUpdatedRows !== 1n) throw new Problem('already-approved-by-you')
-  return toDecided(given)
+  return given
 }
 
 /** The same for a transition that needs nobody else; to withdraw only for who created the order. */
 export async function moveOrder(trx: Transaction<Database>, name: 'reject' | 'withdraw', change: Change) {
-  const moved = await changed(trx, change)
+  return changed(trx, change)
     .set({ status: transitions[name].to })
     .$if(name === 'withdraw', (query) => query.where('created_by_id', '=', change.actor.byId))
     .executeTakeFirst()
-  return moved && toDecided(moved)
 }
 
 /**
@@ -149,8 +148,4 @@ function changed(trx: Transaction<Database>, { id, acceptedVersions, actor }: Ch
       )
       .returning(['id', 'version', 'customer', 'total_e4 as total', 'status'])
   )
-}
-
-function toDecided<Row extends { status: number }>(row: Row) {
-  return { ...row, status: row.status as OrderStatus }
 }

@@ -77,6 +77,8 @@ export const tuning = {
   unpagedLimit: 10_000,
   /** No index finds a shorter text: both engines index trigrams. */
   shortestIndexedText: 3,
+  /** A page that ends beyond so many orders would hold up the connection that all single reads share (postgres.ts). */
+  nearLimit: 200,
 }
 
 export function planCount(filter: Filter | null, byStatus: Table['byStatus']): Count {

@@ -11,6 +11,7 @@ import {
   planCount,
   planPage,
   type Table,
+  tuning,
   type Window,
 } from './plan.ts'
 import { oncePerList, orderOf, wayOf } from './statement.ts'
@@ -122,9 +123,6 @@ function literal(text: string): string {
   return text.replace(/[\\%_]/g, '\\$&')
 }
 
-/** A page that ends beyond so many orders would hold up the connection that all single reads share. */
-const nearLimit = 200
-
 /** What the tally said last, by the adapter of a database: a guess to plan with. */
 const lastTally = new WeakMap<object, Table['byStatus']>()
 
@@ -159,7 +157,7 @@ function planNear(request: ListRequest, byStatus: Table['byStatus']) {
   if (request.page === null || count.by !== 'tally') return undefined
   const totalCount = count.statuses.reduce((sum, status) => sum + (byStatus.get(status) ?? 0), 0)
   const page = planPage(request, { byStatus, matches: totalCount, isInOrder: true })
-  const isNear = page.by === 'walk' && page.looking === null && page.skip + page.take <= nearLimit
+  const isNear = page.by === 'walk' && page.looking === null && page.skip + page.take <= tuning.nearLimit
   return isNear ? { page, totalCount } : undefined
 }
 
@@ -169,7 +167,7 @@ function planNear(request: ListRequest, byStatus: Table['byStatus']) {
  */
 const selectNear = oncePerList((request, page: Walk) => {
   const order = orderOf(request, page)
-  const near = sql.lit(nearLimit)
+  const near = sql.lit(tuning.nearLimit)
   const parts = page.statuses?.map(
     (status) => sql`(select * from orders where ${hasStatus(status)}
       order by status ${wayOf(request, page)}, ${order} limit ${near})`,

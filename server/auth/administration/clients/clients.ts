@@ -69,7 +69,7 @@ async function changeDetails(
   const name = changes.name === null ? client.name : changes.name.value
   const endsAt = changes.endsAtUtc === null ? client.endsAt : changes.endsAtUtc.value
   await updateClient(trx, client.id, { name, endsAt })
-  // Tokens so far end at the later end, or never said one: the service gets others.
+  // Tokens issued so far carry the later end, or none: they are revoked, and the service fetches others.
   if (endsAt !== null && endsAt < (client.endsAt ?? Number.POSITIVE_INFINITY)) {
     await updateCredentialsDate(trx, [client.id], nowMilliseconds)
   }
