@@ -1,4 +1,4 @@
-import { describePage, type PageDescription, type PageRequest } from '../http/paging.ts'
+import { describePage, type PageDescription, type PageRequest, pageJson } from '../http/paging.ts'
 import type { AppDatabase } from '../operations.ts'
 import type { LogFilter } from './store.ts'
 
@@ -26,7 +26,7 @@ export async function listLog(
     { limitMilliseconds, caller },
   )
   const description = describePage(totalCount, page)
-  return { json: `{"items":[${lines.join(',')}],${JSON.stringify(description).slice(1)}`, description }
+  return { json: pageJson(`[${lines.join(',')}]`, description), description }
 }
 
 export function isFiltered(filter: LogFilter): boolean {

@@ -1,9 +1,6 @@
-import { Fault, type Field, instantField, instantSchema, named, queryOf } from '../http/fields.ts'
+import { Fault, type Field, instantField, instantSchema, named, nullable, queryOf } from '../http/fields.ts'
 import { directionField, pageNumberField, pageSchema, pageSizeField } from '../http/paging.ts'
 import { Type } from '../http/schema.ts'
-
-const nullable = (type: string, keywords: Record<string, unknown>) =>
-  Type.Unsafe<unknown>({ type: [type, 'null'], ...keywords })
 
 const LogEvent = named(
   'LogEvent',

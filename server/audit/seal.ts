@@ -1,17 +1,8 @@
 import type { Kysely, Transaction } from '#kysely'
 import { formatInstant } from '../clock.ts'
 import type { Database, EventColumns } from '../db/tables.ts'
-import { type HashedLine, type Head, hashOf } from './chain.ts'
-import {
-  eventsBetween,
-  lockHead,
-  readHead,
-  readOldestUnsealed,
-  type Seal,
-  type SealedEvent,
-  storeSeals,
-  unsealedEvents,
-} from './store.ts'
+import { type HashedLine, hashOf } from './chain.ts'
+import { eventsBetween, lockHead, type Seal, type SealedEvent, storeSeals, unsealedEvents } from './store.ts'
 
 /**
  * Moves at most `limit` committed events into the log, each with its place and the hash that binds it to all before it;
@@ -55,12 +46,4 @@ export function sealedEvents(db: Kysely<Database>, first: number, last: number):
   return eventsBetween(db, { first, last, direction: 'asc' })
 }
 
-/** How far the log is sealed. */
-export function headOfLog(db: Kysely<Database>): Promise<Head> {
-  return readHead(db)
-}
-
-/** Since when the event waits that was written first, in milliseconds. */
-export async function oldestUnsealed(db: Kysely<Database>): Promise<number | undefined> {
-  return readOldestUnsealed(db)
-}
+export { readHead as headOfLog, readOldestUnsealed as oldestUnsealed } from './store.ts'

@@ -335,6 +335,11 @@ export function booleanField(options: Record<string, unknown>): Field<boolean> {
   }
 }
 
+/** Of an answer: the type, or null. */
+export function nullable(type: string, keywords: Record<string, unknown>) {
+  return Type.Unsafe<unknown>({ type: [type, 'null'], ...keywords })
+}
+
 /** RFC 3339, UTC, `Z`, milliseconds. */
 export function instantSchema(options: Record<string, unknown>) {
   return Type.String({ format: 'date-time', ...options })

@@ -129,7 +129,11 @@ export function describePage(totalCount: number, request: PageRequest | null): P
   }
 }
 
-/** A page that is JSON text already. */
+/** A page of items that are JSON text already. */
+export function pageJson(items: string, description: PageDescription): string {
+  return `{"items":${items},${JSON.stringify(description).slice(1)}`
+}
+
 export function sendJson(reply: FastifyReply, json: string): FastifyReply {
   return reply.header('content-type', 'application/json; charset=utf-8').send(json)
 }

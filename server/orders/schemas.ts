@@ -9,6 +9,7 @@ import {
 } from '../http/paging.ts'
 import { Type } from '../http/schema.ts'
 import { legibleText } from '../http/text.ts'
+import { maximumLengthCodePoints } from './filter/lexer.ts'
 import {
   type ColumnName,
   columnNames,
@@ -154,7 +155,7 @@ export const orderByField: Field<SortKey> = {
 /** The text itself; it is parsed by the filter language, whose faults have positions. */
 const filterField: Field<string> = {
   schema: Type.String({
-    maxLength: 1_000,
+    maxLength: maximumLengthCodePoints,
     description:
       'A profile of Google AIP-160: plain words search the customer and the start of the id; `field op value` with = != < <= > >= and : (contains); AND, OR, NOT, -, parentheses. Fields are the ten of Order. See docs/filter.md.',
     examples: ['status=Pending AND total>=1000'],

@@ -57,12 +57,11 @@ export interface Approval {
   atUtc: string
 }
 
-const approvalKinds: OrderEventKind[] = ['approval-given', 'approved']
+export const approvalKinds: OrderEventKind[] = ['approval-given', 'approved']
 
-/** Who gave their approval, in the order of the log. */
-export async function approvalsOf(db: Kysely<Database>, id: string): Promise<Approval[]> {
-  const given = await listEventsOfKinds(db, subjectOf(id), approvalKinds)
-  return given.map(({ by_name: by, by_id: byId, at }) => ({ by, byId, atUtc: formatInstant(at) }))
+/** Who gave their approval, as the event of it says. */
+export function approvalOf(event: { by_name: string; by_id: number | null; at: number }): Approval {
+  return { by: event.by_name, byId: event.by_id, atUtc: formatInstant(event.at) }
 }
 
 export interface Approvals {
@@ -84,7 +83,7 @@ export async function readApprovals(db: Kysely<Database>, id: string, caller: Pr
     : 'permission-denied'
   return {
     required: order.approvalsNeeded,
-    given: await approvalsOf(db, id),
+    given: (await listEventsOfKinds(db, subjectOf(id), approvalKinds)).map(approvalOf),
     selfApproval: order.selfApproval,
     mayApprove: reason === undefined,
     reason: reason ?? null,

@@ -8,7 +8,7 @@ import { Problem, retryAfter } from '../../http/problems.ts'
 import type { AppDatabase } from '../../operations.ts'
 import { decimalOf, orderStatus } from '../order.ts'
 import { findOrder } from '../store.ts'
-import { approvalsOf } from './history.ts'
+import { approvalKinds, approvalOf } from './history.ts'
 
 /** Events before the approval that may wait to be sealed: what creates at full rate leave in half a second. */
 const sealedForReceipt = 1_000
@@ -33,8 +33,9 @@ async function readReceipt(db: Kysely<Database>, id: string): Promise<Receipt | 
   if (order.status !== orderStatus.Approved) {
     throw new Problem('order-not-approved', { members: { currentStatus: order.status } })
   }
-  const [event] = await listEventsOfKinds(db, { kind: 'order', id }, ['approved'])
-  const [creation] = await listEventsOfKinds(db, { kind: 'order', id }, ['created'])
+  const events = await listEventsOfKinds(db, { kind: 'order', id }, ['created', ...approvalKinds])
+  const event = events.find(({ kind }) => kind === 'approved')
+  const creation = events.find(({ kind }) => kind === 'created')
   if (event === undefined) {
     throw new Problem('order-not-approved', { detail: 'The log has no approval of this order.' })
   }
@@ -49,7 +50,7 @@ async function readReceipt(db: Kysely<Database>, id: string): Promise<Receipt | 
       createdById: creation?.by_id ?? null,
       createdAtUtc: formatInstant(order.createdAtUtc),
     },
-    approvals: await approvalsOf(db, id),
+    approvals: events.filter(({ kind }) => kind !== 'created').map(approvalOf),
     event: { sequence: event.sequence, hash: event.hash },
     checkpoint: await headOfLog(db),
   }

@@ -1,4 +1,12 @@
-import { bodyOf, type Field, instantSchema, int32Schema, named, queryOf } from '../../http/fields.ts'
+import {
+  bodyOf,
+  type Field,
+  instantSchema,
+  int32Schema,
+  named,
+  nullable,
+  queryOf,
+} from '../../http/fields.ts'
 import { directionField, pageNumberField, pageSchema, pageSizeField } from '../../http/paging.ts'
 import { Type } from '../../http/schema.ts'
 import { legibleText } from '../../http/text.ts'
@@ -37,9 +45,6 @@ const eventId = Type.String({
 })
 
 export const AddNoteResponse = named('AddNoteResponse', Type.Object({ id: eventId }))
-
-const nullable = (type: string, keywords: Record<string, unknown>) =>
-  Type.Unsafe<unknown>({ type: [type, 'null'], ...keywords })
 
 const by = Type.String({
   description:

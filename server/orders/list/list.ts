@@ -1,4 +1,4 @@
-import { describePage, type PageDescription, pageRequest } from '../../http/paging.ts'
+import { describePage, type PageDescription, pageJson, pageRequest } from '../../http/paging.ts'
 import { Problem } from '../../http/problems.ts'
 import type { AppDatabase } from '../../operations.ts'
 import { FilterError } from '../filter/fault.ts'
@@ -49,8 +49,7 @@ export async function listOrders(db: AppDatabase, query: ListQuery, caller: stri
     { limitMilliseconds: listLimitMilliseconds, caller },
   )
   const description = describePage(totalCount, page)
-  const json = `{"items":${items},${JSON.stringify(description).slice(1)}`
-  return { json, description }
+  return { json: pageJson(items, description), description }
 }
 
 function readFilter(text: string): Filter | null {

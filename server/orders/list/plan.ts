@@ -188,6 +188,7 @@ function containedText(filter: Filter): string | undefined {
   return text === undefined || idsBySearch(text) !== null ? undefined : text
 }
 
-function sumOf(byStatus: Table['byStatus'], statuses: number[] | null): number {
+/** Of all statuses for null. */
+export function sumOf(byStatus: Table['byStatus'], statuses: readonly number[] | null): number {
   return (statuses ?? [...byStatus.keys()]).reduce((sum, status) => sum + (byStatus.get(status) ?? 0), 0)
 }

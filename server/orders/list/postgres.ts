@@ -10,6 +10,7 @@ import {
   type Page,
   planCount,
   planPage,
+  sumOf,
   type Table,
   tuning,
   type Window,
@@ -155,7 +156,7 @@ type Walk = Extract<Page, { by: 'walk' }>
 function planNear(request: ListRequest, byStatus: Table['byStatus']) {
   const count = planCount(request.filter, byStatus)
   if (request.page === null || count.by !== 'tally') return undefined
-  const totalCount = count.statuses.reduce((sum, status) => sum + (byStatus.get(status) ?? 0), 0)
+  const totalCount = sumOf(byStatus, count.statuses)
   const page = planPage(request, { byStatus, matches: totalCount, isInOrder: true })
   const isNear = page.by === 'walk' && page.looking === null && page.skip + page.take <= tuning.nearLimit
   return isNear ? { page, totalCount } : undefined

@@ -4,7 +4,7 @@ import { prepared } from '../../db/prepared.ts'
 import type { Database } from '../../db/tables.ts'
 import { compileFilter } from '../filter/compile.ts'
 import type { Filter } from '../filter/parser.ts'
-import type { Count, ListRequest, Page, Table, Window } from './plan.ts'
+import { type Count, type ListRequest, type Page, sumOf, type Table, type Window } from './plan.ts'
 import * as postgres from './postgres.ts'
 import * as sqlite from './sqlite.ts'
 import { oncePerList, orderOf, sortColumn, wayOf } from './statement.ts'
@@ -15,9 +15,9 @@ type Db = Kysely<Database>
 export async function countBy(db: Db, count: Count, byStatus: Table['byStatus']): Promise<number> {
   switch (count.by) {
     case 'tally':
-      return sumOf(count.statuses.map((status) => byStatus.get(status) ?? 0))
+      return sumOf(byStatus, count.statuses)
     case 'rest':
-      return sumOf([...byStatus.values()]) - (await countBy(db, count.of, byStatus))
+      return sumOf(byStatus, null) - (await countBy(db, count.of, byStatus))
     case 'text':
     case 'looking':
       return countOnce(db, count)
@@ -57,10 +57,6 @@ async function countOnce(db: Db, count: Exclude<Count, { by: 'tally' | 'rest' }>
 async function firstCount(db: Db, query: RawBuilder<unknown>): Promise<number> {
   const { rows } = await (query as RawBuilder<{ count: number }>).execute(db)
   return Number(rows[0]?.count)
-}
-
-function sumOf(numbers: number[]): number {
-  return numbers.reduce((sum, number) => sum + number, 0)
 }
 
 /** The orders of the page, in the order of the list, as JSON. */

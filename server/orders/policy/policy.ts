@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Kysely, Transaction } from '#kysely'
+import type { Transaction } from '#kysely'
 import type { Stamp } from '../../audit/event.ts'
 import { recordEvent } from '../../audit/events.ts'
 import type { Database } from '../../db/tables.ts'
@@ -7,7 +7,7 @@ import { type IdempotencyInput, type Once, once } from '../../http/idempotency.t
 import { versionTag } from '../../http/preconditions.ts'
 import { Problem } from '../../http/problems.ts'
 import { decimalOf } from '../order.ts'
-import { findPolicy, type Policy, type PolicyRow, putPolicy, takePolicy } from './store.ts'
+import { findPolicy, type PolicyRow, putPolicy, takePolicy } from './store.ts'
 
 export interface PolicyInput {
   /** As the schema has them: ascending, the first from 0. */
@@ -18,9 +18,7 @@ export interface PolicyInput {
   idempotency: IdempotencyInput | null
 }
 
-export function readApprovalPolicy(db: Kysely<Database>): Promise<Policy> {
-  return findPolicy(db)
-}
+export { findPolicy as readApprovalPolicy } from './store.ts'
 
 /**
  * Replaces all rows, by one conditional write: of several at once one wins. Orders that exist keep what was stamped onto
