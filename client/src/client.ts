@@ -42,6 +42,8 @@ type Init<O> = ParametersInit<ParametersOf<O>> &
   BodyOf<O> & {
     headers?: Record<string, string>
     signal?: AbortSignal
+    /** Goes on when its page goes. Browsers allow 64 KiB of bodies for all such requests together: small ones only. */
+    keepalive?: boolean
     /** Leaves the body to be read from `response`. */
     parseAs?: 'stream'
   }
@@ -99,6 +101,7 @@ interface AnyInit {
   body?: unknown
   headers?: Record<string, string>
   signal?: AbortSignal
+  keepalive?: boolean
   parseAs?: 'stream'
 }
 
@@ -133,7 +136,7 @@ export function clientOf(baseUrl: string, send: Send): Client {
 function requestOf(
   method: string,
   template: string,
-  { params = {}, body, headers, signal }: AnyInit,
+  { params = {}, body, headers, signal, keepalive = false }: AnyInit,
 ): Request {
   const { path = {}, query = {}, header = {} } = params
   const filled = template.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
@@ -150,6 +153,7 @@ function requestOf(
     },
     ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
+    keepalive,
     credentials: 'same-origin',
     // A list is revalidated by its entity tag, never taken from the cache as it is.
     cache: 'no-cache',

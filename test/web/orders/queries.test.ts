@@ -3,7 +3,9 @@ import { describe, it } from 'node:test'
 import { answerWith, serviceIs } from '../../support/page.ts'
 
 const { queries } = await import('../../../web/src/api/queries.ts')
-const { approveOrder, orderQuery } = await import('../../../web/src/orders/queries.ts')
+const { approveOrder, orderQuery, rejectOrder, withdrawOrder } = await import(
+  '../../../web/src/orders/queries.ts'
+)
 
 describe('the version of an order that was read', () => {
   let tag: string
@@ -27,4 +29,30 @@ describe('the version of an order that was read', () => {
       assert.equal(sent.at(-1)?.headers.get('if-match') ?? undefined, etag)
     })
   }
+})
+
+describe('a request', () => {
+  const sent: Request[] = []
+  serviceIs((path, request) => {
+    if (path === '/v1/auth/csrf') return answerWith(200, { token: 'token' })
+    sent.push(request)
+    return answerWith(request.method === 'GET' ? 200 : 204, { id: '2' })
+  })
+
+  it('about a decision goes on when its page goes, and none that only reads does', async () => {
+    const decision = { id: '2', idempotencyKey: 'key' }
+    await approveOrder(decision)
+    await rejectOrder({ ...decision, reason: 'Twice.' })
+    await withdrawOrder(decision)
+    await queries.fetchQuery(orderQuery('2'))
+    assert.deepEqual(
+      sent.map(({ method, keepalive }) => [method, keepalive]),
+      [
+        ['PATCH', true],
+        ['PATCH', true],
+        ['PATCH', true],
+        ['GET', false],
+      ],
+    )
+  })
 })
