@@ -9,11 +9,13 @@ import {
   endSessions,
   heading,
   listRequests,
+  nameCard,
   signInByForm,
+  signInHeading,
   waitForAddress,
 } from '../support/browser/journeys.ts'
 import { eventually } from '../support/browser/orders.ts'
-import { openBrowser, screenshot } from '../support/browser/person.ts'
+import { openBrowser, screenshot, signIn } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import { createdId } from '../support/orders.ts'
 import { startService } from '../support/service.ts'
@@ -279,5 +281,74 @@ describe('a session of a short life', { concurrency: true }, () => {
     assert.equal(await page.getByRole('button', { name: 'Stay signed in' }).count(), 0)
     await checkAccessibility(page)
     await screenshot(page, 'session-end-notice')
+  })
+})
+
+describe('what is tried again by itself', () => {
+  const person = browser.samePerson({ service })
+
+  /** Presses in vain, and once more a minute later; the answer is refused for another minute each time. */
+  async function pressInVain(path: string, name: string): Promise<void> {
+    const { page } = person
+    const refused = () =>
+      page.waitForResponse((answer) => answer.url().endsWith(path) && answer.status() === 429)
+    await person.network({ answers: 'rate-limited', retryAfterSeconds: 60, paths: path })
+    person.expectFault(/ 429 /)
+    const [first] = await Promise.all([refused(), page.getByRole('button', { name, exact: true }).click()])
+    await first.finished()
+    await page.getByText('Too many requests').first().waitFor()
+    person.expectFault(/ 429 /)
+    const [second] = await Promise.all([refused(), page.clock.fastForward('01:01')])
+    await second.finished()
+    await person.network('normal')
+  }
+
+  it('is not sent for the next person at this tab', async (t) => {
+    const id = await createdId(await service.bearer('operator'), { customer: 'Handed Hammers' })
+    const { page } = person
+    await page.clock.install()
+    for (const [what, address, path, begin, button] of [
+      [
+        'a note',
+        `/orders/${id}`,
+        `/v1/orders/${id}/notes`,
+        async () => {
+          await page.getByRole('button', { name: 'Add a note' }).click()
+          await page.getByRole('textbox', { name: 'Note' }).fill('Written by one, and by nobody else.')
+        },
+        'Add note',
+      ],
+      [
+        'the policy',
+        '/approval-policy',
+        '/v1/approval-policy',
+        () => page.getByLabel('Services may approve').uncheck(),
+        'Save policy',
+      ],
+    ] as const) {
+      await t.test(what, async () => {
+        const [one, next] = [
+          await newUser(service, { roles: ['Admin'] }),
+          await newUser(service, { roles: ['Admin'] }),
+        ]
+        await signIn(person, one)
+        await page.goto(address)
+        await begin()
+        await pressInVain(path, button)
+        await page.getByRole('button', { name: 'Sign out' }).click()
+        await signInHeading(page).waitFor()
+        await signInByForm(page, next.credentials, nameCard(page, next.userName))
+        const requests = listRequests(page)
+        await page.clock.fastForward('02:00')
+        // What is asked for now would come after it.
+        await page.getByRole('link', { name: 'Orders', exact: true }).click()
+        await page.getByText('Handed Hammers').waitFor()
+        assert.ok(requests.includes(list))
+        assert.ok(
+          requests.every((request) => !request.endsWith(path)),
+          requests.join(),
+        )
+      })
+    }
   })
 })

@@ -6,7 +6,7 @@ let user = { id: 1, userName: 'mara', roles: ['Admin'] }
 let logout = () => answerWith(204)
 const asked: string[] = []
 const anonymous = () => problemWith(401, 'authentication-required')
-const { currentSession, endSession, loadSession, onForget, signOut } = await import(
+const { currentSession, endSession, loadSession, ofThisPerson, onForget, signOut } = await import(
   '../../../web/src/auth/session.ts'
 )
 
@@ -77,6 +77,34 @@ describe('what was fetched for a person', () => {
   it('is forgotten when the session ends', () => {
     endSession('expired')
     assert.equal(forgotten, 1)
+  })
+})
+
+describe('what a person began to send', () => {
+  aPersonIsThere()
+
+  it('is sent and told of while they are there', async () => {
+    const send = ofThisPerson(async () => 'sent')
+    await signedIn()
+    assert.equal(await send(), 'sent')
+  })
+
+  it('is not sent when another one is there', async () => {
+    let sent = 0
+    const send = ofThisPerson(async () => {
+      sent += 1
+    })
+    await signedIn(2)
+    await assert.rejects(send)
+    assert.equal(sent, 0)
+  })
+
+  it('is not told of when it is answered after they are gone', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const sending = ofThisPerson(() => promise)()
+    endSession('expired')
+    resolve()
+    await assert.rejects(sending)
   })
 })
 

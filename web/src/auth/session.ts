@@ -37,6 +37,20 @@ let hands = 0
 /** Counts those changes: what was begun for one person is not told to the next one, nor on the sign-in page. */
 export const changesOfHands = () => hands
 
+/** A write that is tried again and again: once the person who begins it here is gone, it fails instead of being sent. */
+export function ofThisPerson<Result>(attempt: () => Promise<Result>): () => Promise<Result> {
+  const begun = hands
+  const check = () => {
+    if (begun !== hands) throw new Error('the person who began it is gone')
+  }
+  return async () => {
+    check()
+    const result = await attempt()
+    check()
+    return result
+  }
+}
+
 export const useSession = session.use
 export const currentSession = session.get
 export const useSessionLife = life.use

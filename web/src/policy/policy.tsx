@@ -4,7 +4,7 @@ import { type FormEvent, useRef, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { flushSync } from 'react-dom'
 import { isPassing, problemOf, retryDelayMilliseconds } from '../api/problem.ts'
-import { useMay, useUser } from '../auth/session.ts'
+import { ofThisPerson, useMay, useUser } from '../auth/session.ts'
 import { announce } from '../ui/announce.ts'
 import { FailureNote } from '../ui/failure.tsx'
 import { PlusIcon } from '../ui/icons.tsx'
@@ -68,11 +68,11 @@ function PolicyForm({ policy }: { policy: Policy }) {
     setChecked(new Set(rows.map(({ key }) => key)))
     const faulty = rows.find((_, index) => froms[index]?.ok === false)
     if (faulty) document.getElementById(fromId(faulty))?.focus()
-    if (wire) saving.mutate({ rows: wire, etag: draft.etag })
+    if (wire) saving.save(wire, draft.etag)
   }
   function replace({ etag }: Policy) {
     draft.change(rows, etag)
-    if (wire) saving.mutate({ rows: wire, etag })
+    if (wire) saving.save(wire, etag)
   }
   function drop() {
     draft.drop()
@@ -174,15 +174,8 @@ type Saving = ReturnType<typeof useSaving>
 
 /** Tries again by itself while the failure is passing. Somebody else's change is fetched before it is told of. */
 function useSaving(onSaved: () => void) {
-  return useMutation({
-    mutationFn: async ({ rows, etag }: { rows: WireRow[]; etag: string }) => {
-      try {
-        await replacePolicy({ rows, etag, idempotencyKey: keyFor(rows, etag) })
-      } catch (failure) {
-        if (isConflict(failure)) await policyChanged()
-        throw failure
-      }
-    },
+  const { mutate, ...state } = useMutation({
+    mutationFn: (attempt: () => Promise<void>) => attempt(),
     retry: (_tries, failure) => isPassing(failure),
     retryDelay: retryDelayMilliseconds,
     onSuccess: () => {
@@ -190,6 +183,17 @@ function useSaving(onSaved: () => void) {
       announce('Approval policy saved')
     },
   })
+  const save = (rows: WireRow[], etag: string) => mutate(ofThisPerson(() => sendRows(rows, etag)))
+  return { ...state, save }
+}
+
+async function sendRows(rows: WireRow[], etag: string): Promise<void> {
+  try {
+    await replacePolicy({ rows, etag, idempotencyKey: keyFor(rows, etag) })
+  } catch (failure) {
+    if (isConflict(failure)) await policyChanged()
+    throw failure
+  }
 }
 
 const isConflict = (failure: unknown) =>

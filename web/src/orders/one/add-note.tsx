@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { isPassing, mayHaveHappened, retryDelayMilliseconds } from '../../api/problem.ts'
+import { ofThisPerson } from '../../auth/session.ts'
 import { announce } from '../../ui/announce.ts'
 import { describeFailure } from '../../ui/describe.ts'
 import { Note } from '../../ui/note.tsx'
@@ -99,11 +100,7 @@ function useSending(id: string, onAdded: () => void) {
   // Known at once, unlike state: the second press of a double click arrives before the next rendering.
   const isUnderWay = useRef(false)
   const { mutate, ...state } = useMutation({
-    mutationFn: (text: string) => {
-      const idempotencyKey = keys.current.get(text) ?? newIdempotencyKey()
-      keys.current.set(text, idempotencyKey)
-      return addNote({ id, text, idempotencyKey })
-    },
+    mutationFn: (attempt: () => Promise<void>) => attempt(),
     retry: (_tries, failure) => isPassing(failure),
     retryDelay: retryDelayMilliseconds,
     onSettled: () => {
@@ -118,7 +115,9 @@ function useSending(id: string, onAdded: () => void) {
   function send(text: string) {
     if (isUnderWay.current) return
     isUnderWay.current = true
-    mutate(text)
+    const idempotencyKey = keys.current.get(text) ?? newIdempotencyKey()
+    keys.current.set(text, idempotencyKey)
+    mutate(ofThisPerson(() => addNote({ id, text, idempotencyKey })))
   }
   return { ...state, send }
 }
