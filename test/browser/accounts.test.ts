@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { newUser } from '../support/accounts.ts'
-import { leaveAdministrators } from '../support/administration.ts'
+import { newClient, newUser } from '../support/accounts.ts'
+import { leaveAdministrators, newAdministrator } from '../support/administration.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
 import { heading, signInHeading, waitForFocus } from '../support/browser/journeys.ts'
 import { lookAt } from '../support/browser/looks.ts'
@@ -162,6 +162,67 @@ describe('accounts', () => {
     const { body } = await (await service.bearer('admin')).get('/v1/users/2')
     assert.equal(body.timeZone, 'Asia/Tokyo')
   })
+
+  for (const { kind, label, addAccount } of [
+    {
+      kind: 'user',
+      label: 'Time zone',
+      async addAccount() {
+        const { id } = await newUser(service, { roles: ['Viewer'] })
+        return { path: `/accounts/users/${id}`, at: `/v1/users/${id}`, field: 'timeZone' }
+      },
+    },
+    {
+      kind: 'service',
+      label: 'Name',
+      async addAccount() {
+        const { id } = await newClient(service)
+        return { path: `/accounts/services/${id}`, at: `/v1/clients/${id}`, field: 'name' }
+      },
+    },
+  ]) {
+    const [first, second, theirs] = ['Asia/Tokyo', 'Asia/Seoul', 'Europe/Paris'] as const
+
+    it(`keep what was typed about a ${kind} when somebody else was first, and show theirs when asked to`, async () => {
+      const boss = await newUser(service, { roles: ['Admin'] })
+      const { caller } = await newAdministrator(service)
+      const { path, at, field } = await addAccount()
+      const page = await visit(person, boss, path)
+      const input = page.getByLabel(label, { exact: true })
+      await input.fill(first)
+      await caller.patch(at, { [field]: theirs })
+      person.expectFault(/412/)
+      await button(page, 'Save').click()
+      await says(page, /^Somebody else has changed it/)
+      await checkAccessibility(page)
+      assert.equal(await input.inputValue(), first)
+      assert.equal((await caller.get(at)).body[field], theirs)
+      await button(page, 'Load the current version').click()
+      await waitForFocus(button(page, 'Save'))
+      assert.equal(await input.inputValue(), theirs)
+      assert.equal(await page.getByText(/^Somebody else has changed it/).count(), 0)
+      await input.fill(second)
+      await button(page, 'Save').click()
+      await says(page, 'Changes saved')
+      await waitForFocus(button(page, 'Save'))
+      assert.equal((await caller.get(at)).body[field], second)
+    })
+
+    it(`keep what was typed about a ${kind} while the switch is pressed, and save it then`, async () => {
+      const boss = await newUser(service, { roles: ['Admin'] })
+      const { caller } = await newAdministrator(service)
+      const { path, at, field } = await addAccount()
+      const page = await visit(person, boss, path)
+      const input = page.getByLabel(label, { exact: true })
+      await input.fill(first)
+      await button(page, 'Disable').click()
+      await button(page, 'Enable').waitFor()
+      assert.equal(await input.inputValue(), first)
+      await button(page, 'Save').click()
+      await says(page, 'Changes saved')
+      assert.partialDeepStrictEqual((await caller.get(at)).body, { [field]: first, enabled: false })
+    })
+  }
 
   it('are nothing to those who may not manage them', async () => {
     const page = await visit(person, 'operator', '/accounts')

@@ -56,7 +56,7 @@ export function RoleChecks({ held, onChange }: { held: readonly string[]; onChan
             type="checkbox"
             checked={held.includes(name)}
             onChange={({ target }) =>
-              onChange(target.checked ? [...held, name] : held.filter((role) => role !== name))
+              onChange(target.checked ? [...held, name].sort() : held.filter((role) => role !== name))
             }
           />
           {name}
@@ -99,12 +99,24 @@ async function copy(text: string, label: string): Promise<void> {
   }
 }
 
-/** How a change ended, where it did not succeed. The place is always there: screen readers watch it. */
-export function Refused({ failure }: { failure: unknown }) {
+/**
+ * How a change ended, where it did not succeed. The place is always there: screen readers watch it. `onLoad`: what was
+ * typed is still in the fields.
+ */
+export function Refused({ failure, onLoad }: { failure: unknown; onLoad?: () => void }) {
+  const isConflict = problemOf(failure, 'precondition-failed') !== undefined
   return (
     <div role="status">
       {failure !== null && failure !== undefined && <FailureNote failure={failure} />}
-      {problemOf(failure, 'precondition-failed') && (
+      {isConflict && onLoad && (
+        <p className="row row-between soft">
+          Somebody else has changed it. What you typed is still here, and not saved.
+          <Button className="button button-small" onPress={onLoad}>
+            Load the current version
+          </Button>
+        </p>
+      )}
+      {isConflict && !onLoad && (
         <p className="soft">
           Somebody else has changed it. The current version is loaded: check it, and make your change again.
         </p>

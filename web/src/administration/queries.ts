@@ -94,10 +94,14 @@ export async function makeLink(id: number): Promise<UserLink> {
   return link
 }
 
-/** Changes what the person saw. Throws `ProblemError` (`precondition-failed` when somebody else was first). */
-export async function changeUser(id: number, etag: string, body: UserChanges): Promise<void> {
+/**
+ * Changes what the person saw, and returns the tag of the new version. Throws `ProblemError` (`precondition-failed` when
+ * somebody else was first).
+ */
+export async function changeUser(id: number, etag: string, body: UserChanges): Promise<string> {
   const params = { path: { id }, header: { 'If-Match': etag } }
-  await client.PATCH('/v1/users/{id}', { params, body }).finally(changed)
+  const { etag: next = '*' } = await client.PATCH('/v1/users/{id}', { params, body }).finally(changed)
+  return next
 }
 
 export async function endUserSignIn(id: number, session: string): Promise<void> {
@@ -116,9 +120,11 @@ export async function addService(body: Schemas['AddClientCommand']) {
   return added
 }
 
-export async function changeService(id: number, etag: string, body: ClientChanges): Promise<void> {
+/** As `changeUser`. */
+export async function changeService(id: number, etag: string, body: ClientChanges): Promise<string> {
   const params = { path: { id }, header: { 'If-Match': etag } }
-  await client.PATCH('/v1/clients/{id}', { params, body }).finally(changed)
+  const { etag: next = '*' } = await client.PATCH('/v1/clients/{id}', { params, body }).finally(changed)
+  return next
 }
 
 export async function rotateSecret(id: number): Promise<string> {

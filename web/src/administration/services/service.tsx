@@ -1,20 +1,14 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { type FormEvent, useId, useState } from 'react'
+import { type FormEvent, useId } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { announce } from '../../ui/announce.ts'
 import { FailureNote } from '../../ui/failure.tsx'
 import { formatInstant } from '../../ui/format.ts'
+import { useDraft, useSaving } from '../draft.ts'
 import { Frame } from '../frame.tsx'
 import { AccountState, Refused, RoleChecks, TextField } from '../pieces.tsx'
-import {
-  type ClientAccount,
-  type ClientChanges,
-  changeService,
-  clientQuery,
-  dropOldSecrets,
-  rotateSecret,
-} from '../queries.ts'
+import { type ClientAccount, changeService, clientQuery, dropOldSecrets, rotateSecret } from '../queries.ts'
 import { SecretShown } from './add.tsx'
 import { endOfDay, lastDayBefore } from './end-date.ts'
 
@@ -29,7 +23,7 @@ export function ServiceView() {
       )}
       {data && (
         <>
-          <Details key={data.etag} service={data.service} etag={data.etag} />
+          <Details key={data.service.id} service={data.service} etag={data.etag} />
           <Secrets service={data.service} etag={data.etag} />
         </>
       )}
@@ -37,40 +31,53 @@ export function ServiceView() {
   )
 }
 
+const fieldsOf = ({ name, endsAtUtc, roles }: ClientAccount) => ({
+  name: name ?? '',
+  lastDay: lastDayBefore(endsAtUtc),
+  roles,
+})
+
 function Details({ service, etag }: { service: ClientAccount; etag: string }) {
   const title = useId()
-  const [name, setName] = useState(service.name ?? '')
-  const [lastDay, setLastDay] = useState(lastDayBefore(service.endsAtUtc))
-  const [roles, setRoles] = useState<string[]>(service.roles)
-  const saving = useMutation({
-    mutationFn: (changes: ClientChanges) => changeService(service.id, etag, changes),
-    onSuccess: () => announce('Changes saved'),
-  })
-  const isSameDay = lastDay === lastDayBefore(service.endsAtUtc)
-  const isSame =
-    name === (service.name ?? '') && isSameDay && [...roles].sort().join() === service.roles.join()
+  const draft = useDraft(fieldsOf(service), etag)
+  const { name, lastDay, roles } = draft.values
+  const saving = useSaving(draft, (values, tag) =>
+    changeService(service.id, tag, {
+      name: values.name.trim() === '' ? null : values.name,
+      roles: values.roles,
+      ...(values.lastDay !== lastDayBefore(service.endsAtUtc) && { endsAtUtc: endOfDay(values.lastDay) }),
+    }),
+  )
 
   function submit(event: FormEvent) {
     event.preventDefault()
-    if (saving.isPending || isSame) return
-    const end = isSameDay ? {} : { endsAtUtc: endOfDay(lastDay) }
-    saving.mutate({ name: name.trim() === '' ? null : name, roles, ...end })
+    saving.save()
   }
   return (
     <form className="card admin-card" aria-labelledby={title} onSubmit={submit}>
       <h2 id={title}>Service</h2>
-      <TextField label="Name" value={name} hint="What people call it." onChange={setName} />
+      <TextField
+        label="Name"
+        value={name}
+        hint="What people call it."
+        onChange={(text) => draft.change({ name: text })}
+      />
       <TextField
         label="Last day"
         type="date"
         value={lastDay}
         hint="The service gets no token after it. Leave it empty for no end."
-        onChange={setLastDay}
+        onChange={(text) => draft.change({ lastDay: text })}
       />
-      <RoleChecks held={roles} onChange={setRoles} />
-      <Refused failure={saving.error} />
+      <RoleChecks held={roles} onChange={(next) => draft.change({ roles: next })} />
+      <Refused failure={saving.error} onLoad={saving.load} />
       <div className="row">
-        <button type="submit" className="button button-primary" aria-disabled={saving.isPending || isSame}>
+        <button
+          ref={saving.button}
+          type="submit"
+          className="button button-primary"
+          aria-disabled={saving.isPending || !draft.isChanged}
+        >
           {saving.isPending ? 'Saving …' : 'Save'}
         </button>
       </div>
@@ -87,8 +94,8 @@ function Secrets({ service, etag }: { service: ClientAccount; etag: string }) {
     onSuccess: () => announce('Only the newest secret is active'),
   })
   const switching = useMutation({
-    mutationFn: () => changeService(id, etag, { enabled: !enabled }),
-    onSuccess: () => announce(`${clientId} is ${enabled ? 'disabled' : 'enabled'}`),
+    mutationFn: (next: boolean) => changeService(id, etag, { enabled: next }),
+    onSuccess: (_, isEnabled) => announce(`${clientId} is ${isEnabled ? 'enabled' : 'disabled'}`),
   })
   return (
     <section className="card admin-card" aria-labelledby={title}>
@@ -115,7 +122,7 @@ function Secrets({ service, etag }: { service: ClientAccount; etag: string }) {
             End the old secret
           </Button>
         )}
-        <Button className="button" onPress={() => switching.isPending || switching.mutate()}>
+        <Button className="button" onPress={() => switching.isPending || switching.mutate(!enabled)}>
           {enabled ? 'Disable' : 'Enable'}
         </Button>
       </div>

@@ -1,10 +1,11 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { type FormEvent, useId, useState } from 'react'
+import { type FormEvent, useId } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { SignIns } from '../../auth/sign-ins.tsx'
 import { announce } from '../../ui/announce.ts'
 import { FailureNote } from '../../ui/failure.tsx'
+import { useDraft, useSaving } from '../draft.ts'
 import { Frame } from '../frame.tsx'
 import { AccountState, Refused, RoleChecks, TextField } from '../pieces.tsx'
 import {
@@ -13,7 +14,6 @@ import {
   makeLink,
   signOutUser,
   type UserAccount,
-  type UserChanges,
   userQuery,
   userSignInsQuery,
 } from '../queries.ts'
@@ -30,7 +30,7 @@ export function UserView() {
       )}
       {data && (
         <>
-          <Details key={data.etag} user={data.user} etag={data.etag} />
+          <Details key={data.user.id} user={data.user} etag={data.etag} />
           <Access user={data.user} etag={data.etag} />
           <UserSignIns user={data.user} />
         </>
@@ -39,25 +39,18 @@ export function UserView() {
   )
 }
 
+const fieldsOf = ({ userName, email, timeZone, roles }: UserAccount) => ({ userName, email, timeZone, roles })
+
 function Details({ user, etag }: { user: UserAccount; etag: string }) {
   const title = useId()
   const zones = useId()
-  const [draft, setDraft] =
-    useState<Required<Pick<UserAccount, 'userName' | 'email' | 'timeZone' | 'roles'>>>(user)
-  const saving = useMutation({
-    mutationFn: (changes: UserChanges) => changeUser(user.id, etag, changes),
-    onSuccess: () => announce('Changes saved'),
-  })
-  const { userName, email, timeZone, roles } = draft
-  const isSame =
-    userName === user.userName &&
-    email === user.email &&
-    timeZone === user.timeZone &&
-    [...roles].sort().join() === user.roles.join()
+  const draft = useDraft(fieldsOf(user), etag)
+  const { userName, email, timeZone, roles } = draft.values
+  const saving = useSaving(draft, (values, tag) => changeUser(user.id, tag, values))
 
   function submit(event: FormEvent) {
     event.preventDefault()
-    if (!saving.isPending && !isSame) saving.mutate({ userName, email, timeZone, roles })
+    saving.save()
   }
   return (
     <form className="card admin-card" aria-labelledby={title} onSubmit={submit}>
@@ -66,31 +59,36 @@ function Details({ user, etag }: { user: UserAccount; etag: string }) {
         label="User name"
         value={userName}
         isRequired
-        onChange={(text) => setDraft({ ...draft, userName: text })}
+        onChange={(text) => draft.change({ userName: text })}
       />
       <TextField
         label="Email"
         type="email"
         value={email}
         isRequired
-        onChange={(text) => setDraft({ ...draft, email: text })}
+        onChange={(text) => draft.change({ email: text })}
       />
       <TextField
         label="Time zone"
         value={timeZone ?? ''}
         list={zones}
         hint="For the times in the log. Leave it empty for that of the service."
-        onChange={(text) => setDraft({ ...draft, timeZone: text === '' ? null : text })}
+        onChange={(text) => draft.change({ timeZone: text === '' ? null : text })}
       />
       <datalist id={zones}>
         {Intl.supportedValuesOf('timeZone').map((zone) => (
           <option key={zone} value={zone} />
         ))}
       </datalist>
-      <RoleChecks held={roles} onChange={(next) => setDraft({ ...draft, roles: next })} />
-      <Refused failure={saving.error} />
+      <RoleChecks held={roles} onChange={(next) => draft.change({ roles: next })} />
+      <Refused failure={saving.error} onLoad={saving.load} />
       <div className="row">
-        <button type="submit" className="button button-primary" aria-disabled={saving.isPending || isSame}>
+        <button
+          ref={saving.button}
+          type="submit"
+          className="button button-primary"
+          aria-disabled={saving.isPending || !draft.isChanged}
+        >
           {saving.isPending ? 'Saving …' : 'Save'}
         </button>
       </div>
@@ -103,8 +101,8 @@ function Access({ user, etag }: { user: UserAccount; etag: string }) {
   const { id, enabled, hasPassword, userName } = user
   const linking = useMutation({ mutationFn: () => makeLink(id) })
   const switching = useMutation({
-    mutationFn: () => changeUser(id, etag, { enabled: !enabled }),
-    onSuccess: () => announce(`${userName} is ${enabled ? 'disabled' : 'enabled'}`),
+    mutationFn: (next: boolean) => changeUser(id, etag, { enabled: next }),
+    onSuccess: (_, isEnabled) => announce(`${userName} is ${isEnabled ? 'enabled' : 'disabled'}`),
   })
   return (
     <section className="card admin-card" aria-labelledby={title}>
@@ -126,7 +124,7 @@ function Access({ user, etag }: { user: UserAccount; etag: string }) {
             Make a link
           </Button>
         )}
-        <Button className="button" onPress={() => switching.isPending || switching.mutate()}>
+        <Button className="button" onPress={() => switching.isPending || switching.mutate(!enabled)}>
           {enabled ? 'Disable' : 'Enable'}
         </Button>
       </div>

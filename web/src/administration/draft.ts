@@ -1,0 +1,73 @@
+import { useMutation } from '@tanstack/react-query'
+import { useRef, useState } from 'react'
+import { announce } from '../ui/announce.ts'
+
+interface Own<Values> {
+  values: Values
+  /** What the person saw when they began to change it, and its version. */
+  seen: string
+  etag: string
+}
+
+const textOf = (values: object) => JSON.stringify(values)
+
+/**
+ * What the person has in the fields: their own values if they changed some, else those of the account. A version in which
+ * the fields are as the person saw them, as after a press on the switch, is theirs to change all the same.
+ */
+export function useDraft<Values extends object>(loaded: Values, loadedEtag: string) {
+  const [own, setOwn] = useState<Own<Values>>()
+  const text = textOf(loaded)
+  if (own && textOf(own.values) === text) setOwn(undefined)
+  const { values, etag } =
+    own && own.seen !== text ? own : { values: own?.values ?? loaded, etag: loadedEtag }
+  return {
+    values,
+    etag,
+    isChanged: own !== undefined,
+    change(changes: Partial<Values>) {
+      setOwn((known = { values: loaded, seen: text, etag }) => ({
+        ...known,
+        values: { ...known.values, ...changes },
+      }))
+    },
+    drop: () => setOwn(undefined),
+    /** What was typed after it was sent stays. */
+    saved(sent: Values, next: string) {
+      setOwn((known) =>
+        known && known.values !== sent ? { ...known, seen: textOf(sent), etag: next } : undefined,
+      )
+    },
+  }
+}
+
+type Draft<Values extends object> = ReturnType<typeof useDraft<Values>>
+
+/** `send` resolves to the tag of the new version. `load` gives up what was typed for the current one. */
+export function useSaving<Values extends object>(
+  draft: Draft<Values>,
+  send: (values: Values, etag: string) => Promise<string>,
+) {
+  const button = useRef<HTMLButtonElement>(null)
+  const saving = useMutation({
+    mutationFn: ({ values, etag }: Draft<Values>) => send(values, etag),
+    onSuccess(etag, { values }) {
+      draft.saved(values, etag)
+      announce('Changes saved')
+    },
+  })
+  return {
+    ...saving,
+    button,
+    save() {
+      if (draft.isChanged && !saving.isPending) saving.mutate(draft)
+    },
+    load() {
+      draft.drop()
+      saving.reset()
+      // The button that was pressed is gone.
+      button.current?.focus()
+      announce('The current version is loaded')
+    },
+  }
+}
