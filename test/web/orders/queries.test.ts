@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { answerWith, serviceIs } from '../../support/page.ts'
+import { beginInUtc, inZone } from '../filter/zone.ts'
 
 const { queries } = await import('../../../web/src/api/queries.ts')
-const { approveOrder, orderQuery, rejectOrder, withdrawOrder } = await import(
+const { approveOrder, countQuery, orderQuery, rejectOrder, withdrawOrder } = await import(
   '../../../web/src/orders/queries.ts'
 )
 
@@ -54,5 +55,23 @@ describe('a request', () => {
         ['GET', false],
       ],
     )
+  })
+})
+
+describe('how many orders a search finds', () => {
+  beginInUtc()
+  const asked: (string | null)[] = []
+  serviceIs((_, request) => {
+    asked.push(new URL(request.url).searchParams.get('filter'))
+    return answerWith(200, { items: [], totalCount: 3 })
+  })
+
+  it('is asked by the days of the person, as the list is', async () => {
+    inZone('Asia/Tokyo')
+    const typed = '(customer:Acme createdAtUtc=2026-03-05) createdAtUtc>="2026-03-05T01:00:00.000Z"'
+    assert.equal(await queries.fetchQuery(countQuery(typed)), 3)
+    assert.deepEqual(asked, [
+      '(customer:Acme (createdAtUtc>=2026-03-04T15:00:00Z createdAtUtc<2026-03-05T15:00:00Z)) createdAtUtc>="2026-03-05T01:00:00.000Z"',
+    ])
   })
 })

@@ -4,6 +4,7 @@ import { queries } from '../api/queries.ts'
 import { tellOtherTabs } from '../auth/other-tabs.ts'
 import { isMadeHere } from '../live/arrivals.ts'
 import { viewerTimeZone } from '../ui/format.ts'
+import { askedOf } from './filter/days.ts'
 import { type ListSearch, parametersOf } from './list/search.ts'
 import type { OrderEvent, VersionedOrder } from './order.ts'
 
@@ -17,12 +18,12 @@ export function listQuery(search: ListSearch) {
   })
 }
 
-/** How many orders the search finds. `turn` tells one question from the next. */
+/** How many orders the search finds, by the person's days as in the list. `turn` tells one question from the next. */
 export function countQuery(filter: string, turn = 0) {
   return queryOptions({
     queryKey: ['orders', 'count', filter, turn],
     queryFn: async ({ signal }): Promise<number> => {
-      const query = { filter, pageSize: 1 }
+      const query = { filter: askedOf(filter).text, pageSize: 1 }
       return (await answerOf(client.GET('/v1/orders', { params: { query }, signal }))).totalCount ?? 0
     },
     retry: false,
