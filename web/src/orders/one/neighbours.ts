@@ -9,8 +9,8 @@ import { focusOnReturn } from '../list/state.ts'
 import { listQuery } from '../queries.ts'
 import { lastList } from './back.tsx'
 
-/** The page of the list that has the order which was reached last. */
-let reached: { id: string; search: ListSearch } | undefined
+/** The order that was reached last, in which list, and the page of that list which has it. */
+let reached: { id: string; list: string; page: ListSearch } | undefined
 
 /** j and k lead from an order to its neighbours in the list that one came from, as that list was shown. */
 export function useNeighbourKeys(id: string): void {
@@ -19,12 +19,13 @@ export function useNeighbourKeys(id: string): void {
     async (step: 1 | -1) => {
       const { search } = lastList()
       if (search === undefined) return announce('j and k lead on only when an order is opened from the list.')
-      const from = reached?.id === id ? reached.search : search
+      const list = JSON.stringify(search)
+      const from = reached?.id === id && reached.list === list ? reached.page : search
       try {
         const next = await neighbourOf(id, from, step)
         if (next === undefined)
           return announce(`This is the ${step === 1 ? 'last' : 'first'} order in the list.`)
-        reached = next
+        reached = { ...next, list }
         focusOnReturn(next.id)
         // The list stays the entry before this one.
         await navigate({ to: '/orders/$id', params: { id: next.id }, replace: true })
@@ -48,13 +49,13 @@ async function neighbourOf(id: string, search: ListSearch, step: 1 | -1) {
   const page = await readPage(search)
   const index = page.items.findIndex((order) => order.id === id)
   const here = page.items[index + step]
-  if (index !== -1 && here) return { id: here.id, search }
+  if (index !== -1 && here) return { id: here.id, page: search }
   const number = page.pageNumber + step
   if (number < 1 || number > page.totalPages) return undefined
   const there = onPage(search, number)
   const { items } = await readPage(there)
   const [other] = step === 1 ? items : items.slice(-1)
-  return other && { id: other.id, search: there }
+  return other && { id: other.id, page: there }
 }
 
 /** As it was shown, however old: its order does not change under the hands. */
