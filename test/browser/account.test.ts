@@ -64,6 +64,27 @@ describe('a one-time link', () => {
     await signInHeading(page).waitFor()
   })
 
+  it('is looked at anew when another one is opened in the same tab', async () => {
+    const [one, other] = [await newUser(service), await newUser(service)]
+    const { page } = person
+    const [voided, valid] = [await linkPage(one), await linkPage(one)]
+    const { address } = await linkPage(other)
+    await page.goto('/link')
+    await page.getByText('This link does not work').waitFor()
+    // Only what stands behind the # differs: the page is not loaded anew.
+    await page.goto(voided.address)
+    await page.getByLabel('New password').fill('another harbour in the evening')
+    person.expectFault(/ 404 .*\/v1\/auth\/links\//)
+    await button(page, 'Set the password and sign in').click()
+    await page.getByText('This link does not work').waitFor()
+    await page.goto(address)
+    await eventually(async () => assert.equal(await page.getByLabel('Email').inputValue(), other.email))
+    await page.getByLabel('New password').fill('another harbour in the evening')
+    await page.goto(valid.address)
+    await eventually(async () => assert.equal(await page.getByLabel('Email').inputValue(), one.email))
+    assert.equal(await page.getByLabel('New password').inputValue(), '')
+  })
+
   it('sets the password and signs in, by the keyboard alone; nobody else hears of it, and it is gone from the address', async () => {
     const user = await newUser(service)
     const { page } = person

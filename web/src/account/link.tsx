@@ -1,7 +1,7 @@
 import '../auth/sign-in.css'
 import { useMutation } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useEffect, useState } from 'react'
 import { client } from '../api/client.ts'
 import { problemOf } from '../api/problem.ts'
 import { signIn } from '../auth/session.ts'
@@ -15,7 +15,13 @@ import { refusalOf } from './password.tsx'
 
 /** Behind a one-time link: sets the password, and signs in. */
 export function LinkView() {
-  const [link] = useState(readLink)
+  const [link, setLink] = useState(readLink)
+  // Another link that is opened in this tab does not load the page anew.
+  useEffect(() => {
+    const readAgain = () => setLink(readLink)
+    addEventListener('hashchange', readAgain)
+    return () => removeEventListener('hashchange', readAgain)
+  }, [])
   return (
     <main className="sign-in">
       <div className="card sign-in-card">
@@ -23,7 +29,7 @@ export function LinkView() {
           <img src={mark} alt="" width="40" height="40" />
           <PageTitle title="Set your password" />
         </div>
-        {link ? <LinkForm {...link} /> : <Broken />}
+        {link ? <LinkForm key={link.token} {...link} /> : <Broken />}
       </div>
     </main>
   )
