@@ -100,7 +100,7 @@ export async function makeLink(id: number): Promise<UserLink> {
  */
 export async function changeUser(id: number, etag: string, body: UserChanges): Promise<string> {
   const params = { path: { id }, header: { 'If-Match': etag } }
-  const { etag: next = '*' } = await client.PATCH('/v1/users/{id}', { params, body }).finally(changed)
+  const { etag: next = '' } = await client.PATCH('/v1/users/{id}', { params, body }).finally(changed)
   return next
 }
 
@@ -123,7 +123,7 @@ export async function addService(body: Schemas['AddClientCommand']) {
 /** As `changeUser`. */
 export async function changeService(id: number, etag: string, body: ClientChanges): Promise<string> {
   const params = { path: { id }, header: { 'If-Match': etag } }
-  const { etag: next = '*' } = await client.PATCH('/v1/clients/{id}', { params, body }).finally(changed)
+  const { etag: next = '' } = await client.PATCH('/v1/clients/{id}', { params, body }).finally(changed)
   return next
 }
 
