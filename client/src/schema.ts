@@ -1045,7 +1045,7 @@ export interface components {
             roles: string[];
             /**
              * Format: date-time
-             * @description From this instant (RFC 3339, UTC with Z) on it gets no token; none outlives it.
+             * @description From the second of this instant (RFC 3339, UTC with Z) on it gets no token; what it has expires by then.
              * @example 2027-06-30T22:00:00Z
              */
             endsAtUtc?: string;
@@ -1251,7 +1251,7 @@ export interface components {
              */
             name?: string | null;
             /**
-             * @description From this instant (RFC 3339, UTC with Z) on it gets no token; none outlives it.
+             * @description From the second of this instant (RFC 3339, UTC with Z) on it gets no token; what it has expires by then.
              * @example 2027-06-30T22:00:00Z
              */
             endsAtUtc?: string | null;

@@ -135,7 +135,7 @@ export class Authenticator {
     return { outcome: 'valid', principal }
   }
 
-  /** The account, if it is accepted. What is remembered of it may be out of date: it is read again before anybody is refused because of it. */
+  /** The account, if it is accepted. What is remembered of it may be old: before anybody is refused, it is read anew. */
   async #findAccount(
     subject: string,
     accepts: (state: PrincipalState | undefined) => boolean,

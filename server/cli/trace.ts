@@ -14,14 +14,19 @@ export function traceOf(
   spec: CommandSpec,
   { positionals, texts, lists }: Invocation,
 ): string {
-  const given = Object.entries(texts).filter(([name]) => spec.options?.[name]?.value !== 'ADDRESS')
+  const given = Object.entries({ ...texts, ...lists })
+    .filter(([name]) => spec.options?.[name]?.value !== 'ADDRESS')
+    .map(([name, value]) => [
+      name,
+      typeof value === 'string' ? withoutEmail(value) : value?.map(withoutEmail),
+    ])
   return JSON.stringify({
     level: info,
     time: formatInstant(systemClock()),
     event: 'administration',
     command,
     arguments: positionals.map(withoutEmail),
-    options: { ...Object.fromEntries(given), ...lists },
+    options: Object.fromEntries(given),
     by: machineAccount(),
     sudoBy: process.env.SUDO_USER,
     msg: 'carried out',

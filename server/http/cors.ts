@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RequestLimits } from './rate-limit.ts'
-import type { App } from './route.ts'
+import { type App, backgroundHeader } from './route.ts'
 
 /** Beside those that a route declares. */
-const alwaysAllowed = ['Authorization', 'Content-Type', 'X-Request-Id', 'traceparent']
+const alwaysAllowed = ['Authorization', 'Content-Type', 'X-Request-Id', 'traceparent', backgroundHeader.name]
 const exposedHeaders =
   'Content-Disposition, ETag, Location, Link, Retry-After, RateLimit, RateLimit-Policy, Idempotency-Replayed, X-Request-Id'
 const preflightMaxAgeSeconds = 600

@@ -10,6 +10,7 @@ describe('administration by the command line', () => {
     await cli.run('user add jo@example.com --role Viewer', goodPassword)
     await cli.run('user grant jo Operator --json')
     await cli.run('user set-password jo', `${goodPassword} too`)
+    await cli.run('user disable --email jo@example.com')
     await cli.run('client add billing --role Viewer')
     const by = userInfo().username
     const line = { level: 30, event: 'administration', by, msg: 'carried out' }
@@ -19,6 +20,7 @@ describe('administration by the command line', () => {
         { ...line, command: 'user add', arguments: ['***'], options: { role: ['Viewer'] } },
         { ...line, command: 'user grant', arguments: ['jo', 'Operator'], options: {} },
         { ...line, command: 'user set-password', arguments: ['jo'], options: {} },
+        { ...line, command: 'user disable', arguments: [], options: { email: '***' } },
         { ...line, command: 'client add', arguments: ['billing'], options: { role: ['Viewer'] } },
       ],
     )

@@ -30,6 +30,9 @@ describe('cross-origin requests', () => {
         'idempotency-key',
         'time-zone',
         'last-event-id',
+        'if-none-match',
+        'prefer',
+        'background',
       ]
       assert.deepEqual(
         needed.filter((name) => !allowed.includes(name)),

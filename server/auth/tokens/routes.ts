@@ -200,7 +200,7 @@ async function issueServiceToken(
   logSignIn(request, client.principalId, 'client')
   noteUse(parts, request, client, now)
   const { clientId, credentialsChangedAt, endsAt } = client
-  // No token outlives its client, which has a second left at least (`checkClientSecret`).
+  // A token expires by the end of its client, which has a second left at least (`checkClientSecret`).
   const leftSeconds = secondOf(endsAt ?? Number.POSITIVE_INFINITY) - secondOf(now)
   const ttlSeconds = Math.min(parts.config.serviceTokenTtlSeconds, leftSeconds)
   const issued = await parts.tokens.issue(

@@ -128,12 +128,18 @@ describe('service clients', () => {
       assert.equal((await service.client().withBearer(later).get('/v1/auth/me')).status, 200)
     })
 
-    it('gives no token from the end on, and none that outlives it', async () => {
-      await admin.patch(path(), { endsAtUtc: at(600_000) })
-      const { expiresAt } = (await exchange()).body
-      assert.ok(new Date(expiresAt).getTime() <= service.now() + 600_000)
-      assert.ok(new Date(expiresAt).getTime() > service.now() + 590_000)
-      service.advance(599_000 + (1_000 - (service.now() % 1_000)))
+    it('gives no token from the second of the end on, and none that expires later', async () => {
+      service.advance(1_000 - (service.now() % 1_000))
+      const end = at(600_000)
+      for (const endsAtUtc of [end, at(600_999)]) {
+        await admin.patch(path(), { endsAtUtc })
+        assert.equal((await exchange()).body.expiresAt, end)
+      }
+      service.advance(599_999)
+      const last = await exchange()
+      assert.equal(last.body.expiresAt, end)
+      assert.equal((await service.client().withBearer(last.body.accessToken).get('/v1/auth/me')).status, 200)
+      service.advance(1)
       assertProblem(await exchange(), 401, 'invalid-client')
     })
   })

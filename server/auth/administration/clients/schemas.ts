@@ -21,7 +21,8 @@ export const clientNameField = legibleText(200, {
 })
 
 export const endField = instantField({
-  description: 'From this instant (RFC 3339, UTC with Z) on it gets no token; none outlives it.',
+  description:
+    'From the second of this instant (RFC 3339, UTC with Z) on it gets no token; what it has expires by then.',
   examples: ['2027-06-30T22:00:00Z'],
 })
 
