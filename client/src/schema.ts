@@ -324,7 +324,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/auth/links/{token}": {
+    "/v1/auth/links/use": {
         parameters: {
             query?: never;
             header?: never;
@@ -335,7 +335,7 @@ export interface paths {
         put?: never;
         /**
          * Set the password by a one-time link
-         * @description Works once, for 24 hours or until a newer link is made. Ends all sessions and token families of the user, who can then sign in. A password that breaks the rules does not use the link up.
+         * @description Works once, for 24 hours or until a newer link is made; a link that has been used, has expired or was replaced looks like one that never was. Ends all sessions and token families of the user, who can then sign in. A password that breaks the rules does not use the link up.
          */
         post: operations["useLink"];
         delete?: never;
@@ -2395,6 +2395,11 @@ export interface components {
         };
         /** @description Sets the password. */
         UseLinkCommand: {
+            /**
+             * @description What stands in the link as `token`.
+             * @example aQ2m5Yd0nK8tR1vXc7Zb4Ue9Wp3Ls6Hf0Gj2Ti5Oy8E
+             */
+            token: string;
             /**
              * @description Judged by its length and by how soon it would be guessed, not by its composition: 15 to 256 characters, no common password, little of the names of the account.
              * @example seven grey herons by the weir
@@ -7453,19 +7458,14 @@ export interface operations {
         parameters: {
             query?: never;
             header?: never;
-            path: {
-                /**
-                 * @description The token in the link. A link that has been used, has expired or was replaced looks like one that never was.
-                 * @example aQ2m5Yd0nK8tR1vXc7Zb4Ue9Wp3Ls6Hf0Gj2Ti5Oy8E
-                 */
-                token: string;
-            };
+            path?: never;
             cookie?: never;
         };
         requestBody: {
             content: {
                 /**
                  * @example {
+                 *       "token": "aQ2m5Yd0nK8tR1vXc7Zb4Ue9Wp3Ls6Hf0Gj2Ti5Oy8E",
                  *       "newPassword": "seven grey herons by the weir"
                  *     }
                  */

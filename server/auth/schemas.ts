@@ -59,7 +59,13 @@ export const ChangePasswordCommand = bodyOf('ChangePasswordCommand', "Replaces t
   currentPassword: password,
   newPassword,
 })
-export const UseLinkCommand = bodyOf('UseLinkCommand', 'Sets the password.', { newPassword })
+export const UseLinkCommand = bodyOf('UseLinkCommand', 'Sets the password.', {
+  token: textField(1, 512, {
+    description: 'What stands in the link as `token`.',
+    examples: ['aQ2m5Yd0nK8tR1vXc7Zb4Ue9Wp3Ls6Hf0Gj2Ti5Oy8E'],
+  }),
+  newPassword,
+})
 export const RefreshTokenCommand = bodyOf('RefreshTokenCommand', 'Uses a refresh token, once.', {
   refreshToken: textField(1, 512, {
     description: 'The refresh token of the last pair; it works once.',

@@ -101,19 +101,13 @@ export function pathOf(url = '/'): string {
   return end < 0 ? url : url.slice(0, end)
 }
 
-const linkPath = '/auth/links/'
 /** As long as what `newSecret` makes. */
 const secretLike = /[\w-]{43,}/g
 
-/**
- * The path as it may be told and logged: without what stands in a one-time link, however it was spelt, and without what
- * looks like a secret, for somebody may mistype the rest.
- */
+/** The path as it may be told and logged: no secret belongs in one, but somebody may paste it there. */
 export function tellablePath(url?: string): string {
   const path = pathOf(url)
   const spelt = path.includes('%') && isDecodable(path) ? decodeURIComponent(path) : path
-  const at = spelt.toLowerCase().indexOf(linkPath)
-  if (at >= 0) return `${spelt.slice(0, at + linkPath.length)}***`
   return spelt.search(secretLike) < 0 ? path : spelt.replaceAll(secretLike, '***')
 }
 

@@ -242,9 +242,9 @@ async function changeAccounts(service: InsideService): Promise<void> {
     await db.write('changeUser', { id, acceptedVersions: null, changes, stamp: stamp() })
   }
   await db.write('setPassword', { account, passwordHash: 'hash of another', stamp: stamp() })
-  const { token } = await newLink(service, { account })
+  const token = await newLink(service, { account })
   const newPassword = 'seven grey herons by the weir'
-  assert.equal((await service.client().post(`/v1/auth/links/${token}`, { newPassword })).status, 204)
+  assert.equal((await service.client().post('/v1/auth/links/use', { token, newPassword })).status, 204)
   await db.write('signOutUser', { account, stamp: stamp() })
   await db.write('signOutUsers', { afterId: 0, limit: 100, stamp: stamp() })
   await db.write('signOutUsers', { afterId: 1_000_000, limit: 100, stamp: stamp() })

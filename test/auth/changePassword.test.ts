@@ -39,7 +39,7 @@ describe('changePassword', () => {
   describe('succeeds', () => {
     let others: Awaited<ReturnType<typeof everyCredentialOf>>
     let thief: Client
-    let link: { path: string }
+    let token: string
     let answer: Answer
     let left: { sessions: number; families: number }
     let logged: Record<string, unknown>[]
@@ -47,7 +47,7 @@ describe('changePassword', () => {
       await newcomer()
       others = await everyCredentialOf(service, user)
       thief = browser.copy()
-      link = await newLink(service, user)
+      token = await newLink(service, user)
       service.advance(10 * minute)
       const wasLogged = (await service.log()).length
       answer = await change()
@@ -88,7 +88,9 @@ describe('changePassword', () => {
     })
 
     it('and voids a one-time link that is about', async () => {
-      const used = await service.client().post(link.path, { newPassword: 'another harbour in the evening' })
+      const used = await service
+        .client()
+        .post('/v1/auth/links/use', { token, newPassword: 'another harbour in the evening' })
       assertProblem(used, 404, 'link-not-found')
     })
   })

@@ -213,9 +213,9 @@ describe('the live description knows every answer', () => {
   })
 
   it('about links and the own account', async () => {
-    const { token } = await newLink(service, await newUser(service))
+    const token = await newLink(service, await newUser(service))
     for (const password of ['x', 'password password', newPassword, newPassword]) {
-      await anybody.post(`/v1/auth/links/${token}`, { newPassword: password })
+      await anybody.post('/v1/auth/links/use', { token, newPassword: password })
     }
     const user = await newUser(service)
     const caller = judged(await signIn(service, user))

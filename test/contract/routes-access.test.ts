@@ -73,7 +73,7 @@ const contracted: Record<string, string> = {
   'POST /v1/auth/token/refresh': 'public',
   'POST /v1/auth/clients/token': 'public',
   'POST /v1/auth/revoke': 'public',
-  'POST /v1/auth/links/:token': 'public',
+  'POST /v1/auth/links/use': 'public',
   'GET /v1/auth/me/account': 'person',
   'GET /v1/auth/sessions': 'person',
   'DELETE /v1/auth/sessions': 'person',

@@ -128,7 +128,7 @@ describe('the request limits', () => {
       () => caller.post('/v1/auth/session', credentials),
       () => caller.post('/v1/auth/token', credentials),
       () => caller.post('/v1/auth/clients/token', { clientId: 'x', clientSecret: 'x' }),
-      () => caller.post('/v1/auth/links/x', { newPassword: 'seven grey herons by the weir' }),
+      () => caller.post('/v1/auth/links/use', { token: 'x', newPassword: 'seven grey herons by the weir' }),
       () => caller.post('/v1/auth/session', {}),
       () => caller.post('/v1/auth/token', credentials),
     ])

@@ -51,17 +51,14 @@ export async function newUser(
 /** Of no account, and with no failed tries. */
 export const unknownEmail = () => `nobody-${randomBytes(6).toString('hex')}@example.com`
 
-/** A one-time link of the user, and what stands in it. */
-export async function newLink(
-  service: Service,
-  { account }: Pick<TestUser, 'account'>,
-): Promise<{ token: string; path: string }> {
+/** The token of a one-time link of the user. */
+export async function newLink(service: Service, { account }: Pick<TestUser, 'account'>): Promise<string> {
   const token = newSecret()
   noteSecret(token)
   const stamp = machineStamp(service.now())
   const made = await service.db.write('makeLink', { account, tokenHash: sha256(token), stamp })
   if ('refused' in made) throw new Error(made.refused)
-  return { token, path: `/v1/auth/links/${token}` }
+  return token
 }
 
 export interface TestClient {

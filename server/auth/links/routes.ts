@@ -13,36 +13,29 @@ import { findLinkHolder, type LinkHolder } from './store.ts'
 export function registerLinks(app: App, parts: AuthParts): void {
   app.route({
     method: 'POST',
-    url: '/v1/auth/links/:token',
+    url: '/v1/auth/links/use',
     config: {
       access: 'public',
       limit: 'exchange',
       problems: ['link-not-found'],
-      parameters: {
-        token: {
-          description:
-            'The token in the link. A link that has been used, has expired or was replaced looks like one that never was.',
-          schema: { type: 'string' },
-          example: 'aQ2m5Yd0nK8tR1vXc7Zb4Ue9Wp3Ls6Hf0Gj2Ti5Oy8E',
-        },
-      },
     },
     schema: {
       operationId: 'useLink',
       summary: 'Set the password by a one-time link',
       description:
-        'Works once, for 24 hours or until a newer link is made. Ends all sessions and token families of the user, who can then sign in. A password that breaks the rules does not use the link up.',
+        'Works once, for 24 hours or until a newer link is made; a link that has been used, has expired or was replaced looks like one that never was. Ends all sessions and token families of the user, who can then sign in. A password that breaks the rules does not use the link up.',
       tags: ['Authentication'],
       body: UseLinkCommand,
       response: { 204: noContent },
     },
     handler: async (request, reply) => {
       const now = parts.clock()
-      const tokenHash = sha256((request.params as { token: string }).token)
+      const { token, newPassword } = request.body
+      const tokenHash = sha256(token)
       const holder = await findLinkHolder(parts.db.read, { tokenHash, nowMilliseconds: now })
       if (holder === undefined) throw refusedLink(request)
       const { principalId: id, userName, email } = holder
-      const passwordHash = await hashNewPassword(parts, request.body.newPassword, [userName, email])
+      const passwordHash = await hashNewPassword(parts, newPassword, [userName, email])
       await parts.db.write('useLink', {
         tokenHash,
         passwordHash,

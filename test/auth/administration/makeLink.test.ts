@@ -18,7 +18,7 @@ describe('makeLink', () => {
 
   const tokenOf = (link: string) => new URLSearchParams(new URL(link).hash.slice(1)).get('token')
   const make = (id: number | string) => admin.post(`/v1/users/${id}/links`)
-  const use = (token: string | null) => service.client().post(`/v1/auth/links/${token}`, { newPassword })
+  const use = (token: string | null) => service.client().post('/v1/auth/links/use', { token, newPassword })
 
   it('answers 201 with a link of the web app, whose token stands behind the #, and is stored nowhere', async () => {
     const answer = await make((await newUser(service)).id)

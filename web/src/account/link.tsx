@@ -46,7 +46,7 @@ function LinkForm({ token, email }: { token: string; email: string }) {
   const [newPassword, setNew] = useState('')
   const setting = useMutation({
     mutationFn: async () => {
-      await client.POST('/v1/auth/links/{token}', { params: { path: { token } }, body: { newPassword } })
+      await client.POST('/v1/auth/links/use', { body: { token, newPassword } })
       // The password is set, whatever becomes of the sign-in.
       await signIn({ email, password: newPassword }).catch(() =>
         announce('Your password has been set. Sign in with it.'),
