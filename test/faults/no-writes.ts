@@ -65,6 +65,9 @@ export class NoWrites {
       ({ status }) => status,
     )
     assert.deepEqual(statuses, [200, 200, 200, 200, 200])
+    const whole = await this.#bearer.get('/v1/orders', { accept: 'application/jsonl' })
+    assert.equal(whole.status, 200)
+    assert.equal(whole.text.split('\n').length - 1, this.acknowledged.length)
   }
 
   /**
