@@ -47,7 +47,7 @@ const layers = ['top', 'app', 'routes', 'rules', 'store', 'domain', 'db'] as con
 type Layer = (typeof layers)[number]
 
 const domainFiles =
-  /^server\/(?:orders\/(?:order|fold|list\/plan|life\/event)|audit\/(?:canonical|chain|event))\.ts$|^server\/orders\/filter\//
+  /^server\/(?:orders\/(?:order|event|fold|list\/plan)|audit\/(?:canonical|chain|event))\.ts$|^server\/orders\/filter\//
 const slices = ['auth', 'orders', 'audit'] as const
 /** The files that stand beside the slices. */
 const topFiles = /^server\/(?:main|serve|serve-\w+|migrate|copy)\.ts$|^server\/cli\//
@@ -133,17 +133,23 @@ function cycles(files: SourceFile[]): string[] {
   return found
 }
 
-/** How many files of the folder one has to go down, at most, by any kind of import. */
-function floors(files: SourceFile[], folder: string): number {
-  const byPath = new Map(files.map((file) => [file.path, importsOf(file)]))
+/** How many rooms of the folder one has to go down, at most, by any kind of import. A room is a file unless told. */
+function floors(files: SourceFile[], folder: string, roomOf = (path: string) => path): number {
+  const inside = files.filter(({ path }) => path.startsWith(folder))
+  const below = new Map<string, Set<string>>()
+  for (const file of inside) {
+    const targets = importsOf(file).map(({ target }) => target)
+    const rooms = targets.filter((target) => target.startsWith(folder)).map(roomOf)
+    const room = roomOf(file.path)
+    below.set(room, new Set([...(below.get(room) ?? []), ...rooms.filter((other) => other !== room)]))
+  }
   const heights = new Map<string, number>()
-  const heightOf = (path: string): number => {
-    const below = (byPath.get(path) ?? []).filter(({ target }) => target.startsWith(folder))
-    const height = heights.get(path) ?? 1 + Math.max(0, ...below.map(({ target }) => heightOf(target)))
-    heights.set(path, height)
+  const heightOf = (room: string): number => {
+    const height = heights.get(room) ?? 1 + Math.max(0, ...[...(below.get(room) ?? [])].map(heightOf))
+    heights.set(room, height)
     return height
   }
-  return Math.max(...files.filter(({ path }) => path.startsWith(folder)).map(({ path }) => heightOf(path)))
+  return Math.max(...[...below.keys()].map(heightOf))
 }
 
 /** Readers of the time of day, and of randomness for identifiers. */
@@ -235,8 +241,10 @@ describe('imports', () => {
     assert.deepEqual(shared.map(importsOf), [[], []])
   })
 
-  it('go down five floors of db/ at most', () => {
+  it('go down five floors of db/ at most, and of orders/, where a folder is one room', () => {
+    const roomOf = (path: string) => path.split('/').slice(0, 3).join('/')
     assert.equal(floors(server, 'server/db/'), 5)
+    assert.equal(floors(server, 'server/orders/', roomOf), 5)
   })
 
   it('are seen when they go the wrong way', () => {

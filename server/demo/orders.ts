@@ -1,6 +1,6 @@
 import { eventRow } from '../audit/event.ts'
 import type { EventColumns, OrdersTable } from '../db/tables.ts'
-import { orderEvent } from '../orders/life/event.ts'
+import { orderEvent } from '../orders/event.ts'
 import { type OrderEventKind, orderStatus } from '../orders/order.ts'
 import type { MadeOrders } from '../orders/orders.ts'
 import { type Customer, makeCustomers } from './customers.ts'

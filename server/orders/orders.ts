@@ -3,7 +3,7 @@ import { type Event, eventRow, type Stamp } from '../audit/event.ts'
 import { recordEvent, recordEvents } from '../audit/events.ts'
 import type { Database, EventColumns, OrdersTable } from '../db/tables.ts'
 import { type IdempotencyInput, type Once, once, rowOfKey } from '../http/idempotency.ts'
-import { orderEvent } from './life/event.ts'
+import { orderEvent } from './event.ts'
 import { insertOrder, insertOrders, insertRows, type NewOrder } from './store.ts'
 
 export interface CreateOrderInput {

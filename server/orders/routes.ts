@@ -24,9 +24,9 @@ import { newOrderedId } from '../ids.ts'
 import { exportOrders } from './export/export.ts'
 import { registerOrderLife } from './life/routes.ts'
 import { listOrders, readList } from './list/list.ts'
-import { fieldNames, summaryNames } from './order.ts'
+import { fieldNames } from './order.ts'
 import type { CreatedOrder } from './orders.ts'
-import { getOrdersOverview } from './overview.ts'
+import { registerOverview } from './overview/routes.ts'
 import { registerApprovalPolicy } from './policy/routes.ts'
 import {
   hashTagHeader,
@@ -38,14 +38,12 @@ import {
   tags,
   timeZoneHeader,
 } from './requests.ts'
-import { toDate, toResponse } from './responses.ts'
+import { toResponse } from './responses.ts'
 import {
   CreateOrderCommand,
   CreateOrderResponse,
   ListOrdersQuery,
   OrderResponse,
-  OrderStatistics,
-  OrdersOverviewQuery,
   PaginatedListOfOrderSummary,
 } from './schemas.ts'
 import { findOrder } from './store.ts'
@@ -155,39 +153,6 @@ function registerList(app: App, { db, exports }: OrderParts): void {
         reply.headers(pageLinks('/v1/orders', request.raw.url, ListOrdersQuery, description))
       }
       return sendJson(reply, json)
-    },
-  })
-}
-
-function registerOverview(app: App, { db, clock }: OrderParts): void {
-  app.route({
-    method: 'GET',
-    url: '/v1/orders/summary',
-    config: {
-      access: 'Orders.Read',
-      requestHeaders: [ifNoneMatchHeader],
-      responseHeaders: {
-        200: [hashTagHeader],
-      },
-    },
-    schema: {
-      operationId: 'getOrdersOverview',
-      summary: 'Counts and sums of orders, by day, and who waits longest',
-      description: 'Everything of one moment, and exact. Days are UTC days of creation.',
-      tags,
-      querystring: OrdersOverviewQuery,
-      response: { 200: OrderStatistics, 304: noContent },
-    },
-    onSend: revalidate,
-    handler: async (request, reply) => {
-      const { days } = request.query
-      const overview = await getOrdersOverview(db.read, { days, nowMilliseconds: clock() })
-      reply.header('cache-control', cacheControl)
-      return {
-        ...overview,
-        days: overview.days.map(({ startsAt, ...day }) => ({ date: toDate(startsAt), ...day })),
-        oldestPending: overview.oldestPending.map((order) => toResponse(summaryNames, order)),
-      }
     },
   })
 }

@@ -5,7 +5,7 @@ import type { Transaction } from '#kysely'
 import { recordEvent } from '../../server/audit/events.ts'
 import type { Database } from '../../server/db/tables.ts'
 import { newOrderedId } from '../../server/ids.ts'
-import { orderEvent } from '../../server/orders/life/event.ts'
+import { orderEvent } from '../../server/orders/event.ts'
 import {
   customersOf,
   eventually,

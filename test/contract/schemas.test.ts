@@ -12,13 +12,9 @@ import { compileParser } from '../../server/http/fields.ts'
 import type { Schema } from '../../server/http/schema.ts'
 import { FilterError } from '../../server/orders/filter/fault.ts'
 import { parseFilter } from '../../server/orders/filter/parser.ts'
+import { OrdersOverviewQuery } from '../../server/orders/overview/schemas.ts'
 import { ApprovalPolicy } from '../../server/orders/policy/schemas.ts'
-import {
-  CreateOrderCommand,
-  ListOrdersQuery,
-  OrdersOverviewQuery,
-  totalField,
-} from '../../server/orders/schemas.ts'
+import { CreateOrderCommand, ListOrdersQuery, totalField } from '../../server/orders/schemas.ts'
 import { anyCharacter } from '../support/any-character.ts'
 import type { Client } from '../support/client.ts'
 import { Judge, toPointer } from '../support/description.ts'

@@ -5,8 +5,8 @@ import type { Database } from '../../db/tables.ts'
 import { type IdempotencyInput, type Once, once } from '../../http/idempotency.ts'
 import { versionTag } from '../../http/preconditions.ts'
 import { Problem, type ProblemCode } from '../../http/problems.ts'
+import { orderEvent } from '../event.ts'
 import { nameOfStatus, orderStatus, transitions } from '../order.ts'
-import { orderEvent } from './event.ts'
 import { findDecision, giveApproval, lockOrder, moveOrder, type OrderDecision } from './store.ts'
 
 /** Who changes an order: a service may be kept from approving. */

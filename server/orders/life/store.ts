@@ -1,8 +1,8 @@
 import { type Kysely, sql, type Transaction } from '#kysely'
 import type { Database } from '../../db/tables.ts'
 import { Problem } from '../../http/problems.ts'
+import type { Decided } from '../event.ts'
 import { type OrderStatus, orderStatus, transitions } from '../order.ts'
-import type { Decided } from './event.ts'
 
 /** What decides who may do what to an order. */
 export interface OrderDecision extends Decided {

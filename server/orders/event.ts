@@ -1,5 +1,5 @@
-import type { Event, Words } from '../../audit/event.ts'
-import { decimalOf, type OrderEventKind } from '../order.ts'
+import type { Event, Words } from '../audit/event.ts'
+import { decimalOf, type OrderEventKind } from './order.ts'
 
 /** What was decided on. */
 export interface Decided {

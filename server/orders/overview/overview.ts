@@ -1,13 +1,13 @@
 import type { Kysely } from '#kysely'
-import { allDays, type Database } from '../db/tables.ts'
+import { allDays, type Database } from '../../db/tables.ts'
 import {
   type OrderStatus,
   type OrderStatusName,
   type OrderSummary,
   orderStatus,
   orderStatusNames,
-} from './order.ts'
-import { readOverview, type TallyEntry } from './tally.ts'
+} from '../order.ts'
+import { readOverview, type TallyEntry } from './store.ts'
 
 const dayMilliseconds = 86_400_000
 export const defaultDays = 30

@@ -1,0 +1,41 @@
+import { noContent } from '../../http/fields.ts'
+import { cacheControl, ifNoneMatchHeader } from '../../http/preconditions.ts'
+import type { App } from '../../http/route.ts'
+import { summaryNames } from '../order.ts'
+import { hashTagHeader, type OrderParts, revalidate, tags } from '../requests.ts'
+import { toDate, toResponse } from '../responses.ts'
+import { getOrdersOverview } from './overview.ts'
+import { OrderStatistics, OrdersOverviewQuery } from './schemas.ts'
+
+export function registerOverview(app: App, { db, clock }: OrderParts): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/orders/summary',
+    config: {
+      access: 'Orders.Read',
+      requestHeaders: [ifNoneMatchHeader],
+      responseHeaders: {
+        200: [hashTagHeader],
+      },
+    },
+    schema: {
+      operationId: 'getOrdersOverview',
+      summary: 'Counts and sums of orders, by day, and who waits longest',
+      description: 'Everything of one moment, and exact. Days are UTC days of creation.',
+      tags,
+      querystring: OrdersOverviewQuery,
+      response: { 200: OrderStatistics, 304: noContent },
+    },
+    onSend: revalidate,
+    handler: async (request, reply) => {
+      const { days } = request.query
+      const overview = await getOrdersOverview(db.read, { days, nowMilliseconds: clock() })
+      reply.header('cache-control', cacheControl)
+      return {
+        ...overview,
+        days: overview.days.map(({ startsAt, ...day }) => ({ date: toDate(startsAt), ...day })),
+        oldestPending: overview.oldestPending.map((order) => toResponse(summaryNames, order)),
+      }
+    },
+  })
+}
