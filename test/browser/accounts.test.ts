@@ -194,6 +194,7 @@ describe('accounts', () => {
       person.expectFault(/412/)
       await button(page, 'Save').click()
       await says(page, /^Somebody else has changed it/)
+      assert.equal(await page.getByText('It has changed since it was read').count(), 0)
       await checkAccessibility(page)
       assert.equal(await input.inputValue(), first)
       assert.equal((await caller.get(at)).body[field], theirs)

@@ -42,6 +42,11 @@ describe('a person is told', () => {
     assert.equal(titleAndDetail(refusal(409, 'order-not-pending')), 'Its title. Its detail.')
   })
 
+  it('that somebody else was faster, in words of their own', () => {
+    const failures = [refusal(412, 'precondition-failed'), refusal(409, 'concurrency-conflict')]
+    for (const failure of failures) assert.match(titleAndDetail(failure), /^Somebody else has changed it\. /)
+  })
+
   it('what is wrong with what they wrote', () => {
     const problem = {
       type: '',

@@ -104,22 +104,21 @@ async function copy(text: string, label: string): Promise<void> {
  * typed is still in the fields.
  */
 export function Refused({ failure, onLoad }: { failure: unknown; onLoad?: () => void }) {
-  const isConflict = problemOf(failure, 'precondition-failed') !== undefined
   return (
     <div role="status">
-      {failure !== null && failure !== undefined && <FailureNote failure={failure} />}
-      {isConflict && onLoad && (
-        <p className="row row-between soft">
-          Somebody else has changed it. What you typed is still here, and not saved.
-          <Button className="button button-small" onPress={onLoad}>
-            Load the current version
-          </Button>
-        </p>
-      )}
-      {isConflict && !onLoad && (
-        <p className="soft">
-          Somebody else has changed it. The current version is loaded: check it, and make your change again.
-        </p>
+      {problemOf(failure, 'precondition-failed') ? (
+        <Note
+          kind="warning"
+          title="Somebody else has changed it"
+          lines={[
+            onLoad
+              ? 'What you typed is still here, and not saved.'
+              : 'The current version is loaded: check it, and make your change again.',
+          ]}
+          action={onLoad && { name: 'Load the current version', act: onLoad }}
+        />
+      ) : (
+        failure != null && <FailureNote failure={failure} />
       )}
     </div>
   )

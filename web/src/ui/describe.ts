@@ -20,6 +20,12 @@ export function describeFailure(failure: unknown): { title: string; detail: stri
   if (problem.code === 'recent-sign-in-needed') {
     return { title: 'Nothing was changed', detail: 'Your password is needed for this.' }
   }
+  if (problemOf(failure, 'precondition-failed', 'concurrency-conflict')) {
+    return {
+      title: 'Somebody else has changed it',
+      detail: 'Your change was not saved. Open it again, and make your change once more.',
+    }
+  }
   if (problem.status === 503) {
     return { title: 'The service is unavailable right now', detail: 'Trying again automatically.' }
   }
