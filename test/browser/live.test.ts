@@ -117,7 +117,9 @@ describe('the live list in the web app', () => {
     await colleague.patch(`/v1/orders/${ids[0]}/approve`)
     await seal(service.db)
     await dialog.getByText('There is nothing left to do.').waitFor()
-    await page.getByText(new RegExp(`${name}.* has approved this order`)).waitFor()
+    const told = page.getByRole('status').getByText(new RegExp(`${name}.* has approved this order`))
+    // The dialog makes all else inert: that is neither read out nor can it be pressed.
+    await told.click({ timeout: 5_000 })
     await dialog.getByRole('button', { name: 'Close' }).click()
     await eventually(async () =>
       assert.equal(await page.getByRole('button', { name: /^Approve/ }).count(), 0),

@@ -1,10 +1,13 @@
 import { toasts } from './announce.ts'
 
-/** The place where announcements appear. It is always there: screen readers watch it for changes. */
+/**
+ * The place where announcements appear. It is always there: screen readers watch it for changes. No dialog hides it, as
+ * React Aria does with all else outside of one.
+ */
 export function Announcements() {
   const shown = toasts.use()
   return (
-    <div className="toasts" role="status" aria-live="polite">
+    <div className="toasts" role="status" aria-live="polite" data-react-aria-top-layer>
       {shown.map(({ id, text }) => (
         <div key={id} className="toast">
           {text}

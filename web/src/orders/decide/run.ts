@@ -64,8 +64,7 @@ export function useRun(
     const isSaid = next.snapshot.get().steps.length === 1 && decidedOf(next).length === 1
     if (isOpen.current && !isSaid) return
     if (isOpen.current) close(next)
-    // While the dialog is there, screen readers do not hear what is said outside of it.
-    setTimeout(() => announce(wordsFor(deed, next.snapshot.get())), 100)
+    announce(wordsFor(deed, next.snapshot.get()))
   }
   return {
     ...snapshot,
