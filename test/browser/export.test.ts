@@ -134,6 +134,7 @@ describe('the export of the list', () => {
     await dialog(page).getByText('100 of').waitFor()
     savesNothing(t)
     await dialog(page).getByRole('button', { name: 'Stop' }).click()
+    await said(page, 'The export was stopped. Nothing was saved.').waitFor()
     await dialog(page).getByRole('button', { name: 'CSV' }).waitFor()
     await page.keyboard.press('Escape')
     await focuses(page, 'Export')

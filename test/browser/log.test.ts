@@ -140,9 +140,30 @@ describe('the page of the log', () => {
       }),
     )
     await page.getByRole('button', { name: 'Export the log' }).click()
-    await page.getByText('Nothing was saved.').waitFor()
-    await page.getByText('An export is running').waitFor()
+    await page.getByText('Nothing was saved.', { exact: true }).waitFor()
+    await page.getByText('An export is running. Nothing was saved.').waitFor()
     await page.getByRole('button', { name: 'Export the log' }).waitFor()
+    await page.unroute('**/v1/log')
+  })
+
+  it('exports while other views are shown, and says how that ended', async () => {
+    const page = await visit(person, 'admin', '/log')
+    const released = Promise.withResolvers<void>()
+    await page.route('**/v1/log', async (route) => {
+      await released.promise
+      await route.continue()
+    })
+    await page.getByRole('button', { name: 'Export the log' }).click()
+    await page.getByRole('button', { name: 'Stop the export' }).waitFor()
+    await page.keyboard.press('h')
+    await isAt(page, '/')
+    const saved = page.waitForEvent('download')
+    released.resolve()
+    assert.equal((await saved).suggestedFilename(), 'log.jsonl')
+    await page
+      .getByRole('status')
+      .getByText(/^log\.jsonl has been saved, with \d+ events\.$/)
+      .waitFor()
     await page.unroute('**/v1/log')
   })
 

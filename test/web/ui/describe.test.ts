@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { NoAnswerError, type ProblemCode, readFailure } from '../../../web/src/api/problem.ts'
-import { describeFailure } from '../../../web/src/ui/describe.ts'
+import { describeFailure, endInWords } from '../../../web/src/ui/describe.ts'
 
 function titleAndDetail(failure: unknown, isOnLine = true): string {
   Object.defineProperty(navigator, 'onLine', { value: isOnLine, configurable: true })
@@ -28,6 +28,19 @@ describe('a person is told', () => {
     assert.equal(
       titleAndDetail(refusal(429, 'rate-limited')),
       'Too many requests right now. This continues automatically in a few seconds.',
+    )
+  })
+
+  it('to try again what is not tried again by itself', () => {
+    assert.deepEqual(
+      [new NoAnswerError('none'), refusal(503, 'overloaded'), refusal(409, 'order-not-pending')].map(
+        endInWords,
+      ),
+      [
+        'The service is not responding. Try again in a moment.',
+        'The service is unavailable right now. Try again in a moment.',
+        'Its title. Its detail.',
+      ],
     )
   })
 

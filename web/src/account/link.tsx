@@ -6,7 +6,7 @@ import { client } from '../api/client.ts'
 import { problemOf } from '../api/problem.ts'
 import { signIn } from '../auth/session.ts'
 import { announce } from '../ui/announce.ts'
-import { describeFailure } from '../ui/describe.ts'
+import { endInWords } from '../ui/describe.ts'
 import mark from '../ui/mark.svg'
 import { Note } from '../ui/note.tsx'
 import { PageTitle } from '../ui/page-title.tsx'
@@ -80,9 +80,7 @@ function LinkForm({ token, email }: { token: string; email: string }) {
         }}
       />
       <div role="alert">
-        {setting.isError && refusal === undefined && (
-          <Note kind="bad">{`${describeFailure(setting.error).title}. Try again in a moment.`}</Note>
-        )}
+        {setting.isError && refusal === undefined && <Note kind="bad">{endInWords(setting.error)}</Note>}
       </div>
       <button type="submit" className="button button-primary" aria-disabled={setting.isPending}>
         {setting.isPending ? 'Setting …' : 'Set the password and sign in'}

@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useId, useRef } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { problemOf } from '../api/problem.ts'
 import { announce } from '../ui/announce.ts'
-import { FailureNote } from '../ui/failure.tsx'
+import { EndNote, FailureNote } from '../ui/failure.tsx'
 import { ArrowIcon, CopyIcon } from '../ui/icons.tsx'
 import { Note } from '../ui/note.tsx'
 import { rolesQuery } from './queries.ts'
@@ -118,7 +118,7 @@ export function Refused({ failure, onLoad }: { failure: unknown; onLoad?: () => 
           action={onLoad && { name: 'Load the current version', act: onLoad }}
         />
       ) : (
-        failure != null && <FailureNote failure={failure} />
+        failure != null && <EndNote failure={failure} />
       )}
     </div>
   )

@@ -5,7 +5,7 @@ import { Dialog, Heading } from 'react-aria-components/Dialog'
 import { Modal, ModalOverlay } from 'react-aria-components/Modal'
 import { client } from '../api/client.ts'
 import { ProblemError, problemOf } from '../api/problem.ts'
-import { describeFailure } from '../ui/describe.ts'
+import { endInWords } from '../ui/describe.ts'
 import { Note } from '../ui/note.tsx'
 import { type Asking, useAsking } from './confirm.ts'
 import { useWait, waitingWords } from './wait.ts'
@@ -93,5 +93,5 @@ export function passwordFailure(failure: unknown): string {
   if (problemOf(failure, 'too-many-attempts', 'rate-limited')) {
     return 'Too many attempts. The button shows when you can try again.'
   }
-  return `${describeFailure(failure).title}. Try again in a moment.`
+  return endInWords(failure)
 }

@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { Navigate, useSearch } from '@tanstack/react-router'
 import { type ComponentProps, type FormEvent, useEffect, useRef } from 'react'
 import { ProblemError, problemOf } from '../api/problem.ts'
-import { describeFailure } from '../ui/describe.ts'
+import { endInWords } from '../ui/describe.ts'
 import mark from '../ui/mark.svg'
 import { Note } from '../ui/note.tsx'
 import { PageTitle } from '../ui/page-title.tsx'
@@ -112,5 +112,5 @@ function wordsFor(failure: unknown): string {
   if (invalid) {
     return (invalid.errors ?? []).map(({ pointer, detail }) => `${pointer?.slice(2)} ${detail}`).join(' ')
   }
-  return `${describeFailure(failure).title}. Try again in a moment.`
+  return endInWords(failure)
 }

@@ -6,7 +6,7 @@ import type { components } from '../../../client/src/schema.ts'
 import { problemOf } from '../api/problem.ts'
 import { Moment } from '../orders/moment.tsx'
 import { announce } from '../ui/announce.ts'
-import { FailureNote } from '../ui/failure.tsx'
+import { EndNote, FailureNote } from '../ui/failure.tsx'
 import { browserOf } from './user-agent.ts'
 
 type SignIn = components['schemas']['SignIn']
@@ -49,7 +49,7 @@ export function SignIns({ title, found: { data, failureReason, refetch }, many, 
         )}
       </div>
       <div role="status">
-        {failure && !problemOf(failure, 'sign-in-not-found') && <FailureNote failure={failure} />}
+        {failure && !problemOf(failure, 'sign-in-not-found') && <EndNote failure={failure} />}
       </div>
       {data === undefined && failureReason !== null && (
         <FailureNote failure={failureReason} onRetry={() => void refetch()} />

@@ -1,8 +1,10 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { components } from '../../../client/src/schema.ts'
 import { answerOf, client, type Sent } from '../api/client.ts'
-import { fetchFile, saveFile } from '../api/files.ts'
+import { saveFile } from '../api/files.ts'
+import { exporter } from '../orders/export/running.ts'
 import { claimsOf } from '../orders/receipt/statement.ts'
+import { formatCount } from '../ui/format.ts'
 import { type LogSearch, parametersOf } from './search.ts'
 
 export type LogEvent = Omit<Sent<components['schemas']['LogEvent']>, 'data'> & {
@@ -22,18 +24,19 @@ export function logQuery(search: LogSearch) {
   })
 }
 
-/** Saves the whole log in the form that `log verify` takes; returns how many events it has. */
-export async function saveLog(run: AbortController, onLines: (count: number) => void): Promise<number> {
-  let count = 0
+export const eventsInWords = (count: number) => `${formatCount(count)} ${count === 1 ? 'event' : 'events'}`
+
+export const logExport = exporter()
+
+/** The whole log, in the form that `log verify` takes. */
+export function exportLog(): Promise<boolean> {
   const type = 'application/jsonl'
-  const begin = (signal: AbortSignal) =>
-    client.GET('/v1/log', { headers: { accept: type }, parseAs: 'stream', signal })
-  const file = await fetchFile(begin, type, run, (lines) => {
-    count += lines
-    onLines(count)
+  return logExport.run({
+    name: 'log.jsonl',
+    type,
+    begin: (signal) => client.GET('/v1/log', { headers: { accept: type }, parseAs: 'stream', signal }),
+    inWords: eventsInWords,
   })
-  saveFile(file, 'log.jsonl')
-  return count
 }
 
 /** Saves a statement of how far the log goes; returns the name of the file, and how many events it covers. */

@@ -1,14 +1,9 @@
 import { useMutation } from '@tanstack/react-query'
-import { useEffect, useRef, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
-import { exportFailure } from '../orders/export/words.ts'
-import { FailureNote } from '../ui/failure.tsx'
-import { formatCount } from '../ui/format.ts'
+import { ExportFailure } from '../orders/export/failure.tsx'
+import { EndNote } from '../ui/failure.tsx'
 import { DownloadIcon } from '../ui/icons.tsx'
-import { Note } from '../ui/note.tsx'
-import { saveCheckpoint, saveLog } from './queries.ts'
-
-const events = (count: number) => `${formatCount(count)} ${count === 1 ? 'event' : 'events'}`
+import { eventsInWords, exportLog, logExport, saveCheckpoint } from './queries.ts'
 
 /** The files by which somebody can check the log without the service. */
 export function TakeHome() {
@@ -46,45 +41,26 @@ function Checkpoint() {
         <DownloadIcon /> Save a checkpoint
       </Button>
       <div role="status">
-        {error && <FailureNote failure={error} />}
-        {data && `${data.name} has been saved; it covers ${events(data.size)}.`}
+        {error && <EndNote failure={error} />}
+        {data && `${data.name} has been saved; it covers ${eventsInWords(data.size)}.`}
       </div>
     </div>
   )
 }
 
-/** Ends with the page. */
 function Whole() {
-  const run = useRef<AbortController>(undefined)
-  const [count, setCount] = useState(0)
-  const saving = useMutation({
-    mutationFn: () => {
-      run.current = new AbortController()
-      setCount(0)
-      return saveLog(run.current, setCount)
-    },
-  })
-  const { isPending, data, error } = saving
-  const stop = () => run.current?.abort()
-  useEffect(() => () => run.current?.abort(), [])
-  const isStopped = run.current?.signal.aborted === true
+  const exporting = logExport.use()
+  const isRunning = exporting.kind === 'running'
   return (
     <div className="row">
-      <Button className="button" onPress={() => (isPending ? stop() : saving.mutate())}>
-        <DownloadIcon /> {isPending ? 'Stop the export' : 'Export the log'}
+      <Button className="button" onPress={() => (isRunning ? logExport.stop() : void exportLog())}>
+        <DownloadIcon /> {isRunning ? 'Stop the export' : 'Export the log'}
       </Button>
       <div role="status">
-        {isPending && 'Exporting …'}
-        {error && !isStopped && <Failure failure={error} />}
-        {data !== undefined && `log.jsonl has been saved, with ${events(data)}.`}
-        {data === undefined && !isPending && isStopped && 'Nothing was saved.'}
+        {isRunning && 'Exporting …'}
+        {!isRunning && exporting.failure !== undefined && <ExportFailure failure={exporting.failure} />}
       </div>
-      {isPending && <span className="soft small">{events(count)} so far</span>}
+      {isRunning && <span className="soft small">{eventsInWords(exporting.count)} so far</span>}
     </div>
   )
-}
-
-function Failure({ failure }: { failure: unknown }) {
-  const { title, detail } = exportFailure(failure)
-  return <Note kind="warning" title={title} lines={[detail, 'Nothing was saved.']} />
 }

@@ -1,4 +1,4 @@
-import { NoAnswerError, problemOf } from '../api/problem.ts'
+import { isPassing, NoAnswerError, problemOf } from '../api/problem.ts'
 
 /** What a person is told of a failure, in two short lines. */
 export function describeFailure(failure: unknown): { title: string; detail: string } {
@@ -38,4 +38,15 @@ export function describeFailure(failure: unknown): { title: string; detail: stri
   // The details of the service begin with the name of the field: "reason must not be blank."
   const [fault] = problemOf(failure, 'validation-failed')?.errors ?? []
   return { title: problem.title, detail: fault ? `The ${fault.detail}` : problem.detail }
+}
+
+/** The same of what is not tried again by itself. */
+export function describeEnd(failure: unknown): { title: string; detail: string } {
+  const { title, detail } = describeFailure(failure)
+  return { title, detail: isPassing(failure) ? 'Try again in a moment.' : detail }
+}
+
+export function endInWords(failure: unknown): string {
+  const { title, detail } = describeEnd(failure)
+  return `${title}. ${detail}`
 }

@@ -1,5 +1,5 @@
 import { isPassing } from '../api/problem.ts'
-import { describeFailure } from './describe.ts'
+import { describeEnd, describeFailure } from './describe.ts'
 import { Note } from './note.tsx'
 
 /** Shown in a view while its data cannot be had: by itself it goes on, or the person is offered to try again. */
@@ -7,4 +7,10 @@ export function FailureNote({ failure, onRetry }: { failure: unknown; onRetry?: 
   const { title, detail } = describeFailure(failure)
   const action = onRetry && !isPassing(failure) ? { name: 'Try again', act: onRetry } : undefined
   return <Note kind="warning" role="status" title={title} lines={[detail]} action={action} />
+}
+
+/** How something ended that is not tried again by itself. It stands in a place that screen readers watch. */
+export function EndNote({ failure }: { failure: unknown }) {
+  const { title, detail } = describeEnd(failure)
+  return <Note kind="warning" title={title} lines={[detail]} />
 }

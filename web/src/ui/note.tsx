@@ -9,7 +9,7 @@ interface NoteProps {
   lines?: readonly (string | undefined)[]
   action?: { name: string; act(): void } | undefined
   /** Where the place of the note does not have the role already. */
-  role?: 'status'
+  role?: 'status' | undefined
   children?: ReactNode
 }
 

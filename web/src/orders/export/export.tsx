@@ -5,11 +5,11 @@ import { Dialog, Heading } from 'react-aria-components/Dialog'
 import { Modal, ModalOverlay } from 'react-aria-components/Modal'
 import { formatCount, formatOrders } from '../../ui/format.ts'
 import { DownloadIcon } from '../../ui/icons.tsx'
-import { Note } from '../../ui/note.tsx'
 import { useShortcut } from '../../ui/shortcuts.tsx'
 import type { ListSearch } from '../list/search.ts'
-import { type ExportForm, exportOrders, stopExport, useExporting } from './running.ts'
-import { exportFailure, exportWords, shareWords } from './words.ts'
+import { ExportFailure } from './failure.tsx'
+import { type ExportForm, exportOrders, ordersExport } from './running.ts'
+import { exportWords, shareWords } from './words.ts'
 
 interface ExportProps {
   search: ListSearch
@@ -19,7 +19,7 @@ interface ExportProps {
 /** Takes home what the list shows, all pages of it, as a file. */
 export function ExportButton({ search, totalCount }: ExportProps) {
   const [isOpen, setOpen] = useState(false)
-  const exporting = useExporting()
+  const exporting = ordersExport.use()
   useShortcut('e', () => setOpen(true))
   return (
     <>
@@ -64,7 +64,7 @@ function Choice({ search, totalCount, failure, onSaved }: ChoiceProps) {
     void exportOrders(form, search, totalCount).then((isSaved) => isSaved && onSaved())
   return (
     <>
-      {failure !== undefined && <Failure failure={failure} />}
+      {failure !== undefined && <ExportFailure failure={failure} role="status" />}
       <p>{exportWords(search, totalCount)}</p>
       <div className="export-forms">
         <Button className="button" onPress={() => run('csv')}>
@@ -83,22 +83,16 @@ function Choice({ search, totalCount, failure, onSaved }: ChoiceProps) {
   )
 }
 
-function Failure({ failure }: { failure: unknown }) {
-  const { title, detail } = exportFailure(failure)
-  return <Note kind="warning" role="status" title={title} lines={[detail, 'Nothing was saved.']} />
-}
-
-function Progress({ count, of }: { count: number; of: number }) {
-  const orders = Math.max(count, 0)
+function Progress({ count, of = 0 }: { count: number; of?: number | undefined }) {
   return (
     <>
       <p>
-        {formatCount(orders)} of {formatOrders(of)}
+        {formatCount(count)} of {formatOrders(of)}
       </p>
-      <progress aria-label="Orders exported" value={Math.min(orders, of)} max={of} />
+      <progress aria-label="Orders exported" value={Math.min(count, of)} max={of} />
       <p className="soft small">The file is saved once it is whole. You can go on working in the meantime.</p>
       <div className="row dialog-actions">
-        <Button className="button" onPress={stopExport}>
+        <Button className="button" onPress={ordersExport.stop}>
           Stop
         </Button>
         <Button className="button" slot="close" autoFocus>

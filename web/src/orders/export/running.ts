@@ -8,68 +8,87 @@ import { dateOf, dayAt } from '../filter/days.ts'
 import { type ListSearch, parametersOf } from '../list/search.ts'
 import { exportFailure } from './words.ts'
 
-export const exportForms = {
+type Exporting =
+  | { kind: 'none'; failure?: unknown }
+  /** How many have come, of how many where that is known. */
+  | { kind: 'running'; count: number; of?: number | undefined }
+
+interface Export {
+  name: string
+  type: string
+  begin(signal: AbortSignal): Promise<{ response: Response }>
+  /** Lines that count as none. */
+  linesBefore?: number
+  of?: number
+  /** As "1,204 orders". */
+  inWords(count: number): string
+}
+
+/** Exports one thing at a time, whatever view is shown meanwhile, and tells how it ends. */
+export function exporter() {
+  const exporting = observable<Exporting>({ kind: 'none' })
+  let running: AbortController | undefined
+
+  function end(failure?: unknown): void {
+    running?.abort()
+    running = undefined
+    exporting.set({ kind: 'none', failure })
+  }
+  // Nothing is saved for anybody else.
+  onForget(() => end())
+
+  return {
+    use: exporting.use,
+    stop() {
+      end()
+      announce('The export was stopped. Nothing was saved.')
+    },
+    /** Fetches all of it and saves it as a file; whether it did. */
+    async run({ name, type, begin, linesBefore = 0, of, inWords }: Export): Promise<boolean> {
+      end()
+      const run = new AbortController()
+      running = run
+      let count = -linesBefore
+      const told = (lines: number) => {
+        count += lines
+        if (running === run) exporting.set({ kind: 'running', count: Math.max(count, 0), of })
+      }
+      told(0)
+      try {
+        const file = await fetchFile(begin, type, run, told)
+        if (running !== run) return false
+        saveFile(file, name)
+        announce(`${name} has been saved, with ${inWords(count)}.`)
+        end()
+        return true
+      } catch (failure) {
+        if (running !== run) return false
+        end(failure)
+        announce(`${exportFailure(failure).title}. Nothing was saved.`)
+        return false
+      }
+    },
+  }
+}
+
+const forms = {
   csv: { type: 'text/csv', linesBefore: 1 },
   jsonl: { type: 'application/jsonl', linesBefore: 0 },
 } as const
-export type ExportForm = keyof typeof exportForms
+export type ExportForm = keyof typeof forms
 
-type Exporting =
-  | { kind: 'none'; failure?: unknown }
-  /** How many orders have come, of how many that the list counted. */
-  | { kind: 'running'; count: number; of: number }
+export const ordersExport = exporter()
 
-const exporting = observable<Exporting>({ kind: 'none' })
-export const useExporting = exporting.use
-
-let running: AbortController | undefined
-
-/** Nothing is saved, of this export or for anybody else. */
-export function stopExport(): void {
-  running?.abort()
-  running = undefined
-  exporting.set({ kind: 'none' })
-}
-
-onForget(stopExport)
-
-/** Fetches all that the search finds and saves it as a file, whatever view is shown by then; whether it did. */
-export async function exportOrders(form: ExportForm, search: ListSearch, of: number): Promise<boolean> {
-  stopExport()
-  const run = new AbortController()
-  running = run
-  let count = 0
-  const told = (more: number) => {
-    count += more
-    if (running === run) exporting.set({ kind: 'running', count, of })
-  }
-  told(-exportForms[form].linesBefore)
-  try {
-    const file = await fetchWhole(form, search, run, told)
-    if (running !== run) return false
-    const name = `orders-${dateOf(dayAt(Date.now()))}.${form}`
-    saveFile(file, name)
-    announce(`${name} has been saved, with ${formatOrders(count)}.`)
-    stopExport()
-    return true
-  } catch (failure) {
-    if (running !== run) return false
-    exporting.set({ kind: 'none', failure })
-    announce(`${exportFailure(failure).title}. Nothing was saved.`)
-    return false
-  }
-}
-
-function fetchWhole(
-  form: ExportForm,
-  search: ListSearch,
-  run: AbortController,
-  told: (lines: number) => void,
-): Promise<Blob> {
-  const { type } = exportForms[form]
+/** All that the search finds. */
+export function exportOrders(form: ExportForm, search: ListSearch, of: number): Promise<boolean> {
   const { pageSize: _, pageNumber: __, ...list } = parametersOf(search)
   const query = { ...list, ...(form === 'csv' && { bom: true }) }
-  const begin = (signal: AbortSignal) =>
-    client.GET('/v1/orders', { params: { query }, headers: { accept: type }, parseAs: 'stream', signal })
-  return fetchFile(begin, type, run, told)
+  const headers = { accept: forms[form].type }
+  return ordersExport.run({
+    ...forms[form],
+    of,
+    name: `orders-${dateOf(dayAt(Date.now()))}.${form}`,
+    begin: (signal) => client.GET('/v1/orders', { params: { query }, headers, parseAs: 'stream', signal }),
+    inWords: formatOrders,
+  })
 }

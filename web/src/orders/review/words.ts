@@ -1,5 +1,5 @@
 import { problemOf } from '../../api/problem.ts'
-import { describeFailure } from '../../ui/describe.ts'
+import { endInWords } from '../../ui/describe.ts'
 import { formatTotal, shortName } from '../../ui/format.ts'
 import { isolated } from '../../ui/isolate.ts'
 import { failureOf } from '../decide/decisions.ts'
@@ -38,8 +38,7 @@ function whyNot({ state }: Entry, userName: string): string {
   if (problemOf(failure, 'self-approval')) return 'You created it: it needs somebody else.'
   if (problemOf(failure, 'already-approved-by-you'))
     return 'You have approved it already: it needs somebody else.'
-  const { title, detail } = describeFailure(failure)
-  return `${title}. ${detail}`
+  return endInWords(failure)
 }
 
 function whoWasFaster(status: number, modifiedBy: string | null, userName: string): string {

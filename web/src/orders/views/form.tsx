@@ -4,7 +4,7 @@ import { Button } from 'react-aria-components/Button'
 import { Heading } from 'react-aria-components/Dialog'
 import { useMay } from '../../auth/session.ts'
 import { announce } from '../../ui/announce.ts'
-import { FailureNote } from '../../ui/failure.tsx'
+import { EndNote, FailureNote } from '../../ui/failure.tsx'
 import { columns, sortedWords } from '../fields.ts'
 import { columnsOf } from '../list/columns.ts'
 import { type ListSearch, sortOf } from '../list/search.ts'
@@ -129,7 +129,7 @@ function Form({ title, first, about, replacing, isBusy, failure, onSave, onBack,
       <Heading slot="title" level={2}>
         {title}
       </Heading>
-      {failure != null && <FailureNote failure={failure} />}
+      <div role="status">{failure != null && <EndNote failure={failure} />}</div>
       <div className="field">
         <label htmlFor="view-name">Name</label>
         <input
