@@ -18,6 +18,7 @@ import { eventually } from '../support/browser/orders.ts'
 import { openBrowser, screenshot, signIn } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import { createdId } from '../support/orders.ts'
+import { policyRow, putPolicy } from '../support/policy.ts'
 import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
@@ -350,5 +351,45 @@ describe('what is tried again by itself', () => {
         )
       })
     }
+  })
+})
+
+describe('an answer that comes late', () => {
+  const person = browser.samePerson({ service })
+
+  it('is not what the next person at this tab is shown', async () => {
+    const { page } = person
+    const one = await newUser(service, { roles: ['Admin'] })
+    const next = await newUser(service, { roles: ['Admin'] })
+    const [sent, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    await page.route('**/v1/approval-policy', async (route) => {
+      if (route.request().method() === 'GET') return route.continue()
+      sent.resolve()
+      await released.promise
+      await route.fulfill({ status: 204, headers: { etag: '"9"' } })
+    })
+    await signIn(person, one)
+    await page.goto('/approval-policy')
+    await page.getByLabel('Services may approve').uncheck()
+    const answered = page.waitForResponse((answer) => answer.request().method() === 'PUT')
+    await page.getByRole('button', { name: 'Save policy' }).click()
+    await sent.promise
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await signInHeading(page).waitFor()
+    await signInByForm(page, next.credentials, nameCard(page, next.userName))
+    await putPolicy(await service.bearer('admin'), [policyRow({ approvals: 3 })])
+    const policy = page.getByRole('link', { name: 'Policy' })
+    await policy.click()
+    const approvals = page.getByLabel('Approvals', { exact: true })
+    await approvals.waitFor()
+    assert.equal(await approvals.inputValue(), '3')
+    released.resolve()
+    await (await answered).finished()
+    await page.keyboard.press('h')
+    await waitForAddress(person, '/')
+    await policy.click()
+    await approvals.waitFor()
+    assert.equal(await approvals.inputValue(), '3')
+    await page.unroute('**/v1/approval-policy')
   })
 })

@@ -4,6 +4,7 @@ import { type FormEvent, useRef, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { flushSync } from 'react-dom'
 import { isPassing, problemOf, retryDelayMilliseconds } from '../api/problem.ts'
+import { queries } from '../api/queries.ts'
 import { ofThisPerson, useMay, useUser } from '../auth/session.ts'
 import { announce } from '../ui/announce.ts'
 import { FailureNote } from '../ui/failure.tsx'
@@ -175,10 +176,11 @@ type Saving = ReturnType<typeof useSaving>
 /** Tries again by itself while the failure is passing. Somebody else's change is fetched before it is told of. */
 function useSaving(onSaved: () => void) {
   const { mutate, ...state } = useMutation({
-    mutationFn: (attempt: () => Promise<void>) => attempt(),
+    mutationFn: (attempt: () => Promise<Policy>) => attempt(),
     retry: (_tries, failure) => isPassing(failure),
     retryDelay: retryDelayMilliseconds,
-    onSuccess: () => {
+    onSuccess: (policy) => {
+      queries.setQueryData(policyQuery.queryKey, policy)
       onSaved()
       announce('Approval policy saved')
     },
@@ -187,9 +189,9 @@ function useSaving(onSaved: () => void) {
   return { ...state, save }
 }
 
-async function sendRows(rows: WireRow[], etag: string): Promise<void> {
+async function sendRows(rows: WireRow[], etag: string): Promise<Policy> {
   try {
-    await replacePolicy({ rows, etag, idempotencyKey: keyFor(rows, etag) })
+    return await replacePolicy({ rows, etag, idempotencyKey: keyFor(rows, etag) })
   } catch (failure) {
     if (isConflict(failure)) await policyChanged()
     throw failure

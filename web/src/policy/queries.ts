@@ -40,15 +40,15 @@ export interface Replacement {
 }
 
 /**
- * Replaces the policy that the person saw. Throws `ProblemError` (`precondition-failed` when somebody else was first) or
- * `NoAnswerError`; may be called again with the same input.
+ * Replaces the policy that the person saw, and returns what is there now. Throws `ProblemError` (`precondition-failed`
+ * when somebody else was first) or `NoAnswerError`; may be called again with the same input.
  */
-export async function replacePolicy({ rows, etag, idempotencyKey }: Replacement): Promise<void> {
+export async function replacePolicy({ rows, etag, idempotencyKey }: Replacement): Promise<Policy> {
   const header = { 'If-Match': etag, 'Idempotency-Key': idempotencyKey, 'Time-Zone': viewerTimeZone }
   const { response } = await client.PUT('/v1/approval-policy', { params: { header }, body: { rows } })
-  const saved = rows.map((row) => ({ ...row, from: Number(row.from) }))
-  queries.setQueryData<Policy>(policyKey, { rows: saved, etag: response.headers.get('etag') ?? '' })
   tellOtherTabs({ kind: 'changed' })
+  const saved = rows.map((row) => ({ ...row, from: Number(row.from) }))
+  return { rows: saved, etag: response.headers.get('etag') ?? '' }
 }
 
 /** Resolves when the policy that is on the screen is the one that is there now. */
