@@ -242,6 +242,9 @@ describe('j and k on the page of an order', () => {
       await signInByForm(page, (isSame ? user : other).credentials, title('Owl Two'))
       const breadcrumb = page.getByRole('navigation', { name: 'Breadcrumb' }).getByRole('link')
       assert.equal(await breadcrumb.getAttribute('href'), isSame ? '/orders?filter=owl' : '/orders')
+      await page.reload()
+      await title('Owl Two').waitFor()
+      assert.equal(await breadcrumb.getAttribute('href'), isSame ? '/orders?filter=owl' : '/orders')
       await page.keyboard.press('j')
       if (isSame) await shows('Owl Three')
       else

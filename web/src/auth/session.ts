@@ -32,7 +32,7 @@ export class NoCookieError extends Error {
 const session = observable<Session>({ kind: 'loading' })
 const life = observable<SessionLife | undefined>(undefined)
 /** Called when the person behind this tab changes or goes: whatever was fetched for them has to be forgotten. */
-const forgetters = new Set<(gone: User | undefined) => void>()
+const forgetters = new Set<() => void>()
 let hands = 0
 /** Counts those changes: what was begun for one person is not told to the next one, nor on the sign-in page. */
 export const changesOfHands = () => hands
@@ -67,8 +67,7 @@ export function useMay(permission: Permission): boolean {
   return current.kind === 'signed-in' && current.permissions.includes(permission)
 }
 
-/** `gone`: who was signed in. */
-export function onForget(forget: (gone: User | undefined) => void): void {
+export function onForget(forget: () => void): void {
   forgetters.add(forget)
 }
 
@@ -93,8 +92,7 @@ function become(next: Session): void {
   const wasExpected = previous.kind === 'loading' && next.kind === 'anonymous'
   if (isSamePerson || (previous.kind !== 'signed-in' && !wasExpected)) return
   hands += 1
-  const gone = previous.kind === 'signed-in' ? previous.user : undefined
-  for (const forget of forgetters) forget(gone)
+  for (const forget of forgetters) forget()
 }
 
 /**

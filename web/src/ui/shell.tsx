@@ -6,6 +6,7 @@ import { ConfirmDialog } from '../auth/confirm-dialog.tsx'
 import { SessionKeeper } from '../auth/keeper.tsx'
 import { signOut, useUser } from '../auth/session.ts'
 import { useLive } from '../live/live.ts'
+import { useOwnEntries } from '../orders/one/back.tsx'
 import { OnTheirWay } from '../orders/review/on-their-way.tsx'
 import { Palette } from '../palette/palette.tsx'
 import { announce } from './announce.ts'
@@ -22,6 +23,7 @@ const themeNames = { system: 'Theme: automatic', light: 'Theme: light', dark: 'T
 /** The frame around every view of a signed-in person. */
 export function Shell() {
   useLive()
+  useOwnEntries()
   return (
     <div className="shell">
       <button type="button" className="button skip" onClick={skip}>

@@ -1,6 +1,6 @@
 import { Link, useRouter } from '@tanstack/react-router'
-import { type MouseEvent, useState } from 'react'
-import { currentSession, onForget, type User } from '../../auth/session.ts'
+import { type MouseEvent, useEffect, useState } from 'react'
+import { currentSession, useUser } from '../../auth/session.ts'
 import { ArrowIcon } from '../../ui/icons.tsx'
 import { type ListSearch, parseListSearch } from '../list/search.ts'
 
@@ -27,30 +27,33 @@ export function BackToList({ known }: { known?: ListSearch }) {
   )
 }
 
-const entryNow = () => globalThis.navigation?.currentEntry?.index ?? 0
-
-/** Who was here last, and the entries of the history that are theirs: from `to` on they are of whoever came after. */
-let before: { userId: User['id'] | undefined; from: number; to: number } = {
-  userId: undefined,
-  from: 0,
-  to: 0,
+/** Marks each entry of the history with the person who is here: the next one is not led to the lists of another. */
+export function useOwnEntries(): void {
+  const { id } = useUser()
+  useEffect(() => {
+    const { navigation } = globalThis
+    const mark = () => {
+      if (navigation.currentEntry?.getState() !== id) navigation.updateCurrentEntry({ state: id })
+    }
+    if (!navigation) return undefined
+    mark()
+    navigation.addEventListener('currententrychange', mark)
+    return () => navigation.removeEventListener('currententrychange', mark)
+  }, [id])
 }
-
-const firstOf = (userId: User['id'] | undefined) => (userId === before.userId ? before.from : before.to)
-
-onForget((gone) => {
-  before = { userId: gone?.id, from: firstOf(gone?.id), to: entryNow() }
-})
 
 /** The list that this tab showed this person before, as far as the browser tells; older ones do not. */
 export function lastList(): { search?: ListSearch; isPrevious: boolean } {
   const session = currentSession()
-  const first = firstOf(session.kind === 'signed-in' ? session.user.id : undefined)
-  const entries = globalThis.navigation?.entries() ?? []
-  const here = entryNow()
-  const isList = ({ url }: NavigationHistoryEntry) => url !== null && new URL(url).pathname === '/orders'
-  const last = entries.slice(first, here).findLast(isList)
+  if (session.kind !== 'signed-in') return { isPrevious: false }
+  const here = globalThis.navigation?.currentEntry?.index ?? 0
+  const last = globalThis.navigation
+    ?.entries()
+    .slice(0, here)
+    .findLast((entry) => entry.getState() === session.user.id && isList(entry))
   if (!last?.url) return { isPrevious: false }
   const search = parseListSearch(Object.fromEntries(new URL(last.url).searchParams))
   return { search, isPrevious: last.index === here - 1 }
 }
+
+const isList = ({ url }: NavigationHistoryEntry) => url !== null && new URL(url).pathname === '/orders'
