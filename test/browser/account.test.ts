@@ -225,7 +225,7 @@ describe('my account', () => {
     service.advance(6 * minute)
     await page.reload()
     await places(page).nth(2).waitFor()
-    await places(page).first().getByText('This one').waitFor()
+    await places(page).first().getByText('This browser').waitFor()
     person.expectFault(/ 403 .*\/v1\/auth\/sessions\//)
     const app = places(page).filter({ hasText: 'Another app' })
     const signOut = app.getByRole('button', { name: 'Sign out' })

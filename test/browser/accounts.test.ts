@@ -114,7 +114,7 @@ describe('accounts', () => {
     await waitForFocus(secret)
     const first = await secret.inputValue()
     await link(page, 'Open the service').click()
-    await button(page, 'Make another secret').click()
+    await button(page, 'Make a new secret').click()
     await waitForFocus(secret)
     const second = await secret.inputValue()
     await says(page, '2 active secrets.')
@@ -227,7 +227,7 @@ describe('accounts', () => {
 
   it('are nothing to those who may not manage them', async () => {
     const page = await visit(person, 'operator', '/accounts')
-    await says(page, 'You may not manage accounts')
+    await says(page, 'You cannot manage accounts')
     assert.equal(await link(page, 'Accounts').count(), 0)
     assert.equal(await link(page, 'Invite somebody').count(), 0)
   })

@@ -250,15 +250,15 @@ describe('several approvals', () => {
     await titled(page, '1 of 9 orders approved')
     await dialog(page)
       .getByText(
-        '1 is approved now, 1 has your approval and needs more, 2 were already approved, 1 was rejected meanwhile, ' +
-          '1 was withdrawn meanwhile, 1 needs somebody else because you created it, ' +
-          '1 had your approval already, 1 no longer exists.',
+        '1 is approved now, 1 has your approval and needs more, 2 were already approved, 1 was rejected in the meantime, ' +
+          '1 was withdrawn in the meantime, 1 needs somebody else because you created it, ' +
+          '1 already had your approval, 1 no longer exists.',
       )
       .waitFor()
     assert.deepEqual(await results(page), [
-      'Plover 2 | 2.00 | Your approval is given, 1 more needed',
-      'Plover 3 | 3.00 | Not you: you created it',
-      'Plover 4 | 4.00 | You have approved it already, somebody else is needed',
+      'Plover 2 | 2.00 | Approved by you, 1 more approval needed',
+      'Plover 3 | 3.00 | You created it, so somebody else has to approve it',
+      'Plover 4 | 4.00 | Already approved by you, somebody else has to approve it, too',
       `Plover 5 | 5.00 | Rejected by ${other.userName}, just now`,
       'Plover 6 | 6.00 | Withdrawn by operator',
       'Plover 7 | 7.00 | Not found',

@@ -50,7 +50,7 @@ describe('views of the list', () => {
       }
       return assert.fail(`${name} cannot be reached`)
     }
-    await press('Keep this list as a view')
+    await press('Save this list as a view')
     await page.keyboard.type('What waits')
     await page.keyboard.press('Enter')
     await dialog(page).getByRole('link', { name: 'What waits' }).waitFor()
@@ -86,7 +86,7 @@ describe('views of the list', () => {
     const page = await visit(person, 'viewer', '/orders')
     person.expectFault(/ 409 .*\/v1\/views\//)
     await button(page, 'Views').click()
-    await button(page, 'Keep this list as a view').click()
+    await button(page, 'Save this list as a view').click()
     assert.equal(await page.getByLabel(/everybody/).count(), 0)
     await page.getByLabel('Name').fill('TAKEN')
     await page.keyboard.press('Enter')
@@ -99,7 +99,7 @@ describe('views of the list', () => {
   it('are shared by whoever may, and opened but not changed by others', async () => {
     const page = await visit(person, 'admin', `${pendingFirst}&columns=customer,approvalsMissing`)
     await button(page, 'Views').click()
-    await button(page, 'Keep this list as a view').click()
+    await button(page, 'Save this list as a view').click()
     await page.getByLabel('Name').fill('For all')
     await page.getByLabel(/everybody/).check()
     await page.keyboard.press('Enter')
@@ -123,7 +123,7 @@ describe('views of the list', () => {
     assert.equal((await putView(admin, viewOf({ name: 'Contested' }), { id })).status, 200)
     person.expectFault(/ 412 .*\/v1\/views\//)
     await button(page, 'Save').click()
-    await dialog(page).getByText('It has changed since it was read').waitFor()
+    await dialog(page).getByText('Somebody else has changed it').waitFor()
     await button(page, 'Back').click()
     await button(page, 'Change Contested').click()
     await page.getByLabel('Replace it').check()
@@ -145,7 +145,7 @@ describe('views of the list', () => {
     await page.getByRole('searchbox', { name: 'Find a view' }).fill('number 42')
     await eventually(async () => assert.deepEqual(await namesOf(page), ['Number 42']))
     await page.getByRole('searchbox', { name: 'Find a view' }).fill('zzz')
-    await dialog(page).getByText('No view is called that.').waitFor()
+    await dialog(page).getByText('No view has that name.').waitFor()
   })
 })
 
@@ -225,7 +225,7 @@ const views: View[] = [
   {
     name: 'views-keep',
     async reach({ page }) {
-      await button(page, 'Keep this list as a view').click()
+      await button(page, 'Save this list as a view').click()
       await page
         .getByLabel('Name')
         .fill('A name that goes on and on, as long as a name may be, and then some more of it')

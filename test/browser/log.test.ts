@@ -76,7 +76,7 @@ describe('the page of the log', () => {
     await page.keyboard.type('operator')
     await page.keyboard.press('Enter')
     await isAt(page, '/log?kind=rejected&by=operator')
-    await page.getByText('Nothing was done that matches').waitFor()
+    await page.getByText('No events match').waitFor()
     await page.getByRole('button', { name: 'Clear', exact: true }).press('Enter')
     await isAt(page, '/log')
     await page.getByLabel('Done until').fill('2020-01-01')
@@ -93,7 +93,7 @@ describe('the page of the log', () => {
     for (const name of ['hash', 'textHash', 'textSalt', 'id', 'atUtc']) {
       await events(page).getByText(body.items[0][name], { exact: true }).waitFor()
     }
-    await page.getByRole('link', { name: 'All of this order' }).press('Enter')
+    await page.getByRole('link', { name: 'All events of this order' }).press('Enter')
     await shows(page, [
       'admin rejected the order for Zoë & Sons, 1,250.50',
       'operator created the order for Zoë & Sons, 1,250.50',
@@ -169,7 +169,7 @@ describe('the page of the log', () => {
 
   it('is for those alone who may read it', async () => {
     const page = await visit(person, 'viewer', '/log')
-    await page.getByText('You may not read the log').waitFor()
+    await page.getByText('You cannot read the log').waitFor()
     assert.equal(await page.getByRole('link', { name: 'Log', exact: true }).count(), 0)
     await page.keyboard.press('Control+k')
     await page.keyboard.type('log')
@@ -191,14 +191,14 @@ describe('the page of the log', () => {
         async reach() {
           const page = await visit(person, 'admin', `/log?subject=order:${rejected}`)
           await events(page).first().locator('summary').click()
-          await page.getByText('All by').first().waitFor()
+          await page.getByText('All events by').first().waitFor()
         },
       },
       {
         name: 'log-nothing',
         async reach() {
           const page = await visit(person, 'admin', '/log?by=nobody')
-          await page.getByText('Nothing was done that matches').waitFor()
+          await page.getByText('No events match').waitFor()
         },
       },
     ])

@@ -198,7 +198,7 @@ describe('the keyboard in the table of orders', () => {
         'Created from',
         'Created until',
       ],
-      'Load anew',
+      'Reload',
       'Export',
       'Columns',
       ...['Select all pending orders on this page', 'Customer', 'Total', 'Status', 'Created'],
@@ -248,7 +248,7 @@ describe('j and k on the page of an order', () => {
       await page.keyboard.press('j')
       if (isSame) await shows('Owl Three')
       else
-        await page.getByText('j and k lead on only when an order is opened from the list.').first().waitFor()
+        await page.getByText('j and k work only when the order was opened from the list.').first().waitFor()
     })
   }
 })

@@ -167,7 +167,7 @@ describe('who may only look', () => {
 
   it('is told so, and offered nothing', async () => {
     const { page } = await atOrder(person, { viewer: 'viewer' })
-    await page.getByText('Needs one, not you: your role does not include approving orders.').waitFor()
+    await page.getByText('Needs one approval. Your role does not include approving orders.').waitFor()
     for (const name of ['Add a note', 'Reject …', 'Withdraw …', 'New order like this one']) {
       assert.equal(await button(page, name).count(), 0, name)
     }
@@ -237,14 +237,14 @@ describe('an order that needs two', () => {
   it('is approved by two persons, each of whom sees how many are missing', async () => {
     const { page, id } = await atOrder(person, { total: forTwo })
     await page.getByText('0 of 2').waitFor()
-    await page.getByText('Needs 2, one of which may be yours.').waitFor()
+    await page.getByText('Needs 2 approvals. You can give one of them.').waitFor()
     await approve(page).click()
-    await dialog(page).getByText('It then needs one more approval by somebody else.').waitFor()
+    await dialog(page).getByText('It then needs one more approval from somebody else.').waitFor()
     await inDialog(page, 'Approve').click()
     await closed(page)
-    await announced(page, /: your approval is given, 1 more needed$/)
+    await announced(page, /: approved by you, 1 more approval needed$/)
     await page.getByText('1 of 2').waitFor()
-    await page.getByText('Needs one more, not you: you have approved it already.').waitFor()
+    await page.getByText('Needs one more approval. You have already approved it.').waitFor()
     await status(page, 'Pending').waitFor()
     await event(page, 'Approval given by admin').waitFor()
     assert.equal(await approve(page).count(), 0)
@@ -253,7 +253,7 @@ describe('an order that needs two', () => {
 
     const second = await newUser(service, { roles: ['Admin'] })
     await visit(person, second, `/orders/${id}`)
-    await page.getByText('Needs one more, which may be yours.').waitFor()
+    await page.getByText('Needs one more approval. You can give it.').waitFor()
     await approve(page).click()
     await inDialog(page, 'Approve').click()
     await closed(page)
@@ -282,7 +282,9 @@ describe('an order that needs two', () => {
 
   it('is not offered to who created it where the policy says so, in words', async () => {
     const { page } = await atOrder(person, { creator: 'admin', total: forOthers })
-    await page.getByText('Needs one, not you: you created it.').waitFor()
+    await page
+      .getByText('Needs one approval. You created this order, so somebody else has to approve it.')
+      .waitFor()
     assert.equal(await approve(page).count(), 0)
     await button(page, 'Reject …').waitFor()
     await button(page, 'Withdraw …').waitFor()
@@ -298,7 +300,7 @@ describe('an order that needs two', () => {
     person.expectFault(/ 403 .*\/approve\)/)
     await inDialog(page, 'Approve').click()
     await titled(page, 'You cannot approve your own order')
-    await dialog(page).getByText('You created it: it needs somebody else.').waitFor()
+    await dialog(page).getByText('You created it, so somebody else has to approve it.').waitFor()
     assert.equal(await inDialog(page, 'Approve').count(), 0)
     await checkAccessibility(page)
   })

@@ -106,13 +106,13 @@ describe('the overview', () => {
       await page.getByText('Show the numbers').click()
       await page.getByRole('rowheader', { name: dayName(today), exact: true }).waitFor()
       const backlog = page.getByRole('region', { name: 'Waiting by age' })
-      const counts = ['Today2', '1–2 days0', '3–7 days2', '8–30 days1', 'Over 30 days2']
+      const counts = ['Today (UTC)2', '1–2 days0', '3–7 days2', '8–30 days1', 'Over 30 days2']
       const words = (await backlog.getByRole('listitem').allTextContents()).map((text) =>
         text.replace(/ orders?$/, ''),
       )
       assert.deepEqual(words, counts)
       for (const [name, customers] of [
-        ['Today', ['Customer 0-0-0', 'Customer 0-0-1']],
+        ['Today (UTC)', ['Customer 0-0-0', 'Customer 0-0-1']],
         ['3–7 days', ['Customer 6-0-0', 'Customer 3-0-0']],
         ['Over 30 days', ['Customer 400-0-0', 'Customer 130-0-0']],
       ] as const) {

@@ -28,7 +28,7 @@ const totals = (page: Page) => page.getByLabel('From a total of')
 const approvals = (page: Page) => page.getByLabel('Approvals', { exact: true })
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 const saved = (page: Page) => page.getByText('Approval policy saved').first().waitFor()
-const conflict = (page: Page) => page.getByText('Somebody has changed the policy meanwhile')
+const conflict = (page: Page) => page.getByText('Somebody else has changed the policy')
 /** Not by what is announced: that may be on its way out. */
 const shows = (page: Page, text: string | RegExp) =>
   page.getByRole('region', { name: 'What this means' }).getByText(text).first().waitFor()
@@ -58,7 +58,7 @@ describe('the approval policy', () => {
     await page.keyboard.press('Tab')
     await page.keyboard.press('Space')
     await shows(page, 'Of the 6 orders of the last 30 days, 3 would have needed one approval and 3 three.')
-    await shows(page, /three approvals, also of who created it, people only/)
+    await shows(page, /three approvals, also by its creator, by people only/)
     await button(page, 'Save policy').press('Enter')
     await saved(page)
     assert.deepEqual(await policyNow(), [
@@ -137,7 +137,7 @@ describe('the approval policy', () => {
     person.expectFault(/412/)
     await button(page, 'Save policy').click()
     await conflict(page).waitFor()
-    await button(page, 'Take it, and drop mine').click()
+    await button(page, 'Keep it, and discard mine').click()
     await eventually(async () => assert.equal(await totals(page).count(), 0))
     assert.equal(await approvals(page).inputValue(), '5')
     assert.equal(await conflict(page).count(), 0)
@@ -187,7 +187,7 @@ describe('the approval policy', () => {
       [
         ['Total', 'Approvals', 'By its creator', 'By services'],
         ['From 1,000.00', '2', 'Yes', 'Yes'],
-        ['Every other order', '1', 'Yes', 'Yes'],
+        ['All other orders', '1', 'Yes', 'Yes'],
       ],
     )
     assert.equal(await page.getByRole('link', { name: 'Policy' }).count(), 0)

@@ -61,7 +61,7 @@ describe('the receipt of an approved order', sideBySide, () => {
 
     await t.test('is a file that any JWT library verifies, and says what the page says', async () => {
       const downloading = page.waitForEvent('download')
-      await page.getByRole('link', { name: 'Keep as a file' }).click()
+      await page.getByRole('link', { name: 'Save as a file' }).click()
       const download = await downloading
       assert.equal(download.suggestedFilename(), `receipt-${id.slice(0, 13)}.jwt`)
       const jws = await readFile(await download.path(), 'utf8')
@@ -78,7 +78,7 @@ describe('the receipt of an approved order', sideBySide, () => {
 
     await t.test('is a document on paper, without what one presses', async () => {
       await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
-      for (const name of ['Keep as a file', 'Order']) {
+      for (const name of ['Save as a file', 'Order']) {
         assert.equal(await page.getByRole('link', { name, exact: true }).isVisible(), false, name)
       }
       assert.equal(await page.getByRole('navigation', { name: 'Main' }).isVisible(), false)

@@ -213,8 +213,8 @@ describe('prepareDecisions loses against somebody else', () => {
   })
 
   for (const [status, words] of [
-    [2, '1 was rejected meanwhile.'],
-    [3, '1 was withdrawn meanwhile.'],
+    [2, '1 was rejected in the meantime.'],
+    [3, '1 was withdrawn in the meantime.'],
   ] as const) {
     it(`tells what became of it: ${words}`, async () => {
       const { summary } = await run(1, {

@@ -52,7 +52,10 @@ describe('what became of an order', () => {
   }
 
   it('is told with how many more are needed, or that this is not known', () => {
-    assert.deepEqual([2, undefined].map(neededWords), ['2 more needed', 'it may need more'])
+    assert.deepEqual([2, undefined].map(neededWords), [
+      '2 more approvals needed',
+      'more approvals may be needed',
+    ])
   })
 
   it('is summed up, one and several', () => {

@@ -18,13 +18,16 @@ describe('the approvals of an order', () => {
   })
 
   const sentences: [OrderApprovals, string][] = [
-    [approvals(1, 0), 'Needs one, which may be yours.'],
-    [approvals(2, 1), 'Needs one more, which may be yours.'],
-    [approvals(5, 1), 'Needs 4 more, one of which may be yours.'],
-    [approvals(1, 0, 'self-approval'), 'Needs one, not you: you created it.'],
-    [approvals(2, 1, 'already-approved-by-you'), 'Needs one more, not you: you have approved it already.'],
-    [approvals(2, 0, 'permission-denied'), 'Needs 2, not you: your role does not include approving orders.'],
-    [approvals(2, 0, 'a-reason-to-come'), 'Needs 2, not you.'],
+    [approvals(1, 0), 'Needs one approval. You can give it.'],
+    [approvals(2, 1), 'Needs one more approval. You can give it.'],
+    [approvals(5, 1), 'Needs 4 more approvals. You can give one of them.'],
+    [
+      approvals(1, 0, 'self-approval'),
+      'Needs one approval. You created this order, so somebody else has to approve it.',
+    ],
+    [approvals(2, 1, 'already-approved-by-you'), 'Needs one more approval. You have already approved it.'],
+    [approvals(2, 0, 'permission-denied'), 'Needs 2 approvals. Your role does not include approving orders.'],
+    [approvals(2, 0, 'a-reason-to-come'), 'Needs 2 approvals. You cannot approve it.'],
   ]
   for (const [given, words] of sentences) it(words, () => assert.equal(needWords(given), words))
 })

@@ -27,7 +27,7 @@ describe('the ages of what waits', () => {
     assert.deepEqual(
       ages.map(({ name, count }) => [name, count]),
       [
-        ['Today', 1],
+        ['Today (UTC)', 1],
         ['1–2 days', 30],
         ['3–7 days', 300],
         ['8–30 days', 3_000],

@@ -59,7 +59,7 @@ function About({ email, timeZone }: { email: string | undefined; timeZone: strin
         <dt>Time zone</dt>
         <dd>{zoneInWords(timeZone)}</dd>
       </dl>
-      <h3>What you may do</h3>
+      <h3>What you can do</h3>
       {may.length === 0 ? (
         <p className="soft">Nothing yet. Ask an administrator for a role.</p>
       ) : (
@@ -69,14 +69,14 @@ function About({ email, timeZone }: { email: string | undefined; timeZone: strin
           ))}
         </ul>
       )}
-      <p className="soft small">Name, email, roles and time zone are changed by an administrator.</p>
+      <p className="soft small">An administrator can change your name, email, roles and time zone.</p>
     </section>
   )
 }
 
 /** The web app goes by the browser's; what is stored is for other software. */
 function zoneInWords(stored: string | null | undefined): string {
-  const here = `${viewerTimeZone.replaceAll('_', ' ')}, as this browser has it`
+  const here = `${viewerTimeZone.replaceAll('_', ' ')}, from this browser`
   if (stored === null || stored === undefined || stored === viewerTimeZone) return here
-  return `${here}; ${stored.replaceAll('_', ' ')} for other software`
+  return `${here}; ${stored.replaceAll('_', ' ')} in other software`
 }

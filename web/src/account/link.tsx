@@ -96,7 +96,7 @@ function Broken() {
         kind="warning"
         role="status"
         title="This link does not work"
-        lines={['A link works once, for 24 hours or until a newer one is made. Ask for another.']}
+        lines={['A link works once, for 24 hours or until a newer one is made. Ask for a new one.']}
       />
       <Link to="/sign-in" search={{ to: '/' }} className="button">
         Sign in

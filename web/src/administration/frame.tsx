@@ -40,7 +40,11 @@ export function Frame({ title, lead, action, children }: FrameProps) {
           {children}
         </div>
       ) : (
-        <Note kind="warning" title="You may not manage accounts" lines={['Ask an administrator.']} />
+        <Note
+          kind="warning"
+          title="You cannot manage accounts"
+          lines={['Your administrator can give you a role that can.']}
+        />
       )}
     </>
   )

@@ -75,7 +75,7 @@ export function ShownOnce({ label, text, children }: { label: string; text: stri
     field.current?.select()
   }, [])
   return (
-    <Note kind="warning" title={`${label}: shown once`} lines={[]}>
+    <Note kind="warning" title={`${label}: shown only once`} lines={[]}>
       {children}
       <div className="field admin-once">
         <label htmlFor={id}>{label}</label>

@@ -79,9 +79,7 @@ function SignInForm({ ending }: { ending: Ending | undefined }) {
       <button type="submit" className="button button-primary" aria-disabled={isClosed}>
         {mutation.isPending ? 'Signing in …' : waitingWords('Sign in', wait.seconds)}
       </button>
-      <p className="soft small">
-        Forgot your password? Ask whoever manages the accounts for a link to set another.
-      </p>
+      <p className="soft small">Forgot your password? Ask an administrator for a link to set a new one.</p>
     </form>
   )
 }

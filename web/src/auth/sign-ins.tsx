@@ -75,16 +75,16 @@ function Place({ signIn, onEnd }: { signIn: SignIn; onEnd(): void }) {
       <div>
         <div className="row">
           <strong>{browserOf(userAgent ?? '') ?? kinds[kind]}</strong>
-          {current && <span className="status tone-good sign is-full">This one</span>}
+          {current && <span className="status tone-good sign is-full">This browser</span>}
         </div>
         <p id={title} className="sign-in-agent soft small">
-          {userAgent ?? 'It did not say what it is.'}
+          {userAgent ?? 'It did not identify itself.'}
         </p>
         <p className="soft small">
           Last used <Moment instant={lastUsedAtUtc} timeZone={null} />
         </p>
         <p className="soft small">
-          Since <Moment instant={createdAtUtc} timeZone={null} />
+          Signed in <Moment instant={createdAtUtc} timeZone={null} />
         </p>
       </div>
       {!current && (

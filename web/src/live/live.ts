@@ -156,7 +156,7 @@ function tellWho(now: VersionedOrder | undefined): void {
   if (now === undefined || by == null || session.kind !== 'signed-in' || by === session.user.userName) return
   const state = nameOf(now.order.status)
   const what =
-    now.order.status === pending || state === undefined ? 'given an approval to' : words[state].meaning
+    now.order.status === pending || state === undefined ? 'given approval to' : words[state].meaning
   announce(`${isolated(by)} has ${what} this order.`)
 }
 

@@ -21,14 +21,14 @@ export function LoadAnew({ filter, orders, onLoad }: LoadAnewProps) {
       <button
         type="button"
         className="button button-quiet button-small load-anew"
-        title="Load the list anew"
+        title="Reload the list"
         onClick={onLoad}
       >
         <ReloadIcon />
-        {count > 0 ? words : 'Load anew'}
+        {count > 0 ? `Load ${words}` : 'Reload'}
       </button>
       <span className="visually-hidden" role="status">
-        {count > 0 ? `${words}. Press Load anew to see them.` : ''}
+        {count > 0 && `${words}.`}
       </span>
     </>
   )

@@ -105,11 +105,11 @@ function Details({ event }: { event: LogEvent }) {
       </dl>
       <p className="row">
         <Link to="/log" search={{ subject: `${subject.kind}:${subject.id}` }} className="button button-small">
-          All of this {subject.kind}
+          All events of this {subject.kind}
         </Link>
         <Link to="/log" search={{ by }} className="button button-small">
           <span>
-            All by <Name of={by} />
+            All events by <Name of={by} />
           </span>
         </Link>
       </p>

@@ -23,14 +23,18 @@ export function LogView() {
       <div className="page-head">
         <PageTitle title="Log" />
         <p className="soft log-lead">
-          Every change of an order, an account, a role or the approval policy. It is here two seconds later,
-          with a number, and a hash that binds it to all before it.
+          Every change to an order, an account, a role or the approval policy. Each is here within two
+          seconds, with a number and a hash that binds it to all before it.
         </p>
       </div>
       {may ? (
         <Log />
       ) : (
-        <Note kind="warning" title="You may not read the log" lines={['Ask an administrator.']} />
+        <Note
+          kind="warning"
+          title="You cannot read the log"
+          lines={['Your administrator can give you a role that can.']}
+        />
       )}
     </>
   )
@@ -89,7 +93,7 @@ function Events({ search, onGo }: { search: LogSearch; onGo(next: LogSearch): vo
 function Nothing({ search, onGo }: { search: LogSearch; onGo(next: LogSearch): void }) {
   return (
     <div className="empty" role="status">
-      <h2>{isFiltered(search) ? 'Nothing was done that matches' : 'There is nothing here'}</h2>
+      <h2>{isFiltered(search) ? 'No events match' : 'No events yet'}</h2>
       <button type="button" className="button" onClick={() => onGo({})}>
         Show the whole log
       </button>

@@ -11,8 +11,8 @@ export function TakeHome() {
     <section className="card log-home" aria-labelledby="log-home">
       <h2 id="log-home">Check it yourself</h2>
       <p className="soft">
-        Keep a checkpoint now and then where whoever runs this service cannot reach. No event that it covers
-        can be changed or removed afterwards without your noticing.
+        Now and then, save a checkpoint where whoever runs this service cannot reach it. No event that it
+        covers can then be changed or removed without your noticing.
       </p>
       <Checkpoint />
       <Whole />

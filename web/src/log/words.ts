@@ -51,7 +51,7 @@ const ofService = { account: 'service' } as const
 export const kindsBySubject: Record<string, Record<string, KindWords>> = {
   Orders: {
     created: { label: 'Created', verb: 'created' },
-    'approval-given': { label: 'Approval given', verb: 'gave an approval to' },
+    'approval-given': { label: 'Approval given', verb: 'gave approval to' },
     approved: { label: 'Approved', verb: 'approved' },
     rejected: { label: 'Rejected', verb: 'rejected', erased: 'The reason was erased.' },
     withdrawn: { label: 'Withdrawn', verb: 'withdrew' },

@@ -15,9 +15,9 @@ export function givenWords({ required, given }: Counted): string {
 }
 
 const reasons: Partial<Record<ProblemCode, string>> = {
-  'self-approval': 'not you: you created it',
-  'already-approved-by-you': 'not you: you have approved it already',
-  'permission-denied': 'not you: your role does not include approving orders',
+  'self-approval': 'You created this order, so somebody else has to approve it.',
+  'already-approved-by-you': 'You have already approved it.',
+  'permission-denied': 'Your role does not include approving orders.',
 }
 
 /** What a pending order still needs, and whether it is for this person to give. */
@@ -25,7 +25,8 @@ export function needWords(approvals: OrderApprovals): string {
   const { given, mayApprove, reason } = approvals
   const missing = missingOf(approvals)
   const count = missing === 1 ? 'one' : formatCount(missing)
-  const need = `Needs ${count}${given.length === 0 ? '' : ' more'}`
-  if (mayApprove) return `${need}, ${missing === 1 ? 'which' : 'one of which'} may be yours.`
-  return `${need}, ${reasons[reason as ProblemCode] ?? 'not you'}.`
+  const noun = missing === 1 ? 'approval' : 'approvals'
+  const need = `Needs ${count}${given.length === 0 ? '' : ' more'} ${noun}.`
+  if (mayApprove) return `${need} You can give ${missing === 1 ? 'it' : 'one of them'}.`
+  return `${need} ${reasons[reason as ProblemCode] ?? 'You cannot approve it.'}`
 }

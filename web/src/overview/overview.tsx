@@ -129,7 +129,7 @@ function Actions({ count }: { count: number | undefined }) {
     <div className="row overview-actions">
       {isApprover && count !== 0 && (
         <Link to="/orders" search={pendingOldestFirst} className="button">
-          Review the oldest
+          Show the oldest
         </Link>
       )}
       <NewOrder />

@@ -10,10 +10,8 @@ export function PolicyConflict({ onReplace, onTake }: { onReplace(current: Polic
   return (
     <Note
       kind="warning"
-      title="Somebody has changed the policy meanwhile"
-      lines={[
-        'Nothing of yours was saved, and nothing is lost: your rows are above. This is the policy now:',
-      ]}
+      title="Somebody else has changed the policy"
+      lines={['Your changes were not saved, but they are still above. This is the policy now:']}
     >
       {data && (
         <>
@@ -23,7 +21,7 @@ export function PolicyConflict({ onReplace, onTake }: { onReplace(current: Polic
               Replace it with mine
             </Button>
             <Button className="button button-quiet button-small" onPress={onTake}>
-              Take it, and drop mine
+              Keep it, and discard mine
             </Button>
           </div>
         </>

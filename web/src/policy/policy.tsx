@@ -36,8 +36,8 @@ export function PolicyView() {
       <div className="page-head">
         <PageTitle title="Approval policy" />
         <p className="soft policy-lead">
-          How many approvals an order needs is settled when it is created. A change holds for new orders;
-          those that are pending keep what held for them.
+          How many approvals an order needs is settled when it is created. A change applies to new orders
+          only: pending ones keep the rule that they were created under.
         </p>
       </div>
       {policy.data === undefined && policy.failureReason !== null && (

@@ -17,7 +17,7 @@ export function PolicyPreview({ rows }: { rows: readonly WireRow[] | undefined }
     <section className="card policy-preview" aria-labelledby="policy-preview">
       <h2 id="policy-preview">What this means</h2>
       {shown === undefined ? (
-        <p className="soft">The preview is here once every total can be read.</p>
+        <p className="soft">The preview appears once every total can be read.</p>
       ) : (
         <Outcome rows={shown} />
       )}

@@ -9,14 +9,14 @@ const approvalsInWords = ({ approvals }: Pick<PolicyRow, 'approvals'>) =>
 
 /** As "From 10,000.00". */
 export function fromInWords({ from }: Pick<PolicyRow | WireRow, 'from'>): string {
-  return Number(from) === 0 ? 'Every other order' : `From ${formatTotal(from as `${number}`)}`
+  return Number(from) === 0 ? 'All other orders' : `From ${formatTotal(from as `${number}`)}`
 }
 
-/** As "two approvals, not of who created it, people only". */
+/** As "two approvals, not by its creator, people only". */
 export function ruleInWords({ approvals, selfApproval, services }: Omit<PolicyRow, 'from'>): string {
   const count = approvalsInWords({ approvals })
-  const self = selfApproval ? 'also of who created it' : 'not of who created it'
-  return `${count}, ${self}, ${services ? 'services count' : 'people only'}`
+  const self = selfApproval ? 'also by its creator' : 'not by its creator'
+  return `${count}, ${self}, ${services ? 'also by services' : 'by people only'}`
 }
 
 /** As "Of the 80 orders of the last 30 days, 14 would have needed two approvals and 6 three." */

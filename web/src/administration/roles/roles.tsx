@@ -14,7 +14,7 @@ export function RolesView() {
   return (
     <Frame
       title="Roles"
-      lead="A check gives the permission to everybody who has the role, within five minutes. Services never hold the permissions that are marked “for people”."
+      lead="Tick a box to give a permission to everybody who has the role. It takes effect within five minutes. Services never get a permission that is marked “people only”."
     >
       <RoleTable />
       <NewRole />
@@ -66,7 +66,7 @@ function RoleTable() {
                   {inWords([name])}
                   <div className="soft small">
                     <span className="code">{name}</span>
-                    {!services && ' · for people'}
+                    {!services && ' · people only'}
                   </div>
                 </th>
                 {roles.data.map((role) => (

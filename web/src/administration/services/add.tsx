@@ -28,7 +28,7 @@ export function AddServiceView() {
     return (
       <Frame title="Add a service">
         <div className="card admin-card">
-          <p>The service {clientId} is there.</p>
+          <p>The service {clientId} has been added.</p>
           <SecretShown secret={adding.data.clientSecret} />
           <div className="row">
             <Link className="button" to="/accounts/services/$id" params={{ id: String(adding.data.id) }}>
@@ -40,13 +40,13 @@ export function AddServiceView() {
     )
   }
   return (
-    <Frame title="Add a service" lead="You get a secret for it, which is shown once.">
+    <Frame title="Add a service" lead="It gets a secret, which is shown only once.">
       <form className="card admin-card" onSubmit={submit}>
         <TextField
           label="Client ID"
           value={clientId}
           isRequired
-          hint="Cannot be changed later: a letter, then letters, digits and . _ -"
+          hint="Starts with a letter; then letters, digits and . _ - may follow. It cannot be changed later."
           onChange={setClientId}
         />
         <TextField label="Name" value={name} hint="What people call it." onChange={setName} />
@@ -54,7 +54,7 @@ export function AddServiceView() {
           label="Last day"
           type="date"
           value={lastDay}
-          hint="The service gets no token after it. Leave it empty for no end."
+          hint="After this day the service gets no token. Leave it empty if there is no last day."
           onChange={setLastDay}
         />
         <RoleChecks held={roles} onChange={setRoles} />

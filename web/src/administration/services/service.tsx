@@ -66,7 +66,7 @@ function Details({ service, etag }: { service: ClientAccount; etag: string }) {
         label="Last day"
         type="date"
         value={lastDay}
-        hint="The service gets no token after it. Leave it empty for no end."
+        hint="After this day the service gets no token. Leave it empty if there is no last day."
         onChange={(text) => draft.change({ lastDay: text })}
       />
       <RoleChecks held={roles} onChange={(next) => draft.change({ roles: next })} />
@@ -108,14 +108,14 @@ function Secrets({ service, etag }: { service: ClientAccount; etag: string }) {
         {lastUsedAtUtc ? `Last used ${formatInstant(lastUsedAtUtc)}.` : 'Never used.'}
       </p>
       <p className="soft">
-        A new secret works beside the old one until you end the old one: the service changes over without a
-        pause.
+        A new secret works beside the old one until you end the old one, so the service can switch without a
+        break.
       </p>
       {rotating.isSuccess && <SecretShown key={rotating.data} secret={rotating.data} />}
       <Refused failure={rotating.error ?? dropping.error ?? switching.error} />
       <div className="row">
         <Button className="button" onPress={() => rotating.isPending || rotating.mutate()}>
-          Make another secret
+          Make a new secret
         </Button>
         {secrets > 1 && (
           <Button className="button" onPress={() => dropping.isPending || dropping.mutate()}>

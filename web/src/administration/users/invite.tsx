@@ -22,7 +22,7 @@ export function InviteView() {
     return (
       <Frame title="Invite somebody">
         <div className="card admin-card">
-          <p>{userName} has an account now, and no password yet.</p>
+          <p>{userName} now has an account, but no password yet.</p>
           <LinkShown link={link} />
           <div className="row">
             <Link className="button" to="/accounts/users/$id" params={{ id: String(id) }}>
@@ -34,14 +34,14 @@ export function InviteView() {
     )
   }
   return (
-    <Frame title="Invite somebody" lead="You get a link to hand over. No mail is sent.">
+    <Frame title="Invite somebody" lead="You get a link to pass on. No email is sent.">
       <form className="card admin-card" onSubmit={submit}>
         <TextField label="Email" type="email" value={email} isRequired onChange={setEmail} />
         <TextField
           label="User name"
           value={userName}
           isRequired
-          hint="Shown on orders and in the log: a letter, then letters, digits and . _ -"
+          hint="Starts with a letter; then letters, digits and . _ - may follow. It is shown on orders and in the log."
           onChange={setUserName}
         />
         <RoleChecks held={roles} onChange={setRoles} />
@@ -63,7 +63,7 @@ export function LinkShown({ link: { link, expiresAtUtc } }: { link: UserLink }) 
   return (
     <ShownOnce label="Link" text={link}>
       <p>
-        Hand it over in a way that you trust. Whoever opens it can set the password, once, until{' '}
+        Pass it on in a way that you trust. Whoever opens it can set the password once, until{' '}
         {formatInstant(expiresAtUtc)}. Earlier links no longer work.
       </p>
     </ShownOnce>

@@ -72,7 +72,7 @@ function Details({ user, etag }: { user: UserAccount; etag: string }) {
         label="Time zone"
         value={timeZone ?? ''}
         list={zones}
-        hint="For the times in the log. Leave it empty for that of the service."
+        hint="For the times in the log. Leave it empty to use the time zone of the service."
         onChange={(text) => draft.change({ timeZone: text === '' ? null : text })}
       />
       <datalist id={zones}>
@@ -112,7 +112,7 @@ function Access({ user, etag }: { user: UserAccount; etag: string }) {
       </div>
       <p className="soft">
         {hasPassword
-          ? 'If the user has forgotten the password, a link lets them set another.'
+          ? 'If the user has forgotten the password, a link lets them set a new one.'
           : 'There is no password yet: a link lets the user set one.'}{' '}
         Disabling signs the user out everywhere.
       </p>

@@ -90,7 +90,7 @@ function NewOrder() {
 function Restored({ onStartOver }: { onStartOver: () => void }) {
   return (
     <p className="row row-between create-restored" role="status">
-      Your draft is still here.
+      This form is already filled in.
       <Button className="button button-quiet button-small" onPress={onStartOver}>
         Start over
       </Button>

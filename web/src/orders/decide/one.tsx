@@ -137,7 +137,7 @@ function Question({ deed, step: { subject, progress } }: { deed: Deed; step: Ste
       {progress.kind !== 'refused' && <p>{deed.meaning}</p>}
       {progress.kind !== 'refused' && others > 0 && (
         <p>
-          It then needs {others === 1 ? 'one more approval' : `${others} more approvals`} by somebody else.
+          It then needs {others === 1 ? 'one more approval' : `${others} more approvals`} from somebody else.
         </p>
       )}
     </>
@@ -153,7 +153,7 @@ function titleOf(deed: Deed, subject: Subject, progress: Progress, now: Versione
   if (problemOf(failure, 'order-not-found')) return 'This order no longer exists'
   if (problemOf(failure, 'permission-denied')) return `You can no longer ${deed.name.toLowerCase()} orders`
   if (problemOf(failure, 'self-approval')) return 'You cannot approve your own order'
-  if (problemOf(failure, 'already-approved-by-you')) return 'You have approved this order already'
+  if (problemOf(failure, 'already-approved-by-you')) return 'You have already approved this order'
   return isWorthTrying(progress) ? 'That did not work' : `The order was not ${done}`
 }
 
@@ -235,8 +235,10 @@ function wordsForRefusal({ to }: Deed, failure: unknown): Words {
   if (problemOf(failure, 'permission-denied')) {
     return { detail: `The order was not ${done}. Your administrator can tell you more.` }
   }
-  if (problemOf(failure, 'self-approval')) return { detail: 'You created it: it needs somebody else.' }
-  if (problemOf(failure, 'already-approved-by-you')) return { detail: 'It still needs somebody else.' }
+  if (problemOf(failure, 'self-approval'))
+    return { detail: 'You created it, so somebody else has to approve it.' }
+  if (problemOf(failure, 'already-approved-by-you'))
+    return { detail: 'Somebody else has to approve it, too.' }
   if (problemOf(failure, 'order-not-pending', 'precondition-failed', 'concurrency-conflict')) {
     return { detail: 'Somebody else has changed it. Its current state could not be read.' }
   }

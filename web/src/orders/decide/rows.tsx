@@ -54,7 +54,7 @@ function Approval({ missing }: { missing: number | undefined }) {
   return (
     <>
       <CheckIcon />
-      {missing === 0 ? 'Approved' : `Your approval is given, ${neededWords(missing)}`}
+      {missing === 0 ? 'Approved' : `Approved by you, ${neededWords(missing)}`}
     </>
   )
 }
@@ -62,10 +62,10 @@ function Approval({ missing }: { missing: number | undefined }) {
 function Refusal({ failure, now }: Progress & { kind: 'refused' }) {
   const ending = endingOf({ kind: 'refused', failure, ...(now && { now }) })
   if (ending === 'already') return now ? <Already what="Already approved" {...now} /> : 'Already approved'
-  if (ending === 'rejected') return now ? <Already what="Rejected" {...now} /> : 'Rejected meanwhile'
-  if (ending === 'withdrawn') return now ? <Already what="Withdrawn" {...now} /> : 'Withdrawn meanwhile'
-  if (ending === 'own') return 'Not you: you created it'
-  if (ending === 'twice') return 'You have approved it already, somebody else is needed'
+  if (ending === 'rejected') return now ? <Already what="Rejected" {...now} /> : 'Rejected in the meantime'
+  if (ending === 'withdrawn') return now ? <Already what="Withdrawn" {...now} /> : 'Withdrawn in the meantime'
+  if (ending === 'own') return 'You created it, so somebody else has to approve it'
+  if (ending === 'twice') return 'Already approved by you, somebody else has to approve it, too'
   if (ending === 'changed') return 'Changed, not approved'
   if (ending === 'gone') return 'Not found'
   if (ending === 'denied') return 'You can no longer approve orders'

@@ -182,5 +182,5 @@ function wordsFor({ to }: Deed, { steps }: Snapshot): string {
   if (progress.kind === 'unclear') return `${order}: no clear answer, it may have been ${done}`
   if (progress.kind !== 'decided') return `${order} not ${done}`
   if (progress.missing === 0) return `${order} ${done}`
-  return `${order}: your approval is given, ${neededWords(progress.missing)}`
+  return `${order}: approved by you, ${neededWords(progress.missing)}`
 }

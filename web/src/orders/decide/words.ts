@@ -51,10 +51,10 @@ const sentences: Record<Ending, [one: string, several: string]> = {
   approved: ['is approved now', 'are approved now'],
   given: ['has your approval and needs more', 'have your approval and need more'],
   already: ['was already approved', 'were already approved'],
-  rejected: ['was rejected meanwhile', 'were rejected meanwhile'],
-  withdrawn: ['was withdrawn meanwhile', 'were withdrawn meanwhile'],
+  rejected: ['was rejected in the meantime', 'were rejected in the meantime'],
+  withdrawn: ['was withdrawn in the meantime', 'were withdrawn in the meantime'],
   own: ['needs somebody else because you created it', 'need somebody else because you created them'],
-  twice: ['had your approval already', 'had your approval already'],
+  twice: ['already had your approval', 'already had your approval'],
   changed: ['has changed and was not approved', 'have changed and were not approved'],
   gone: ['no longer exists', 'no longer exist'],
   denied: ['was not approved because you no longer may', 'were not approved because you no longer may'],
@@ -78,7 +78,8 @@ export function summaryOf(steps: readonly Step[]): string {
 
 /** What is still needed after this person's approval; undefined: that could not be read. */
 export function neededWords(missing: number | undefined): string {
-  return missing === undefined ? 'it may need more' : `${missing} more needed`
+  if (missing === undefined) return 'more approvals may be needed'
+  return `${missing} more ${missing === 1 ? 'approval' : 'approvals'} needed`
 }
 
 /** While nothing more is sent: what was sent cannot be taken back. */

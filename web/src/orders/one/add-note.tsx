@@ -90,7 +90,7 @@ function NoteForm({ id, written, onWrite, onClose }: FormProps) {
 
 function NoteFailure({ failure }: { failure: unknown }) {
   const { title, detail } = describeFailure(failure)
-  const safe = mayHaveHappened(failure) ? 'However often it is sent, it is added once.' : undefined
+  const safe = mayHaveHappened(failure) ? 'However often it is sent, it is added only once.' : undefined
   return <Note kind="warning" title={title} lines={[detail, safe]} />
 }
 

@@ -90,7 +90,7 @@ function Place({ event: { sequence, hash } }: { event: OrderEvent }) {
   }
   const number = formatCount(sequence)
   return (
-    <span className="soft small" title={`Sealed as number ${number} of the log. SHA-256: ${hash}`}>
+    <span className="soft small" title={`Sealed as number ${number} in the log. SHA-256: ${hash}`}>
       <span className="visually-hidden">Sealed in the log as number </span>
       <span aria-hidden="true">№&nbsp;</span>
       {number}

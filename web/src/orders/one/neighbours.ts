@@ -18,7 +18,7 @@ export function useNeighbourKeys(id: string): void {
   const go = useCallback(
     async (step: 1 | -1) => {
       const { search } = lastList()
-      if (search === undefined) return announce('j and k lead on only when an order is opened from the list.')
+      if (search === undefined) return announce('j and k work only when the order was opened from the list.')
       const list = JSON.stringify(search)
       const from = reached?.id === id && reached.list === list ? reached.page : search
       try {

@@ -77,7 +77,7 @@ function NoReceipt({ id, failure, onRetry }: { id: string; failure: unknown; onR
           kind="waiting"
           role="status"
           title="The approval is being sealed"
-          lines={['The receipt comes by itself in a moment.']}
+          lines={['The receipt will be here in a moment.']}
         />
       ) : (
         failure != null && <FailureNote failure={failure} onRetry={onRetry} />
@@ -103,7 +103,7 @@ function Receipt({ jws }: { jws: string }) {
             href={`data:application/jwt,${jws}`}
             download={`receipt-${shortNumber(id)}.jwt`}
           >
-            Keep as a file
+            Save as a file
           </a>
         </div>
       </header>

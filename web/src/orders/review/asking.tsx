@@ -73,7 +73,7 @@ export function AskDialog({ deed, onAnswer, onCancel }: AskDialogProps) {
               Ask each time
             </Button>
             <Button className="button button-primary" autoFocus onPress={() => onAnswer(false)}>
-              {deed.name}, do not ask
+              {deed.name} without asking
             </Button>
           </div>
         </Dialog>

@@ -1,4 +1,5 @@
 import { type ReactNode, type RefObject, useState } from 'react'
+import { queries } from '../../api/queries.ts'
 import { useUser } from '../../auth/session.ts'
 import { announce } from '../../ui/announce.ts'
 import { useShortcut } from '../../ui/shortcuts.tsx'
@@ -7,6 +8,7 @@ import { type DeedName, deeds } from '../decide/deeds.ts'
 import { DecisionDialog } from '../decide/dialog.tsx'
 import { type Deciding, focusIfLost, usePossible } from '../one/deciding.tsx'
 import type { OrderEvent, VersionedOrder } from '../order.ts'
+import { approvalsQuery } from '../queries.ts'
 import { AskDialog, useAsks } from './asking.tsx'
 import { mark } from './kept.ts'
 import { Reason } from './reason.tsx'
@@ -41,6 +43,7 @@ export function useReviewing(
   const [asked, setAsked] = useState<Asked>()
   const [asks, setAsks] = useAsks()
   const possible = usePossible(shown, events)
+  const isKnown = shown && queries.getQueryData(approvalsQuery(shown.order.id).queryKey) !== undefined
   const subject = shown && { ...shown.order, etag: shown.etag }
 
   function decide(deed: DeedName, reason?: string) {
@@ -56,7 +59,8 @@ export function useReviewing(
     else decide(deed)
   }
   function open(deed: DeedName) {
-    if (!possible.includes(deed)) announce(`You cannot ${deed} this order. Press j to go on.`)
+    if (!isKnown) announce('The order is still loading.')
+    else if (!possible.includes(deed)) announce(`You cannot ${deed} this order. Press j to go on.`)
     else if (asks === undefined && deed !== 'withdraw') setAsked({ kind: 'asking', deed })
     else begin(deed, asks ?? true)
   }

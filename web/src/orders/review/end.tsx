@@ -30,7 +30,7 @@ export function ReviewEnd({ course, question, place: { count, previous }, go }: 
         <PageTitle title={count === 0 ? 'No orders to review' : 'End of the review'} />
         <p className="soft">
           {count === 0
-            ? 'The search finds none.'
+            ? 'No orders match the search.'
             : `You have been through ${formatOrders(count)}. ${courseInWords(course)}`}
         </p>
         <div className="row empty-actions">

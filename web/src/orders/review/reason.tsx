@@ -37,7 +37,7 @@ export function Reason({ order, onGiven, onCancel }: ReasonProps) {
       <WordsField
         id="reason"
         label="Reason"
-        hint="Anyone who may see the order can read it. Enter rejects; Shift and Enter begins a new line."
+        hint="Anyone who may see the order can read it. Press Enter to reject, or Shift and Enter for a new line."
         text={text}
         fault={isChecked && !reading.ok ? reading.fault : undefined}
         isReadOnly={false}

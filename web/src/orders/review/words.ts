@@ -35,9 +35,9 @@ function whyNot({ state }: Entry, userName: string): string {
   if (now !== undefined) return whoWasFaster(now.status, now.modifiedBy, userName)
   if (problemOf(failure, 'order-not-found')) return 'It no longer exists.'
   if (problemOf(failure, 'permission-denied')) return 'Your role no longer includes that.'
-  if (problemOf(failure, 'self-approval')) return 'You created it: it needs somebody else.'
+  if (problemOf(failure, 'self-approval')) return 'You created it, so somebody else has to approve it.'
   if (problemOf(failure, 'already-approved-by-you'))
-    return 'You have approved it already: it needs somebody else.'
+    return 'You have already approved it. Somebody else has to, too.'
   return endInWords(failure)
 }
 

@@ -21,13 +21,13 @@ export function NewView({ search, onDone }: PlaceProps) {
     mutationFn: ({ name, shared }: Answers) =>
       keepView({ id, content: { ...contentOf(search), name, shared } }),
     onSuccess: (_, { name }) => {
-      announce(`${name} has been kept.`)
+      announce(`${name} has been saved.`)
       onDone()
     },
   })
   return (
     <Form
-      title="Keep this list"
+      title="Save this list"
       first={{ name: '', shared: false, isReplaced: true }}
       about={<WhatIsKept search={search} />}
       isBusy={keeping.isPending}
@@ -145,7 +145,7 @@ function Form({ title, first, about, replacing, isBusy, failure, onSave, onBack,
         />
       </div>
       {about}
-      {mayShare && tick('shared', 'Show it to everybody who may read orders')}
+      {mayShare && tick('shared', 'Share it with everybody who can read orders')}
       {replacing && tick('isReplaced', 'Replace it with what the list shows now')}
       {answers.isReplaced && replacing}
       <div className="row dialog-actions">

@@ -72,7 +72,7 @@ function Views({ search, current, onClose }: ViewsProps) {
       <Lists current={current} onOpen={onClose} onChange={(id) => setPlace({ id })} />
       <div className="row dialog-actions">
         <Button className="button button-primary views-keep" onPress={() => setPlace('new')}>
-          Keep this list as a view
+          Save this list as a view
         </Button>
         <Button className="button" slot="close">
           Close
@@ -96,7 +96,7 @@ function Lists(props: ListsProps) {
   const [wanted, setWanted] = useState('')
   const found = views.filter(({ name }) => name.toLowerCase().includes(wanted.trim().toLowerCase()))
   if (views.length === 0) {
-    return <p className="soft">A view is this list’s search, sort and columns under a name.</p>
+    return <p className="soft">A view saves this list’s search, sort order and columns under a name.</p>
   }
   return (
     <>
@@ -110,7 +110,7 @@ function Lists(props: ListsProps) {
           onChange={({ target }) => setWanted(target.value)}
         />
       )}
-      {found.length === 0 && <p className="soft">No view is called that.</p>}
+      {found.length === 0 && <p className="soft">No view has that name.</p>}
       <div className="views-lists">
         <Group {...props} title="Yours" views={found.filter(({ isOwn }) => isOwn)} />
         <Group {...props} title="Shared by others" views={found.filter(({ isOwn }) => !isOwn)} />

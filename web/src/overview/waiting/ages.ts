@@ -5,7 +5,7 @@ export const daysOfAges = 31
 
 /** How long orders have waited, in days of UTC since the day of their creation; the last has no end. */
 const ages = [
-  { name: 'Today', from: 0, to: 0 },
+  { name: 'Today (UTC)', from: 0, to: 0 },
   { name: '1–2 days', from: 1, to: 2 },
   { name: '3–7 days', from: 3, to: 7 },
   { name: '8–30 days', from: 8, to: 30 },
