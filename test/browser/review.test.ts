@@ -205,7 +205,7 @@ describe('a review', () => {
     await press('v')
     await canDecide(page)
     await press('a')
-    await page.getByRole('button', { name: 'Approve, do not ask' }).click()
+    await page.getByRole('button', { name: 'Approve without asking' }).click()
     await shows(page, 'Customer 02', '2 of 4')
     await canDecide(page)
     for (let repeat = 0; repeat < 10; repeat += 1) await page.keyboard.down('a')
@@ -255,6 +255,19 @@ describe('a review', () => {
     await checkAccessibility(page)
   })
 
+  it('says that an order is still loading to who decides before that', async () => {
+    const { page } = await aboutToReview(['Dotterel'])
+    const letGo = await hold(page, '**/approvals')
+    await page.keyboard.press('v')
+    await shows(page, 'Dotterel', '1 of 1')
+    await eventually(async () => {
+      await page.keyboard.press('a')
+      assert.ok((await page.getByRole('status').getByText('The order is still loading.').count()) > 0)
+    })
+    await letGo()
+    await page.getByRole('button', { name: /^Approve/ }).waitFor()
+  })
+
   it('has no more than ten thousand orders, and says so', async () => {
     await insertOrders(service, latestFirst(Array.from({ length: 10_001 }, () => 'Sparrow')))
     person.expectFault(/ 400 .*paginated=false/)
@@ -296,7 +309,7 @@ describe('a review', () => {
     )
     await canDecide(page)
     await page.keyboard.press('a')
-    await page.getByRole('button', { name: 'Approve, do not ask' }).waitFor()
+    await page.getByRole('button', { name: 'Approve without asking' }).waitFor()
     await screenshot(page, 'review-phone-ask')
     await page.keyboard.press('Enter')
     await page.getByText('2 of 2', { exact: true }).waitFor()
