@@ -225,6 +225,23 @@ describe('accounts', () => {
     })
   }
 
+  it('are listed page by page', async () => {
+    const boss = await newUser(service, { roles: ['Admin'] })
+    const { caller } = await newAdministrator(service)
+    for (let number = 100; number < 151; number += 1) {
+      const body = { userName: `page-${number}`, email: `page-${number}@example.com`, roles: [] }
+      assert.equal((await caller.post('/v1/users', body)).status, 201)
+    }
+    const page = await visit(person, boss, '/accounts')
+    const { totalCount } = (await caller.get('/v1/users?pageSize=1')).body
+    const pages = page.getByRole('navigation', { name: 'Pages' })
+    await pages.getByText(`1–50 of ${totalCount}`).waitFor()
+    await button(page, 'Next page').click()
+    await pages.getByText(`51–${Math.min(100, totalCount)} of ${totalCount}`).waitFor()
+    await checkAccessibility(page)
+    assert.equal(await button(page, 'Last page').getAttribute('aria-disabled'), String(totalCount <= 100))
+  })
+
   it('are nothing to those who may not manage them', async () => {
     const page = await visit(person, 'operator', '/accounts')
     await says(page, 'You cannot manage accounts')

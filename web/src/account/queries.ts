@@ -15,11 +15,7 @@ const signInsKey = ['sign-ins']
 /** As many as there can be: a hundred sessions and a hundred token families. */
 export const signInsQuery = queryOptions({
   queryKey: signInsKey,
-  queryFn: async ({ signal }) => {
-    const found: SignIn[] = []
-    for await (const signIn of client.each('/v1/auth/sessions', { signal })) found.push(signIn)
-    return found
-  },
+  queryFn: ({ signal }): Promise<SignIn[]> => Array.fromAsync(client.each('/v1/auth/sessions', { signal })),
   staleTime: 0,
 })
 

@@ -4,7 +4,7 @@ import { Button } from 'react-aria-components/Button'
 import { problemOf } from '../api/problem.ts'
 import { announce } from '../ui/announce.ts'
 import { EndNote, FailureNote } from '../ui/failure.tsx'
-import { ArrowIcon, CopyIcon } from '../ui/icons.tsx'
+import { CopyIcon } from '../ui/icons.tsx'
 import { Note } from '../ui/note.tsx'
 import { rolesQuery } from './queries.ts'
 
@@ -121,38 +121,6 @@ export function Refused({ failure, onLoad }: { failure: unknown; onLoad?: () => 
         failure != null && <EndNote failure={failure} />
       )}
     </div>
-  )
-}
-
-interface PagesProps {
-  page: { pageNumber: number; totalPages: number }
-  onPage(pageNumber: number): void
-}
-
-export function Pages({ page: { pageNumber, totalPages }, onPage }: PagesProps) {
-  if (totalPages < 2) return null
-  return (
-    <nav className="row" aria-label="Pages">
-      <Button
-        className="button button-icon"
-        aria-label="Previous page"
-        isDisabled={pageNumber <= 1}
-        onPress={() => onPage(pageNumber - 1)}
-      >
-        <ArrowIcon to="left" />
-      </Button>
-      <span>
-        Page {pageNumber} of {totalPages}
-      </span>
-      <Button
-        className="button button-icon"
-        aria-label="Next page"
-        isDisabled={pageNumber >= totalPages}
-        onPress={() => onPage(pageNumber + 1)}
-      >
-        <ArrowIcon to="right" />
-      </Button>
-    </nav>
   )
 }
 

@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { components } from '../../../client/src/schema.ts'
 import { answerOf, client, type Sent } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
@@ -12,7 +12,7 @@ export type UserChanges = Schemas['ChangeUserCommand']
 export type ClientChanges = Schemas['ChangeClientCommand']
 
 const key = 'administration'
-const pageSize = 50
+export const pageSize = 50
 
 /** What somebody changes here shows in every view of it. */
 const changed = () => queries.invalidateQueries({ queryKey: [key] })
@@ -20,6 +20,7 @@ const changed = () => queries.invalidateQueries({ queryKey: [key] })
 export const usersQuery = (pageNumber: number) =>
   queryOptions({
     queryKey: [key, 'users', pageNumber],
+    placeholderData: keepPreviousData,
     queryFn: ({ signal }) =>
       answerOf(client.GET('/v1/users', { params: { query: { pageNumber, pageSize } }, signal })),
   })
@@ -36,19 +37,15 @@ export const userQuery = (id: number) =>
 export const userSignInsQuery = (id: number) =>
   queryOptions({
     queryKey: [key, 'user', id, 'sessions'],
-    queryFn: async ({ signal }) => {
-      const found: SignIn[] = []
-      const params = { path: { id } }
-      for await (const signIn of client.each('/v1/users/{id}/sessions', { params, signal }))
-        found.push(signIn)
-      return found
-    },
+    queryFn: ({ signal }): Promise<SignIn[]> =>
+      Array.fromAsync(client.each('/v1/users/{id}/sessions', { params: { path: { id } }, signal })),
     staleTime: 0,
   })
 
 export const clientsQuery = (pageNumber: number) =>
   queryOptions({
     queryKey: [key, 'clients', pageNumber],
+    placeholderData: keepPreviousData,
     queryFn: ({ signal }) =>
       answerOf(client.GET('/v1/clients', { params: { query: { pageNumber, pageSize } }, signal })),
   })
@@ -64,20 +61,13 @@ export const clientQuery = (id: number) =>
 
 export const rolesQuery = queryOptions({
   queryKey: [key, 'roles'],
-  queryFn: async ({ signal }) => {
-    const found: Role[] = []
-    for await (const role of client.each('/v1/roles', { signal })) found.push(role)
-    return found
-  },
+  queryFn: ({ signal }): Promise<Role[]> => Array.fromAsync(client.each('/v1/roles', { signal })),
 })
 
 export const permissionsQuery = queryOptions({
   queryKey: [key, 'permissions'],
-  queryFn: async ({ signal }) => {
-    const found: { name: string; services: boolean }[] = []
-    for await (const permission of client.each('/v1/permissions', { signal })) found.push(permission)
-    return found
-  },
+  queryFn: ({ signal }): Promise<{ name: string; services: boolean }[]> =>
+    Array.fromAsync(client.each('/v1/permissions', { signal })),
 })
 
 /** Adds a user and makes the link by which they begin. */

@@ -2,11 +2,11 @@ import './log.css'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useMay } from '../auth/session.ts'
-import { Pager } from '../orders/list/pager.tsx'
 import { defaultPageSize, onPage, withPageSize } from '../orders/list/search.ts'
 import { FailureNote } from '../ui/failure.tsx'
 import { Note } from '../ui/note.tsx'
 import { PageTitle } from '../ui/page-title.tsx'
+import { Pager } from '../ui/pager.tsx'
 import { LogEntry } from './event.tsx'
 import { LogFilter } from './filter.tsx'
 import { logQuery } from './queries.ts'
@@ -60,7 +60,7 @@ function Events({ search, onGo }: { search: LogSearch; onGo(next: LogSearch): vo
     <FailureNote failure={failureReason} onRetry={() => void refetch()} />
   )
   if (data === undefined || (failure && isPlaceholderData)) return failure || <EventsToCome />
-  const { items, totalCount = 0, totalPages } = data
+  const { items } = data
   return (
     <>
       {failure}
@@ -75,15 +75,11 @@ function Events({ search, onGo }: { search: LogSearch; onGo(next: LogSearch): vo
           </ol>
         )}
         <Pager
-          pageNumber={data.pageNumber}
+          page={data}
           pageSize={pageSize}
-          rowCount={items.length}
-          totalCount={totalCount}
           wantedPage={pageNumber}
-          totalPages={totalPages}
           onPage={(page) => onGo(onPage(search, page))}
           onPageSize={(size) => onGo(withPageSize(search, size))}
-          onIntent={() => undefined}
         />
       </section>
     </>

@@ -5,9 +5,10 @@ import { FailureNote } from '../../ui/failure.tsx'
 import { formatInstant } from '../../ui/format.ts'
 import { PlusIcon } from '../../ui/icons.tsx'
 import { Name } from '../../ui/name.tsx'
+import { Pager } from '../../ui/pager.tsx'
 import { Frame } from '../frame.tsx'
-import { AccountState, Pages } from '../pieces.tsx'
-import { clientsQuery } from '../queries.ts'
+import { AccountState } from '../pieces.tsx'
+import { clientsQuery, pageSize } from '../queries.ts'
 
 /** Every service client. */
 export function ServicesView() {
@@ -25,46 +26,46 @@ export function ServicesView() {
 
 function ServiceTable() {
   const [pageNumber, setPageNumber] = useState(1)
-  const { data, failureReason, refetch } = useQuery(clientsQuery(pageNumber))
-  if (data === undefined) {
+  const { data, failureReason, isPlaceholderData, refetch } = useQuery(clientsQuery(pageNumber))
+  if (data === undefined || (isPlaceholderData && failureReason !== null)) {
     return failureReason && <FailureNote failure={failureReason} onRetry={() => void refetch()} />
   }
   if (data.totalCount === 0) return <p className="soft">There are no services yet.</p>
   return (
-    <>
-      <div className="card admin-table">
-        <table>
-          <caption className="visually-hidden">Services</caption>
-          <thead>
-            <tr>
-              <th scope="col">Client ID</th>
-              <th scope="col">Roles</th>
-              <th scope="col">Last used</th>
-              <th scope="col">Ends</th>
-              <th scope="col">State</th>
+    <div className="card admin-table">
+      <table>
+        <caption className="visually-hidden">Services</caption>
+        <thead>
+          <tr>
+            <th scope="col">Client ID</th>
+            <th scope="col">Roles</th>
+            <th scope="col">Last used</th>
+            <th scope="col">Ends</th>
+            <th scope="col">State</th>
+          </tr>
+        </thead>
+        <tbody>
+          {data.items.map(({ id, clientId, name, roles, lastUsedAtUtc, endsAtUtc, enabled }) => (
+            <tr key={id}>
+              <th scope="row">
+                <Link to="/accounts/services/$id" params={{ id: String(id) }}>
+                  <Name of={clientId} />
+                </Link>
+                {name && <div className="soft small">{name}</div>}
+              </th>
+              <td data-label="Roles">{roles.join(', ') || 'None'}</td>
+              <td data-label="Last used">{lastUsedAtUtc ? formatInstant(lastUsedAtUtc) : 'Never'}</td>
+              <td data-label="Ends">{endsAtUtc ? formatInstant(endsAtUtc) : 'Never'}</td>
+              <td data-label="State">
+                <AccountState enabled={enabled} />
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {data.items.map(({ id, clientId, name, roles, lastUsedAtUtc, endsAtUtc, enabled }) => (
-              <tr key={id}>
-                <th scope="row">
-                  <Link to="/accounts/services/$id" params={{ id: String(id) }}>
-                    <Name of={clientId} />
-                  </Link>
-                  {name && <div className="soft small">{name}</div>}
-                </th>
-                <td data-label="Roles">{roles.join(', ') || 'None'}</td>
-                <td data-label="Last used">{lastUsedAtUtc ? formatInstant(lastUsedAtUtc) : 'Never'}</td>
-                <td data-label="Ends">{endsAtUtc ? formatInstant(endsAtUtc) : 'Never'}</td>
-                <td data-label="State">
-                  <AccountState enabled={enabled} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      <Pages page={data} onPage={setPageNumber} />
-    </>
+          ))}
+        </tbody>
+      </table>
+      {data.totalPages > 1 && (
+        <Pager page={data} pageSize={pageSize} wantedPage={pageNumber} onPage={setPageNumber} />
+      )}
+    </div>
   )
 }

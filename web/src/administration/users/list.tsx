@@ -4,9 +4,10 @@ import { useState } from 'react'
 import { FailureNote } from '../../ui/failure.tsx'
 import { PlusIcon } from '../../ui/icons.tsx'
 import { Name } from '../../ui/name.tsx'
+import { Pager } from '../../ui/pager.tsx'
 import { Frame } from '../frame.tsx'
-import { AccountState, Pages } from '../pieces.tsx'
-import { usersQuery } from '../queries.ts'
+import { AccountState } from '../pieces.tsx'
+import { pageSize, usersQuery } from '../queries.ts'
 
 /** Everybody who has an account. */
 export function UsersView() {
@@ -24,42 +25,42 @@ export function UsersView() {
 
 function UserTable() {
   const [pageNumber, setPageNumber] = useState(1)
-  const { data, failureReason, refetch } = useQuery(usersQuery(pageNumber))
-  if (data === undefined) {
+  const { data, failureReason, isPlaceholderData, refetch } = useQuery(usersQuery(pageNumber))
+  if (data === undefined || (isPlaceholderData && failureReason !== null)) {
     return failureReason && <FailureNote failure={failureReason} onRetry={() => void refetch()} />
   }
   return (
-    <>
-      <div className="card admin-table">
-        <table>
-          <caption className="visually-hidden">Users</caption>
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">Email</th>
-              <th scope="col">Roles</th>
-              <th scope="col">State</th>
+    <div className="card admin-table">
+      <table>
+        <caption className="visually-hidden">Users</caption>
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">Email</th>
+            <th scope="col">Roles</th>
+            <th scope="col">State</th>
+          </tr>
+        </thead>
+        <tbody>
+          {data.items.map(({ id, userName, email, roles, enabled, hasPassword }) => (
+            <tr key={id}>
+              <th scope="row">
+                <Link to="/accounts/users/$id" params={{ id: String(id) }}>
+                  <Name of={userName} />
+                </Link>
+              </th>
+              <td data-label="Email">{email}</td>
+              <td data-label="Roles">{roles.join(', ') || 'None'}</td>
+              <td data-label="State">
+                <AccountState enabled={enabled} hasPassword={hasPassword} />
+              </td>
             </tr>
-          </thead>
-          <tbody>
-            {data.items.map(({ id, userName, email, roles, enabled, hasPassword }) => (
-              <tr key={id}>
-                <th scope="row">
-                  <Link to="/accounts/users/$id" params={{ id: String(id) }}>
-                    <Name of={userName} />
-                  </Link>
-                </th>
-                <td data-label="Email">{email}</td>
-                <td data-label="Roles">{roles.join(', ') || 'None'}</td>
-                <td data-label="State">
-                  <AccountState enabled={enabled} hasPassword={hasPassword} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      <Pages page={data} onPage={setPageNumber} />
-    </>
+          ))}
+        </tbody>
+      </table>
+      {data.totalPages > 1 && (
+        <Pager page={data} pageSize={pageSize} wantedPage={pageNumber} onPage={setPageNumber} />
+      )}
+    </div>
   )
 }

@@ -6,6 +6,7 @@ import { LoadAnew } from '../../live/load-anew.tsx'
 import { withoutBackticks } from '../../ui/backticks.ts'
 import { FailureNote } from '../../ui/failure.tsx'
 import { PageTitle } from '../../ui/page-title.tsx'
+import { Pager } from '../../ui/pager.tsx'
 import type { Chosen } from '../decide/chosen.ts'
 import { useSelection } from '../decide/selection.ts'
 import { ExportButton } from '../export/export.tsx'
@@ -21,7 +22,6 @@ import { useIsUnreadable, WithoutReading } from '../without-reading.tsx'
 import { useColumns } from './columns.ts'
 import { ColumnsButton } from './columns-button.tsx'
 import { NoOrders, NothingFound, NotSearched, PastTheEnd } from './empty.tsx'
-import { Pager } from './pager.tsx'
 import { focusRow } from './rows.ts'
 import { filteredBy, type ListSearch, onPage, sortedBy, sortOf, withPageSize } from './search.ts'
 import { type Approving, SelectionBar, useApproving } from './selection-bar.tsx'
@@ -219,15 +219,11 @@ function Rows({ search, shown, isStale, change, wantsFocus, chosen, onChoose }: 
 }
 
 function Pages({ search, shown, change }: OrdersProps) {
-  const { page, pageSize, totalCount } = shown
   return (
     <Pager
-      pageNumber={page.pageNumber}
-      pageSize={pageSize}
-      rowCount={page.items.length}
-      totalCount={totalCount}
+      page={shown.page}
+      pageSize={shown.pageSize}
       wantedPage={search.pageNumber ?? 1}
-      totalPages={page.totalPages}
       onPage={(number) => change((before) => onPage(before, number))}
       onPageSize={(size) => change((before) => withPageSize(before, size), { resetScroll: false })}
       onIntent={(number) => prefetchPage(onPage(search, number))}
