@@ -43,9 +43,11 @@ function sources(): string[] {
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name))
       .sort(),
-    ...['../server/orders/filter/lexer.ts', '../package-lock.json'].map((path) =>
-      fileURLToPath(new URL(path, import.meta.url)),
-    ),
+    ...[
+      '../server/orders/filter/lexer.ts',
+      '../server/auth/accounts/new-password.ts',
+      '../package-lock.json',
+    ].map((path) => fileURLToPath(new URL(path, import.meta.url))),
   ]
 }
 

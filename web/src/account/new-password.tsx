@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react'
+import { newPasswordFault } from '../../../server/auth/accounts/new-password.ts'
 import { Spoken } from '../orders/spoken.tsx'
 
 interface NewPasswordProps {
@@ -30,7 +31,6 @@ export function NewPassword({ value, names, refusal, onChange }: NewPasswordProp
         value={value}
         aria-invalid={refusal !== undefined}
         aria-describedby="new-password-verdict"
-        onFocus={() => void rules()}
         onChange={({ target }) => onChange(target.value)}
       />
       <p id="new-password-verdict" className={told.isBad ? 'field-error' : 'field-hint'}>
@@ -64,9 +64,6 @@ function wordsFor(value: string, verdict: Verdict): { text: string; isBad: boole
   return { text: `It ${verdict.why}.`, isBad: true }
 }
 
-/** The service's own rules. They bring a list of common passwords, so they come when they are needed. */
-const rules = () => import('../../../server/auth/accounts/new-password.ts')
-
 /** After this long the person has paused: judging takes a moment. */
 const pauseMilliseconds = 250
 
@@ -77,7 +74,6 @@ function useVerdict(value: string, names: readonly string[]): Verdict {
     if ([...value].length < shortest) return undefined
     let isOver = false
     const timer = setTimeout(async () => {
-      const { newPasswordFault } = await rules()
       const why = await newPasswordFault(value, known.split('\n'))
       if (!isOver)
         setJudged({ value, verdict: why === undefined ? { isGood: true } : { isGood: false, why } })

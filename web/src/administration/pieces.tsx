@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useId, useRef } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { problemOf } from '../api/problem.ts'
-import { announce } from '../ui/announce.ts'
+import { copy } from '../ui/copy.ts'
 import { EndNote, FailureNote } from '../ui/failure.tsx'
 import { CopyIcon } from '../ui/icons.tsx'
 import { Note } from '../ui/note.tsx'
@@ -88,15 +88,6 @@ export function ShownOnce({ label, text, children }: { label: string; text: stri
       </div>
     </Note>
   )
-}
-
-async function copy(text: string, label: string): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(text)
-    announce(`${label} copied`)
-  } catch {
-    announce('Your browser does not allow copying here. Select the text and copy it yourself.')
-  }
 }
 
 /**

@@ -1,11 +1,11 @@
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
 import { answerOf, client } from '../api/client.ts'
 import { useMay } from '../auth/session.ts'
 import { quoteValue } from '../orders/filter/text.ts'
 import { shortNumber } from '../orders/identity.ts'
 import { shownAs } from '../orders/states.ts'
+import { useCalm } from '../ui/calm.ts'
 import { formatOrders, formatTotal, shortName } from '../ui/format.ts'
 import type { Entry } from './matching.ts'
 
@@ -40,7 +40,7 @@ export function useFoundOrders(text: string): {
   const navigate = useNavigate()
   const mayRead = useMay('Orders.Read')
   const filter = mayRead ? filterFor(text) : undefined
-  const calm = useCalm(filter)
+  const calm = useCalm(filter, calmMilliseconds)
   const query = useQuery({ ...foundQuery(calm ?? ''), enabled: calm !== undefined && calm === filter })
   if (filter === undefined) return { entries: [], state: 'none' }
   const isOfText = calm === filter && !query.isPlaceholderData
@@ -62,13 +62,4 @@ export function useFoundOrders(text: string): {
   }
   if (page) return { entries: orders.length === 0 ? [] : [...orders, all], state: 'done' }
   return { entries: [all], state: isOfText && query.isError ? 'failed' : 'searching' }
-}
-
-function useCalm<Value>(value: Value): Value {
-  const [calm, setCalm] = useState(value)
-  useEffect(() => {
-    const timer = setTimeout(() => setCalm(value), calmMilliseconds)
-    return () => clearTimeout(timer)
-  }, [value])
-  return calm
 }

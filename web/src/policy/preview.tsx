@@ -1,6 +1,7 @@
 import { useQueries } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { Spoken } from '../orders/spoken.tsx'
+import { useCalm } from '../ui/calm.ts'
 import { formatOrders } from '../ui/format.ts'
 import { countQuery, type WireRow } from './queries.ts'
 import { fromInWords, outcomeInWords, ruleInWords } from './words.ts'
@@ -12,7 +13,8 @@ const uncounted = `The orders of the last ${days} days could not be counted.`
 
 /** What the rows mean, and what they would have meant for the orders of the last days. */
 export function PolicyPreview({ rows }: { rows: readonly WireRow[] | undefined }) {
-  const shown = useCalm(rows)
+  // What is typed is counted once it rests.
+  const shown = useCalm(rows, calmMilliseconds)
   return (
     <section className="card policy-preview" aria-labelledby="policy-preview">
       <h2 id="policy-preview">What this means</h2>
@@ -55,16 +57,4 @@ function Outcome({ rows }: { rows: readonly WireRow[] }) {
       <Spoken text={outcome} />
     </>
   )
-}
-
-/** What is typed is counted once it rests. */
-function useCalm<Value>(value: Value): Value {
-  const [calm, setCalm] = useState(value)
-  const content = JSON.stringify(value)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the same content is the same value
-  useEffect(() => {
-    const timer = setTimeout(() => setCalm(value), calmMilliseconds)
-    return () => clearTimeout(timer)
-  }, [content])
-  return calm
 }

@@ -1,6 +1,6 @@
 import { notation } from '../orders/create/notation.ts'
 import { readTotal } from '../orders/create/total-input.ts'
-import { ownLocale } from '../ui/format.ts'
+import { typedTotal } from '../ui/format.ts'
 import type { PolicyRow, WireRow } from './queries.ts'
 
 /** Of the contract. */
@@ -13,14 +13,11 @@ export interface DraftRow extends Omit<PolicyRow, 'from'> {
   text: string
 }
 
-/** As people type a total in their language; it has at most 15 digits, which a number holds exactly. */
-const typed = new Intl.NumberFormat(ownLocale, { minimumFractionDigits: 2, maximumFractionDigits: 4 })
-
 export function draftOf(rows: readonly PolicyRow[]): DraftRow[] {
   return rows.map(({ from, ...row }, index) => ({
     ...row,
     key: crypto.randomUUID(),
-    text: index === 0 ? '' : typed.format(from),
+    text: index === 0 ? '' : typedTotal(from),
   }))
 }
 

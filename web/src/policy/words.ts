@@ -1,4 +1,4 @@
-import { formatCount, formatOrders, formatTotal } from '../ui/format.ts'
+import { formatCount, formatOrders, formatTotal, inSeries } from '../ui/format.ts'
 import type { PolicyRow, WireRow } from './queries.ts'
 
 const numbers = ['no', 'one', 'two', 'three', 'four', 'five']
@@ -41,8 +41,5 @@ export function outcomeInWords(
       if (index > 0) return `${formatCount(count)} ${inWords(approvals)}`
       return `${count === all ? 'all' : formatCount(count)} would have needed ${approvalsInWords({ approvals })}`
     })
-  return `Of the ${formatOrders(all)} of the last ${days} days, ${listed(parts)}.`
+  return `Of the ${formatOrders(all)} of the last ${days} days, ${inSeries(parts)}.`
 }
-
-const listed = (parts: readonly string[]) =>
-  parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`

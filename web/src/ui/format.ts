@@ -33,16 +33,24 @@ const totalFormat = new Intl.NumberFormat(locale, {
 const short = { notation: 'compact', maximumSignificantDigits: 3 } as const
 const shortTotalFormat = new Intl.NumberFormat(locale, { ...short, ...money })
 const shortCountFormat = new Intl.NumberFormat(locale, short)
+const typedTotalFormat = new Intl.NumberFormat(ownLocale, {
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 4,
+})
 const countFormat = new Intl.NumberFormat(locale)
 const instantFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
 const exactFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'long' })
 const timeFormat = new Intl.DateTimeFormat(locale, { timeStyle: 'short' })
 const utcDayFormat = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', day: 'numeric', month: 'short' })
 const utcLongDayFormat = new Intl.DateTimeFormat(locale, { timeZone: 'UTC', dateStyle: 'full' })
+/** Without a comma before the last. */
+const seriesFormat = new Intl.ListFormat('en-GB')
 const agoFormat = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
 
 /** Of a number, or of decimal text where a sum is more than a number can hold. */
 export const formatTotal = (total: number | `${number}`) => totalFormat.format(total)
+/** As people type it in their language; a total has at most 15 digits, which a number holds exactly. */
+export const typedTotal = (total: number) => typedTotalFormat.format(total)
 export const { minimumFractionDigits: leastDecimals = 2 } = totalFormat.resolvedOptions()
 /** As 1.2M: for figures that are looked at rather than read. */
 export const formatShortTotal = (total: number) => shortTotalFormat.format(total)
@@ -51,6 +59,8 @@ export const formatCount = (count: number) => countFormat.format(count)
 /** As "1 order" and "1,204 orders". */
 export const formatOrders = (count: number) => `${formatCount(count)} ${count === 1 ? 'order' : 'orders'}`
 export const formatInstant = (instant: string) => instantFormat.format(new Date(instant))
+/** As "1, 2 and 3". */
+export const inSeries = (parts: readonly string[]) => seriesFormat.format(parts)
 /** With seconds and the name of the zone: for the title of a shorter one. */
 export const formatExactInstant = (instant: string) => exactFormat.format(new Date(instant))
 export const formatTime = (milliseconds: number) => timeFormat.format(milliseconds)

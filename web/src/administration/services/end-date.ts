@@ -1,14 +1,12 @@
-/** A day of the person, as `<input type="date">` has it, as the instant at which it is over. */
-export function endOfDay(day: string): string | null {
-  if (day === '') return null
-  const [year = 0, month = 1, date = 1] = day.split('-').map(Number)
-  return new Date(year, month - 1, date + 1).toISOString()
+import { dateOf, dayAt, dayOf, startOf } from '../../orders/filter/days.ts'
+
+/** The instant at which that day of the person is over; null without one. */
+export function endOfDay(date: string): string | null {
+  const day = dayOf(date)
+  return (day !== undefined && startOf(day + 1)) || null
 }
 
 /** The last day of the person before the instant. */
 export function lastDayBefore(instant: string | null): string {
-  if (instant === null) return ''
-  const before = new Date(new Date(instant).getTime() - 1)
-  const two = (number: number) => String(number).padStart(2, '0')
-  return `${before.getFullYear()}-${two(before.getMonth() + 1)}-${two(before.getDate())}`
+  return instant === null ? '' : dateOf(dayAt(Date.parse(instant) - 1))
 }

@@ -1,3 +1,5 @@
+import { withoutReordering } from '../../ui/isolate.ts'
+
 /** Of the contract: Unicode code points after trimming. */
 export const customerLimit = 200
 /** The counter shows from here on. */
@@ -17,7 +19,7 @@ export function readCustomer(text: string): CustomerReading {
   if (/\p{Cc}/u.test(customer)) {
     return { ok: false, fault: 'The name contains a tab or another invisible character. Remove it.' }
   }
-  if (/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/.test(customer)) {
+  if (withoutReordering(customer) !== customer) {
     return {
       ok: false,
       fault:

@@ -1,11 +1,8 @@
 import { changesOfHands } from '../../auth/session.ts'
-import { ownLocale } from '../../ui/format.ts'
+import { typedTotal } from '../../ui/format.ts'
 import { holdPage } from '../../ui/reload.ts'
 import type { Order } from '../order.ts'
 import { type NewOrder, newIdempotencyKey } from '../queries.ts'
-
-/** As people type it in their language; a total has at most 15 digits, which a number holds exactly. */
-const typedTotal = new Intl.NumberFormat(ownLocale, { minimumFractionDigits: 2, maximumFractionDigits: 4 })
 
 /** What a person entered so far, as it was typed. */
 export interface Draft {
@@ -52,7 +49,7 @@ export function keepDraft(userId: UserId, draft: Draft): void {
 
 /** A new order with the values of another one, in the place of what was typed before. */
 export function draftLike(userId: UserId, { customer, total }: Pick<Order, 'customer' | 'total'>): void {
-  keepDraft(userId, { customer, total: typedTotal.format(total) })
+  keepDraft(userId, { customer, total: typedTotal(total) })
 }
 
 export function dropDraft(): void {

@@ -1,3 +1,5 @@
+import { withoutReordering } from '../../ui/isolate.ts'
+
 /** How a person's language writes decimals. */
 export interface Notation {
   decimal: string
@@ -88,7 +90,7 @@ function separatorOf(character: string): string | undefined {
 
 function marksOf(text: string): (Mark | undefined)[] {
   // Marks of direction come along with pasted Arabic and Hebrew, and are no part of a number.
-  const characters = [...text.replace(/[\u200e\u200f\u061c\u2066-\u2069]/g, '').trim()]
+  const characters = [...withoutReordering(text).trim()]
   return characters.map((character) => digitOf(character) ?? separatorOf(character))
 }
 

@@ -11,7 +11,6 @@ interface DecisionDialogProps {
   deed: Deed
   /** 1 to 100 orders to approve, or one for any other deed; those of the moment of opening count. */
   subjects: readonly Subject[]
-  isOpen: boolean
   /** What is decided by then. A result that comes later is announced, and the views fetch it by themselves. */
   onClose(result: { decided: string[] }): void
 }
@@ -28,11 +27,7 @@ interface DecisionDialogProps {
  * and no key that was pressed once too often. Where a reason is asked for, it begins there. Escape does what the
  * first button says.
  */
-export function DecisionDialog({ isOpen, ...props }: DecisionDialogProps) {
-  return isOpen && props.subjects.length > 0 ? <OpenDialog {...props} /> : null
-}
-
-function OpenDialog({ deed, subjects, onClose }: Omit<DecisionDialogProps, 'isOpen'>) {
+export function DecisionDialog({ deed, subjects, onClose }: DecisionDialogProps) {
   const run = useRun(deed, subjects, onClose)
   const [first, ...others] = run.steps
   const one = others.length === 0 ? first : undefined

@@ -40,8 +40,8 @@ export function useApproving(): Approving {
   return {
     ask: (chosen) => setSubjects([...chosen.values()].slice(0, mostAtOnce)),
     button,
-    dialog: (
-      <DecisionDialog deed={deeds.approve} subjects={subjects} isOpen={subjects.length > 0} onClose={close} />
+    dialog: subjects.length > 0 && (
+      <DecisionDialog deed={deeds.approve} subjects={subjects} onClose={close} />
     ),
   }
 }

@@ -47,7 +47,7 @@ export function useDeciding(
     [view],
   )
   const dialog = asked && (
-    <DecisionDialog deed={deeds[asked.deed]} subjects={[asked.subject]} isOpen onClose={close} />
+    <DecisionDialog deed={deeds[asked.deed]} subjects={[asked.subject]} onClose={close} />
   )
   return { possible, open, dialog }
 }

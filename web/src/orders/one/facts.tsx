@@ -1,5 +1,5 @@
 import { Button } from 'react-aria-components/Button'
-import { announce } from '../../ui/announce.ts'
+import { copy } from '../../ui/copy.ts'
 import { formatTotal } from '../../ui/format.ts'
 import { CopyIcon } from '../../ui/icons.tsx'
 import type { OrderApprovals, OrderSummary } from '../order.ts'
@@ -32,7 +32,7 @@ export function OrderFacts({ order, approvals, id }: FactsProps) {
             <Button
               className="button button-quiet button-small"
               aria-label="Copy order number"
-              onPress={() => void copy(order?.id ?? id)}
+              onPress={() => void copy(order?.id ?? id, 'Order number')}
             >
               <CopyIcon />
               Copy
@@ -43,13 +43,4 @@ export function OrderFacts({ order, approvals, id }: FactsProps) {
       </dl>
     </section>
   )
-}
-
-async function copy(text: string): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(text)
-    announce('Order number copied')
-  } catch {
-    announce('Your browser does not allow copying here. Select the number and copy it yourself.')
-  }
 }

@@ -1,3 +1,4 @@
+import { inSeries } from '../../ui/format.ts'
 import type { DeedName } from '../decide/deeds.ts'
 import { end } from './question.ts'
 
@@ -54,7 +55,7 @@ export function courseInWords(course: Course): string {
     const count = all.filter((other) => other === mark).length
     return count === 0 ? [] : [`${verbs[mark]} ${count}`]
   })
-  return parts.length === 0 ? 'You decided nothing.' : `You ${joined(parts)}.`
+  return parts.length === 0 ? 'You decided nothing.' : `You ${inSeries(parts)}.`
 }
 
 const verbs: Record<Mark, string> = {
@@ -62,9 +63,4 @@ const verbs: Record<Mark, string> = {
   reject: 'rejected',
   withdraw: 'withdrew',
   skipped: 'skipped',
-}
-
-function joined(parts: readonly string[]): string {
-  const last = parts.at(-1) ?? ''
-  return parts.length < 2 ? last : `${parts.slice(0, -1).join(', ')} and ${last}`
 }

@@ -100,7 +100,6 @@ export function useReviewing(
           <DecisionDialog
             deed={deeds[asked.deed]}
             subjects={[asked.subject]}
-            isOpen
             onClose={({ decided: [decided] }) => {
               close()
               if (decided === undefined) return
