@@ -77,6 +77,7 @@ describe('accounts', () => {
     const boss = await newUser(service, { roles: ['Admin'] })
     const page = await visit(person, boss, '/accounts')
     await link(page, 'viewer').click()
+    await page.locator('.admin-parts [aria-current="page"]').getByText('Users').waitFor()
     await page.getByLabel('Operator', { exact: true }).check()
     await page.getByLabel('Time zone').fill('Asia/Tokyo')
     await button(page, 'Save').click()

@@ -58,7 +58,7 @@ describe('the approval policy', () => {
     await page.keyboard.press('Tab')
     await page.keyboard.press('Space')
     await shows(page, 'Of the 6 orders of the last 30 days, 3 would have needed one approval and 3 three.')
-    await shows(page, /three approvals, also by its creator, by people only/)
+    await shows(page, /three approvals, also from its creator, from people only/)
     await button(page, 'Save policy').press('Enter')
     await saved(page)
     assert.deepEqual(await policyNow(), [

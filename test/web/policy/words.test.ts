@@ -6,16 +6,17 @@ const needing = (...approvals: number[]) => approvals.map((count) => ({ approval
 
 describe('the policy in words', () => {
   it('names each row by its total, and the first as what is left', () => {
-    assert.equal(fromInWords({ from: 0 }), 'All other orders')
-    assert.equal(fromInWords({ from: '10000' }), 'From 10,000.00')
-    assert.equal(fromInWords({ from: '99999999999.9999' }), 'From 99,999,999,999.9999')
+    assert.equal(fromInWords({ from: 0 }, false), 'All other orders')
+    assert.equal(fromInWords({ from: 0 }, true), 'All orders')
+    assert.equal(fromInWords({ from: '10000' }, false), 'From 10,000.00')
+    assert.equal(fromInWords({ from: '99999999999.9999' }, false), 'From 99,999,999,999.9999')
   })
 
   it('says how many, and whose', () => {
     const row = { approvals: 1, selfApproval: true, services: true }
-    assert.equal(ruleInWords(row), 'one approval, also by its creator, also by services')
+    assert.equal(ruleInWords(row), 'one approval, also from its creator, also from services')
     const strict = { approvals: 5, selfApproval: false, services: false }
-    assert.equal(ruleInWords(strict), 'five approvals, not by its creator, by people only')
+    assert.equal(ruleInWords(strict), 'five approvals, not from its creator, from people only')
   })
 
   const outcomes: [approvals: number[], counts: number[], words: string][] = [

@@ -1,5 +1,5 @@
 import './administration.css'
-import { Link } from '@tanstack/react-router'
+import { Link, useLocation } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useMay } from '../auth/session.ts'
 import { Note } from '../ui/note.tsx'
@@ -15,6 +15,7 @@ interface FrameProps {
 /** The head of every page of administration. Who may not manage accounts is told so, and nothing is asked for. */
 export function Frame({ title, lead, action, children }: FrameProps) {
   const may = useMay('Accounts.Manage')
+  const isOfUsers = useLocation().pathname.startsWith('/accounts/users')
   return (
     <>
       <div className="page-head">
@@ -27,7 +28,12 @@ export function Frame({ title, lead, action, children }: FrameProps) {
       {may ? (
         <div className="admin">
           <nav className="row admin-parts" aria-label="Accounts">
-            <Link to="/accounts" className="button button-small" activeOptions={{ exact: true }}>
+            <Link
+              to="/accounts"
+              className="button button-small"
+              activeOptions={{ exact: true }}
+              {...(isOfUsers && { 'aria-current': 'page' })}
+            >
               Users
             </Link>
             <Link to="/accounts/services" className="button button-small">

@@ -54,12 +54,15 @@ export function SignIns({ title, found: { data, failureReason, refetch }, many, 
       {data === undefined && failureReason !== null && (
         <FailureNote failure={failureReason} onRetry={() => void refetch()} />
       )}
-      {data?.length === 0 && <p className="soft">Not signed in anywhere.</p>}
-      <ul>
-        {data?.toSorted(currentFirst).map((signIn) => (
-          <Place key={signIn.id} signIn={signIn} onEnd={() => isBusy || endingOne.mutate(signIn.id)} />
-        ))}
-      </ul>
+      {data?.length === 0 ? (
+        <p className="soft">Not signed in anywhere.</p>
+      ) : (
+        <ul>
+          {data?.toSorted(currentFirst).map((signIn) => (
+            <Place key={signIn.id} signIn={signIn} onEnd={() => isBusy || endingOne.mutate(signIn.id)} />
+          ))}
+        </ul>
+      )}
     </section>
   )
 }

@@ -44,7 +44,7 @@ function Outcome({ rows }: { rows: readonly WireRow[] }) {
           return (
             <li key={row.from} className="row row-between">
               <span>
-                <strong>{fromInWords(row)}</strong>: {ruleInWords(row)}
+                <strong>{fromInWords(row, rows.length === 1)}</strong>: {ruleInWords(row)}
               </span>
               <span className="soft small">
                 {count === undefined ? (isUncounted ? '' : '…') : formatOrders(count)}

@@ -17,7 +17,7 @@ export function PolicyTable({ rows, caption }: { rows: readonly PolicyRow[]; cap
       <tbody>
         {rows.toReversed().map((row) => (
           <tr key={row.from}>
-            <th scope="row">{fromInWords(row)}</th>
+            <th scope="row">{fromInWords(row, rows.length === 1)}</th>
             <td>{row.approvals}</td>
             <td>{row.selfApproval ? 'Yes' : 'No'}</td>
             <td>{row.services ? 'Yes' : 'No'}</td>

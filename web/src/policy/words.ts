@@ -7,16 +7,17 @@ const inWords = (count: number) => numbers[count] ?? String(count)
 const approvalsInWords = ({ approvals }: Pick<PolicyRow, 'approvals'>) =>
   `${inWords(approvals)} ${approvals === 1 ? 'approval' : 'approvals'}`
 
-/** As "From 10,000.00". */
-export function fromInWords({ from }: Pick<PolicyRow | WireRow, 'from'>): string {
+/** As "From 10,000.00"; `isOnly`: there is no other row. */
+export function fromInWords({ from }: Pick<PolicyRow | WireRow, 'from'>, isOnly: boolean): string {
+  if (isOnly) return 'All orders'
   return Number(from) === 0 ? 'All other orders' : `From ${formatTotal(from as `${number}`)}`
 }
 
-/** As "two approvals, not by its creator, people only". */
+/** As "two approvals, not from its creator, people only". */
 export function ruleInWords({ approvals, selfApproval, services }: Omit<PolicyRow, 'from'>): string {
   const count = approvalsInWords({ approvals })
-  const self = selfApproval ? 'also by its creator' : 'not by its creator'
-  return `${count}, ${self}, ${services ? 'also by services' : 'by people only'}`
+  const self = selfApproval ? 'also from its creator' : 'not from its creator'
+  return `${count}, ${self}, ${services ? 'also from services' : 'from people only'}`
 }
 
 /** As "Of the 80 orders of the last 30 days, 14 would have needed two approvals and 6 three." */
