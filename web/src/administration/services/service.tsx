@@ -1,11 +1,11 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { type FormEvent, useId } from 'react'
+import { useId } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { announce } from '../../ui/announce.ts'
 import { FailureNote } from '../../ui/failure.tsx'
 import { formatInstant } from '../../ui/format.ts'
-import { useDraft, useSaving } from '../draft.ts'
+import { DraftForm } from '../form.tsx'
 import { Frame } from '../frame.tsx'
 import { AccountState, Refused, RoleChecks, TextField } from '../pieces.tsx'
 import { type ClientAccount, changeService, clientQuery, dropOldSecrets, rotateSecret } from '../queries.ts'
@@ -38,50 +38,33 @@ const fieldsOf = ({ name, endsAtUtc, roles }: ClientAccount) => ({
 })
 
 function Details({ service, etag }: { service: ClientAccount; etag: string }) {
-  const title = useId()
-  const draft = useDraft(fieldsOf(service), etag)
-  const { name, lastDay, roles } = draft.values
-  const saving = useSaving(draft, (values, tag) =>
+  const send = (values: ReturnType<typeof fieldsOf>, tag: string) =>
     changeService(service.id, tag, {
       name: values.name.trim() === '' ? null : values.name,
       roles: values.roles,
       ...(values.lastDay !== lastDayBefore(service.endsAtUtc) && { endsAtUtc: endOfDay(values.lastDay) }),
-    }),
-  )
-
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    saving.save()
-  }
+    })
   return (
-    <form className="card admin-card" aria-labelledby={title} onSubmit={submit}>
-      <h2 id={title}>Service</h2>
-      <TextField
-        label="Name"
-        value={name}
-        hint="What people call it."
-        onChange={(text) => draft.change({ name: text })}
-      />
-      <TextField
-        label="Last day"
-        type="date"
-        value={lastDay}
-        hint="After this day the service gets no token. Leave it empty if there is no last day."
-        onChange={(text) => draft.change({ lastDay: text })}
-      />
-      <RoleChecks held={roles} onChange={(next) => draft.change({ roles: next })} />
-      <Refused failure={saving.error} onLoad={saving.load} />
-      <div className="row">
-        <button
-          ref={saving.button}
-          type="submit"
-          className="button button-primary"
-          aria-disabled={saving.isPending || !draft.isChanged}
-        >
-          {saving.isPending ? 'Saving …' : 'Save'}
-        </button>
-      </div>
-    </form>
+    <DraftForm title="Service" loaded={fieldsOf(service)} etag={etag} send={send}>
+      {({ name, lastDay, roles }, change) => (
+        <>
+          <TextField
+            label="Name"
+            value={name}
+            hint="What people call it."
+            onChange={(text) => change({ name: text })}
+          />
+          <TextField
+            label="Last day"
+            type="date"
+            value={lastDay}
+            hint="After this day the service gets no token. Leave it empty if there is no last day."
+            onChange={(text) => change({ lastDay: text })}
+          />
+          <RoleChecks held={roles} onChange={(next) => change({ roles: next })} />
+        </>
+      )}
+    </DraftForm>
   )
 }
 

@@ -1,11 +1,11 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { type FormEvent, useId } from 'react'
+import { useId } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { SignIns } from '../../auth/sign-ins.tsx'
 import { announce } from '../../ui/announce.ts'
 import { FailureNote } from '../../ui/failure.tsx'
-import { useDraft, useSaving } from '../draft.ts'
+import { DraftForm } from '../form.tsx'
 import { Frame } from '../frame.tsx'
 import { AccountState, Refused, RoleChecks, TextField } from '../pieces.tsx'
 import {
@@ -42,57 +42,45 @@ export function UserView() {
 const fieldsOf = ({ userName, email, timeZone, roles }: UserAccount) => ({ userName, email, timeZone, roles })
 
 function Details({ user, etag }: { user: UserAccount; etag: string }) {
-  const title = useId()
   const zones = useId()
-  const draft = useDraft(fieldsOf(user), etag)
-  const { userName, email, timeZone, roles } = draft.values
-  const saving = useSaving(draft, (values, tag) => changeUser(user.id, tag, values))
-
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    saving.save()
-  }
   return (
-    <form className="card admin-card" aria-labelledby={title} onSubmit={submit}>
-      <h2 id={title}>Account</h2>
-      <TextField
-        label="User name"
-        value={userName}
-        isRequired
-        onChange={(text) => draft.change({ userName: text })}
-      />
-      <TextField
-        label="Email"
-        type="email"
-        value={email}
-        isRequired
-        onChange={(text) => draft.change({ email: text })}
-      />
-      <TextField
-        label="Time zone"
-        value={timeZone ?? ''}
-        list={zones}
-        hint="For the times in the log. Leave it empty to use the time zone of the service."
-        onChange={(text) => draft.change({ timeZone: text === '' ? null : text })}
-      />
-      <datalist id={zones}>
-        {Intl.supportedValuesOf('timeZone').map((zone) => (
-          <option key={zone} value={zone} />
-        ))}
-      </datalist>
-      <RoleChecks held={roles} onChange={(next) => draft.change({ roles: next })} />
-      <Refused failure={saving.error} onLoad={saving.load} />
-      <div className="row">
-        <button
-          ref={saving.button}
-          type="submit"
-          className="button button-primary"
-          aria-disabled={saving.isPending || !draft.isChanged}
-        >
-          {saving.isPending ? 'Saving …' : 'Save'}
-        </button>
-      </div>
-    </form>
+    <DraftForm
+      title="Account"
+      loaded={fieldsOf(user)}
+      etag={etag}
+      send={(values, tag) => changeUser(user.id, tag, values)}
+    >
+      {({ userName, email, timeZone, roles }, change) => (
+        <>
+          <TextField
+            label="User name"
+            value={userName}
+            isRequired
+            onChange={(text) => change({ userName: text })}
+          />
+          <TextField
+            label="Email"
+            type="email"
+            value={email}
+            isRequired
+            onChange={(text) => change({ email: text })}
+          />
+          <TextField
+            label="Time zone"
+            value={timeZone ?? ''}
+            list={zones}
+            hint="For the times in the log. Leave it empty to use the time zone of the service."
+            onChange={(text) => change({ timeZone: text === '' ? null : text })}
+          />
+          <datalist id={zones}>
+            {Intl.supportedValuesOf('timeZone').map((zone) => (
+              <option key={zone} value={zone} />
+            ))}
+          </datalist>
+          <RoleChecks held={roles} onChange={(next) => change({ roles: next })} />
+        </>
+      )}
+    </DraftForm>
   )
 }
 
