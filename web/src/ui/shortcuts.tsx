@@ -1,10 +1,9 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
-import { Dialog, Heading } from 'react-aria-components/Dialog'
-import { Modal, ModalOverlay } from 'react-aria-components/Modal'
 import { useMay } from '../auth/session.ts'
 import { KeyboardIcon } from './icons.tsx'
+import { ModalDialog } from './modal.tsx'
 import { observable } from './observable.ts'
 import { readSetting, writeSetting } from './settings.ts'
 
@@ -94,38 +93,31 @@ export function Shortcuts() {
         <KeyboardIcon />
         <span>Keyboard</span>
       </Button>
-      <ModalOverlay className="dialog-scrim" isOpen={isOpen} onOpenChange={setOpen} isDismissable>
-        <Modal className="dialog">
-          <Dialog>
-            <Heading slot="title" level={2}>
-              Keyboard
-            </Heading>
-            <dl className="shortcut-list">
-              {shortcuts.map(([keys, meaning]) => (
-                <div key={keys}>
-                  <dt>
-                    {keys.split(' ').map((key) => (
-                      <kbd key={key} className="key">
-                        {key}
-                      </kbd>
-                    ))}
-                  </dt>
-                  <dd>{meaning}</dd>
-                </div>
-              ))}
-            </dl>
-            <label className="check">
-              <input type="checkbox" checked={isOn} onChange={(event) => turn(event.target.checked)} /> Use
-              these shortcuts
-            </label>
-            <div className="row dialog-actions">
-              <Button className="button" slot="close">
-                Close
-              </Button>
+      <ModalDialog title="Keyboard" isOpen={isOpen} onOpenChange={setOpen}>
+        <dl className="shortcut-list">
+          {shortcuts.map(([keys, meaning]) => (
+            <div key={keys}>
+              <dt>
+                {keys.split(' ').map((key) => (
+                  <kbd key={key} className="key">
+                    {key}
+                  </kbd>
+                ))}
+              </dt>
+              <dd>{meaning}</dd>
             </div>
-          </Dialog>
-        </Modal>
-      </ModalOverlay>
+          ))}
+        </dl>
+        <label className="check">
+          <input type="checkbox" checked={isOn} onChange={(event) => turn(event.target.checked)} /> Use these
+          shortcuts
+        </label>
+        <div className="row dialog-actions">
+          <Button className="button" slot="close">
+            Close
+          </Button>
+        </div>
+      </ModalDialog>
     </>
   )
 }

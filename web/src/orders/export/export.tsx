@@ -1,10 +1,9 @@
 import './export.css'
 import { useState } from 'react'
 import { Button } from 'react-aria-components/Button'
-import { Dialog, Heading } from 'react-aria-components/Dialog'
-import { Modal, ModalOverlay } from 'react-aria-components/Modal'
 import { formatCount, formatOrders } from '../../ui/format.ts'
 import { DownloadIcon } from '../../ui/icons.tsx'
+import { ModalDialog } from '../../ui/modal.tsx'
 import { useShortcut } from '../../ui/shortcuts.tsx'
 import type { ListSearch } from '../list/search.ts'
 import { ExportFailure } from './failure.tsx'
@@ -31,24 +30,13 @@ export function ExportButton({ search, totalCount }: ExportProps) {
         <DownloadIcon />
         {exporting.kind === 'running' ? `Exporting ${shareWords(exporting.count, exporting.of)}` : 'Export'}
       </Button>
-      <ModalOverlay className="dialog-scrim" isOpen={isOpen} onOpenChange={setOpen} isDismissable>
-        <Modal className="dialog">
-          <Dialog>
-            <Heading slot="title" level={2}>
-              Export
-            </Heading>
-            {exporting.kind === 'running' ? (
-              <Progress {...exporting} />
-            ) : (
-              <Choice
-                {...{ search, totalCount }}
-                failure={exporting.failure}
-                onSaved={() => setOpen(false)}
-              />
-            )}
-          </Dialog>
-        </Modal>
-      </ModalOverlay>
+      <ModalDialog title="Export" isOpen={isOpen} onOpenChange={setOpen}>
+        {exporting.kind === 'running' ? (
+          <Progress {...exporting} />
+        ) : (
+          <Choice {...{ search, totalCount }} failure={exporting.failure} onSaved={() => setOpen(false)} />
+        )}
+      </ModalDialog>
     </>
   )
 }

@@ -1,8 +1,7 @@
 import { useState } from 'react'
 import { Button } from 'react-aria-components/Button'
-import { Dialog, Heading } from 'react-aria-components/Dialog'
-import { Modal, ModalOverlay } from 'react-aria-components/Modal'
 import { ColumnsIcon } from '../../ui/icons.tsx'
+import { ModalDialog } from '../../ui/modal.tsx'
 import { type ColumnName, columnNames, columns } from '../fields.ts'
 import { keepColumns, useColumns, usualColumns } from './columns.ts'
 
@@ -35,39 +34,32 @@ export function ColumnsButton({ inAddress, onChoose }: ColumnsButtonProps) {
         <ColumnsIcon />
         Columns
       </Button>
-      <ModalOverlay className="dialog-scrim" isOpen={isOpen} onOpenChange={setOpen} isDismissable>
-        <Modal className="dialog">
-          <Dialog>
-            <Heading slot="title" level={2}>
-              Columns
-            </Heading>
-            <div className="columns-choice">
-              {columnNames.map((name) => (
-                <label key={name} className="check">
-                  <input
-                    type="checkbox"
-                    checked={shown.includes(name)}
-                    disabled={name === 'customer'}
-                    onChange={({ target }) => turn(name, target.checked)}
-                  />
-                  <span>
-                    {columns[name].heading}
-                    {about[name] && <span className="soft small"> {about[name]}</span>}
-                  </span>
-                </label>
-              ))}
-            </div>
-            <div className="row dialog-actions">
-              <Button className="button button-quiet" onPress={() => choose(usualColumns)}>
-                Reset to default
-              </Button>
-              <Button className="button" slot="close">
-                Close
-              </Button>
-            </div>
-          </Dialog>
-        </Modal>
-      </ModalOverlay>
+      <ModalDialog title="Columns" isOpen={isOpen} onOpenChange={setOpen}>
+        <div className="columns-choice">
+          {columnNames.map((name) => (
+            <label key={name} className="check">
+              <input
+                type="checkbox"
+                checked={shown.includes(name)}
+                disabled={name === 'customer'}
+                onChange={({ target }) => turn(name, target.checked)}
+              />
+              <span>
+                {columns[name].heading}
+                {about[name] && <span className="soft small"> {about[name]}</span>}
+              </span>
+            </label>
+          ))}
+        </div>
+        <div className="row dialog-actions">
+          <Button className="button button-quiet" onPress={() => choose(usualColumns)}>
+            Reset to default
+          </Button>
+          <Button className="button" slot="close">
+            Close
+          </Button>
+        </div>
+      </ModalDialog>
     </>
   )
 }

@@ -3,11 +3,11 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
-import { Dialog, Heading } from 'react-aria-components/Dialog'
-import { Modal, ModalOverlay } from 'react-aria-components/Modal'
+import { Heading } from 'react-aria-components/Dialog'
 import { useMay } from '../../auth/session.ts'
 import { FailureNote } from '../../ui/failure.tsx'
 import { EditIcon, ViewsIcon } from '../../ui/icons.tsx'
+import { ModalDialog } from '../../ui/modal.tsx'
 import { Name } from '../../ui/name.tsx'
 import { useShortcut } from '../../ui/shortcuts.tsx'
 import type { ListSearch } from '../list/search.ts'
@@ -37,13 +37,9 @@ export function ViewsButton({ search }: { search: ListSearch }) {
         <ViewsIcon />
         {current ? <Name of={current.name} className="views-name" /> : 'Views'}
       </Button>
-      <ModalOverlay className="dialog-scrim" isOpen={isOpen} onOpenChange={setOpen} isDismissable>
-        <Modal className="dialog">
-          <Dialog>
-            <Views search={search} current={current} onClose={close} />
-          </Dialog>
-        </Modal>
-      </ModalOverlay>
+      <ModalDialog isOpen={isOpen} onOpenChange={setOpen}>
+        <Views search={search} current={current} onClose={close} />
+      </ModalDialog>
     </>
   )
 }
