@@ -32,10 +32,10 @@ export function useOwnEntries(): void {
   const { id } = useUser()
   useEffect(() => {
     const { navigation } = globalThis
+    if (!navigation) return undefined
     const mark = () => {
       if (navigation.currentEntry?.getState() !== id) navigation.updateCurrentEntry({ state: id })
     }
-    if (!navigation) return undefined
     mark()
     navigation.addEventListener('currententrychange', mark)
     return () => navigation.removeEventListener('currententrychange', mark)
