@@ -12,8 +12,10 @@ const info = 30
 export function traceOf(
   command: string,
   spec: CommandSpec,
-  { positionals, texts, lists }: Invocation,
+  { positionals, texts, lists, switches }: Invocation,
 ): string {
+  const own = Object.entries(spec.options ?? {})
+  const switched = own.filter(([name, { value }]) => value === undefined && switches.has(name))
   const given = Object.entries({ ...texts, ...lists })
     .filter(([name]) => spec.options?.[name]?.value !== 'ADDRESS')
     .map(([name, value]) => [
@@ -26,7 +28,7 @@ export function traceOf(
     event: 'administration',
     command,
     arguments: positionals.map(withoutEmail),
-    options: Object.fromEntries(given),
+    options: Object.fromEntries([...given, ...switched.map(([name]) => [name, true])]),
     by: machineAccount(),
     sudoBy: process.env.SUDO_USER,
     msg: 'carried out',

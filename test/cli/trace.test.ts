@@ -12,6 +12,8 @@ describe('administration by the command line', () => {
     await cli.run('user set-password jo', `${goodPassword} too`)
     await cli.run('user disable --email jo@example.com')
     await cli.run('client add billing --role Viewer')
+    await cli.run('client rotate-secret billing --now --json')
+    await cli.run('user sign-out --all')
     const by = userInfo().username
     const line = { level: 30, event: 'administration', by, msg: 'carried out' }
     assert.deepEqual(
@@ -22,6 +24,8 @@ describe('administration by the command line', () => {
         { ...line, command: 'user set-password', arguments: ['jo'], options: {} },
         { ...line, command: 'user disable', arguments: [], options: { email: '***' } },
         { ...line, command: 'client add', arguments: ['billing'], options: { role: ['Viewer'] } },
+        { ...line, command: 'client rotate-secret', arguments: ['billing'], options: { now: true } },
+        { ...line, command: 'user sign-out', arguments: [], options: { all: true } },
       ],
     )
     for (const { time } of cli.log) assert.ok(Math.abs(Date.parse(String(time)) - Date.now()) < 60_000)
