@@ -23,9 +23,9 @@ export function TakeHome() {
         <span className="soft small">They verify the signature of a checkpoint.</span>
       </p>
       <p>
-        Then, on any machine:{' '}
+        Then, in the folder of this program on any machine:{' '}
         <code className="log-command">
-          npx countersign log verify --export log.jsonl --checkpoint checkpoint-….txt --jwks jwks.json
+          node server/main.ts log verify --export log.jsonl --checkpoint checkpoint-….txt --jwks jwks.json
         </code>
       </p>
     </section>
