@@ -29,7 +29,8 @@ export function registerErrors(app: App, publicUrl: () => string): void {
   app.decorateRequest('problem', null)
   app.setErrorHandler((error: FastifyError | Error, request, reply) => {
     const problem = toProblem(error)
-    if (problem.status >= 500) {
+    // An instance that ends says so to whoever asks: that is no fault.
+    if (problem.status >= 500 && problem.code !== 'shutting-down') {
       const level = problem.status === 500 ? 'error' : 'warn'
       request.log[level]({ err: problem.cause ?? problem }, problem.code)
     }

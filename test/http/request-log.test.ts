@@ -22,6 +22,7 @@ describe('the log of requests', () => {
         [info, 503, 'shutting-down'],
       ],
     )
+    assert.ok((await service.log()).every(({ level }) => Number(level) <= info))
   })
 
   it('names the first hundred requests of an address that a limit refuses, and the number of the others', async () => {
