@@ -113,6 +113,27 @@ describe('races of authentication', () => {
     })
   })
 
+  describe('a refresh that nobody asked for', () => {
+    const instance = interruptedInstance(service)
+
+    it('takes back no use of the session that came while it was under way', async () => {
+      const browser = await signIn(service, user)
+      const tab = instance.client()
+      for (const [name, value] of browser.cookies) tab.cookies.set(name, value)
+      const sessions = service.db.read.selectFrom('sessions').select('id').where('principal_id', '=', user.id)
+      const { id: sessionId } = await sessions.executeTakeFirstOrThrow()
+      service.advance(25 * 60_000)
+      instance.interrupt('refreshSession', async (refreshed) => {
+        await service.db.write('touchSession', { sessionId, nowMilliseconds: service.now() })
+        return refreshed()
+      })
+      const headers = { ...browser.headers, background: '?1' }
+      assert.equal((await tab.post('/v1/auth/session/refresh', undefined, headers)).status, 200)
+      service.advance(10 * 60_000)
+      assert.equal((await tab.get('/v1/auth/me')).status, 200)
+    })
+  })
+
   describe('logout', () => {
     it('against requests: each is answered or 401, none half, and afterwards all are 401', async () => {
       const browser = await signIn(service, user)

@@ -141,10 +141,11 @@ function registerRefresh(app: App, parts: AuthParts): void {
     handler: async (request, reply) => {
       const sessionId = newSecret()
       const refresh = refreshOf(request, sessionId, parts.clock())
-      const { email, roles, absoluteExpiresAt } = await parts.db.write('refreshSession', refresh)
-      announceExpiry(reply, { lastSeenAt: refresh.lastSeenAt, absoluteExpiresAt }, parts.config)
+      const refreshed = await parts.db.write('refreshSession', refresh)
+      announceExpiry(reply, refreshed, parts.config)
       reply.header('set-cookie', setCookie(sessionCookieName, sessionId))
       const { id, userName } = callerOf(request)
+      const { email, roles } = refreshed
       return answerUser(request, reply, { id, userName, email, roles })
     },
   })
@@ -173,16 +174,16 @@ function registerConfirm(app: App, parts: AuthParts): void {
       const sessionId = newSecret()
       const now = parts.clock()
       const refresh = { ...checked, ...refreshOf(request, sessionId, now), authenticatedAt: now }
-      const { absoluteExpiresAt } = await parts.db.write('confirmSession', refresh)
+      const refreshed = await parts.db.write('confirmSession', refresh)
       logSignIn(request, checked.principalId, 'confirmation')
-      announceExpiry(reply, { lastSeenAt: refresh.lastSeenAt, absoluteExpiresAt }, parts.config)
+      announceExpiry(reply, refreshed, parts.config)
       return reply.code(204).header('set-cookie', setCookie(sessionCookieName, sessionId)).send(undefined)
     },
   })
 }
 
 function refreshOf(request: FastifyRequest, newId: string, now: number): RefreshSessionInput {
-  const { id, presentedIdHash, lastSeenAt, authenticatedAt } = sessionOf(request)
+  const { id, presentedIdHash, authenticatedAt } = sessionOf(request)
   return {
     sessionId: id,
     principalId: callerOf(request).id,
@@ -190,7 +191,7 @@ function refreshOf(request: FastifyRequest, newId: string, now: number): Refresh
     newIdHash: sha256(newId),
     authenticatedAt,
     nowMilliseconds: now,
-    lastSeenAt: isBackground(request) ? lastSeenAt : now,
+    isUse: !isBackground(request),
     retireAt: now + retiredIdGraceMilliseconds,
   }
 }

@@ -180,15 +180,14 @@ export interface RefreshSessionInput {
   /** Of the presented id, or now. */
   authenticatedAt: number
   nowMilliseconds: number
-  lastSeenAt: number
+  /** Whether it counts as use of the session. */
+  isUse: boolean
   /** When the presented id stops serving. An earlier end is kept. */
   retireAt: number
 }
 
-export interface RefreshedSession {
+export interface RefreshedSession extends StandingSession {
   email: string
-  roles: string[]
-  absoluteExpiresAt: number
 }
 
 /** Re-reads the roles and adds a new id. Throws `authentication-required` when the session has ended meanwhile. */
@@ -203,24 +202,25 @@ export async function refreshSession(
   const session = await trx
     .updateTable('sessions')
     .set((eb) => ({
-      last_seen_at: input.lastSeenAt,
+      ...(input.isUse && { last_seen_at: input.nowMilliseconds }),
       roles: JSON.stringify(roles),
       issued_ids: eb('issued_ids', '+', 1),
     }))
     .where('id', '=', sessionId)
     .where('credentials_epoch', '=', account.epoch)
-    .returning(['issued_ids', 'absolute_expires_at'])
+    .returning(['issued_ids', 'last_seen_at as lastSeenAt', 'absolute_expires_at as absoluteExpiresAt'])
     .executeTakeFirst()
   if (session === undefined || !(await retireId(trx, input))) throw new Problem('authentication-required')
   await makeRoomForId(trx, input)
   const { newIdHash: idHash, authenticatedAt } = input
-  await insertSessionId(trx, { sessionId, idHash, number: session.issued_ids, authenticatedAt })
+  const { issued_ids: number, ...ends } = session
+  await insertSessionId(trx, { sessionId, idHash, number, authenticatedAt })
   const { email } = await trx
     .selectFrom('users')
     .select('email')
     .where('principal_id', '=', principalId)
     .executeTakeFirstOrThrow()
-  return { email, roles, absoluteExpiresAt: session.absolute_expires_at }
+  return { email, roles, ...ends }
 }
 
 /**
