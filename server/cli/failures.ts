@@ -1,3 +1,5 @@
+import { DatabaseUnavailable, QueryTooSlow } from '../db/errors.ts'
+
 /** The command was understood and is not carried out: exit status 1. `message` is for a person, without secrets. */
 export class Refused extends Error {
   override name = 'Refused'
@@ -34,8 +36,8 @@ const systemErrors: Record<string, string> = {
 }
 
 /**
- * What an error means to the person at the terminal. Errors are told apart by name: importing the modules that throw
- * them would slow every command down. An unknown error is a fault of this program and keeps its stack.
+ * What an error means to the person at the terminal. Most are told apart by name: importing the modules that throw them
+ * would slow every command down. An unknown error is a fault of this program and keeps its stack.
  */
 export function describeFailure(error: unknown): Failure {
   if (error instanceof UsageError) return { code: 'usage', message: error.message, exitStatus: 2 }
@@ -47,7 +49,7 @@ export function describeFailure(error: unknown): Failure {
   }
   if (error.name === 'DatabaseRefused')
     return { code: 'database-refused', message: error.message, exitStatus: 1 }
-  if (error.name === 'DatabaseUnavailable') {
+  if (error instanceof DatabaseUnavailable || error instanceof QueryTooSlow) {
     return { code: 'database-unavailable', message: `the database: ${error.message}`, exitStatus: 1 }
   }
   if (error.name === 'Problem') {

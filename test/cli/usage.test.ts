@@ -4,7 +4,14 @@ import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
 import { after, describe, it } from 'node:test'
 import { commands } from '../../server/cli/catalogue.ts'
 import { describeFailure } from '../../server/cli/failures.ts'
-import { DatabaseRefused, DatabaseUnavailable } from '../../server/db/errors.ts'
+import {
+  DatabaseRefused,
+  DatabaseUnavailable,
+  LockTimeout,
+  QueryTooSlow,
+  StatementTimeout,
+  TooManyWaiting,
+} from '../../server/db/errors.ts'
 import { Problem } from '../../server/http/problems.ts'
 import { commandLine } from './command-line.ts'
 
@@ -102,10 +109,14 @@ describe('a failure', () => {
   for (const [error, code, message] of [
     [new Problem('concurrency-conflict'), 'concurrency-conflict', 'Another write came first'],
     [new DatabaseUnavailable('no answer'), 'database-unavailable', 'the database: no answer'],
+    [new LockTimeout('a lock is held'), 'database-unavailable', 'the database: a lock is held'],
+    [new StatementTimeout('too long'), 'database-unavailable', 'the database: too long'],
+    [new TooManyWaiting('too many'), 'database-unavailable', 'the database: too many'],
+    [new QueryTooSlow('too slow'), 'database-unavailable', 'the database: too slow'],
     [new DatabaseRefused('DATABASE_URL: is older'), 'database-refused', 'DATABASE_URL: is older'],
     ['a text', 'internal-error', 'a text'],
   ] as const) {
-    it(`${code} is told in one line`, () => {
+    it(`${code} is told in one line: ${message}`, () => {
       assert.deepEqual(describeFailure(error), { code, message, exitStatus: 1 })
     })
   }
