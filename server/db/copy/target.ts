@@ -135,7 +135,7 @@ const tallyDifferences = `
       union all
       select -1, status, orders, total_units, total_parts_e4 from order_tally_changes
       union all
-      select day, status, orders, total_units, total_parts_e4 from order_tally_changes where day >= 0
+      select day, status, orders, total_units, total_parts_e4 from order_tally_changes
     ) as tally
     group by day, status
     having sum(orders) <> 0 or sum(total_units) <> 0 or sum(total_parts_e4) <> 0

@@ -74,9 +74,7 @@ function toEntries(row: OverviewRow): TallyEntry[] {
   const { day, orders } = row
   const totalE4 = BigInt(row.units) * 10_000n + BigInt(row.parts_e4)
   const entry = { day, status: row.status as OrderStatus, count: orders, totalE4 }
-  if (row.is_change === 0) return [entry]
-  const inAll = { ...entry, day: allDays }
-  return day === allDays ? [inAll] : [inAll, entry]
+  return row.is_change === 0 ? [entry] : [{ ...entry, day: allDays }, entry]
 }
 
 function toSummary(row: OverviewRow, id: string): OrderSummary {
