@@ -76,7 +76,7 @@ function sqlOf(filter: Filter): { sql: string; parameters: readonly unknown[] } 
   return db
     .selectFrom('orders')
     .select('orders.id')
-    .where((eb) => compileFilter(filter, eb, { ...engineSql, isFinding: false }))
+    .where((eb) => compileFilter(filter, eb, { ...engineSql, finds: () => false }))
     .compile()
 }
 

@@ -40,7 +40,7 @@ export function filterTable(rows: Row[]) {
       .select(column)
       .distinct()
       .orderBy(column)
-      .where((eb) => compileFilter(filter, eb, { ...engineSql, isFinding: false }))
+      .where((eb) => compileFilter(filter, eb, { ...engineSql, finds: () => false }))
       .execute()
     return found.map((row) => String(Object.values(row)[0]))
   }

@@ -13,12 +13,10 @@ type Condition = Expression<SqlBool>
 interface Place {
   contains(column: Expression<string>, text: string): Condition
   endsWith(column: Expression<string>, text: string): Condition
-  /**
-   * The orders whose folded customer contains the text, by an index, which finds none of fewer than three characters.
-   */
+  /** The orders whose folded customer contains the text, by an index. */
   containing(text: string): Condition
   /** Whether `containing` is to be used. What is negated is looked at: it would find nearly everything. */
-  isFinding: boolean
+  finds(text: string): boolean
   /** Under a NOT a comparison with a null must be false; elsewhere null keeps an order out as well. */
   isNegated?: boolean
 }
@@ -36,7 +34,7 @@ export function compileFilter(filter: Filter, eb: Builder, place: Place): Condit
       return eb.or(filter.operands.map((operand) => compileFilter(operand, eb, place)))
     case 'not':
       return eb.not(
-        eb.parens(compileFilter(filter.operand, eb, { ...place, isFinding: false, isNegated: true })),
+        eb.parens(compileFilter(filter.operand, eb, { ...place, finds: () => false, isNegated: true })),
       )
     case 'search':
       return compileSearch(filter.text, eb, place)
@@ -88,12 +86,10 @@ function compileText({ field, operator, pattern }: TextRestriction, eb: Builder,
   return field === 'customer' ? inFoldedCustomer(wanted, eb, place) : matching(column, wanted, place)
 }
 
-const shortestFoundText = 3
-
 function inFoldedCustomer(pattern: TextPattern, eb: Builder, place: Place): Condition {
   const { text, anyBefore, anyAfter } = pattern
   const looked = matching(eb.ref('orders.customer_folded'), pattern, place)
-  if (!place.isFinding || !anyBefore || [...text].length < shortestFoundText) return looked
+  if (!anyBefore || !place.finds(text)) return looked
   return anyAfter ? place.containing(text) : eb.and([place.containing(text), looked])
 }
 

@@ -177,7 +177,12 @@ function isBoundBy(part: Filter, column: string, statuses: number[] | null): boo
 /** The folded text, of a filter that is nothing but a text which the customer contains and which an index finds. */
 function indexedText(filter: Filter): string | undefined {
   const text = containedText(filter)
-  return text !== undefined && [...text].length >= tuning.shortestIndexedText ? text : undefined
+  return text !== undefined && isIndexed(text) ? text : undefined
+}
+
+/** Whether an index finds the folded texts that contain this one. */
+export function isIndexed(text: string): boolean {
+  return [...text].length >= tuning.shortestIndexedText
 }
 
 function containedText(filter: Filter): string | undefined {

@@ -4,7 +4,7 @@ import { prepared } from '../../db/prepared.ts'
 import type { Database } from '../../db/tables.ts'
 import { compileFilter } from '../filter/compile.ts'
 import type { Filter } from '../filter/parser.ts'
-import { type Count, type ListRequest, type Page, sumOf, type Table, type Window } from './plan.ts'
+import { type Count, isIndexed, type ListRequest, type Page, sumOf, type Table, type Window } from './plan.ts'
 import * as postgres from './postgres.ts'
 import * as sqlite from './sqlite.ts'
 import { oncePerList, orderOf, sortColumn, wayOf } from './statement.ts'
@@ -118,6 +118,6 @@ export function conditionOf(
   const { withinTime, ...engine } = ofEngine(db, { sqlite, postgres })
   if (filter === null) return withinTime
   const eb = expressionBuilder<Database, 'orders'>()
-  const isFinding = texts === 'finding'
-  return sql`${withinTime} and (${compileFilter(filter, eb, { ...engine, isFinding })})`
+  const finds = texts === 'finding' ? isIndexed : () => false
+  return sql`${withinTime} and (${compileFilter(filter, eb, { ...engine, finds })})`
 }
