@@ -328,7 +328,7 @@ export interface FieldError {
   /** Of a filter: UTF-16 code units from its start, the length of the faulty part, and what could stand there. */
   position?: number
   length?: number
-  expected?: string[]
+  expected?: readonly string[]
 }
 
 export interface ProblemOptions {

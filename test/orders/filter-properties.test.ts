@@ -189,7 +189,7 @@ describe('any text at all', () => {
   it('is a filter or a FilterError that lies inside of it', () => {
     const property = fc.property(anyText, (text) => {
       const outcome = outcomeOf(text)
-      const { position, length } = outcome.kind === 'fault' ? outcome.error : { position: 0, length: 0 }
+      const { position, length } = outcome.kind === 'fault' ? outcome.error.fault : { position: 0, length: 0 }
       assert.ok(position >= 0 && length >= 0 && position + length <= text.length)
       assert.ok(length > 0 || outcome.kind === 'filter' || position === text.length)
     })

@@ -341,24 +341,23 @@ describe('parseFilter points at', () => {
     it(title, () => {
       for (const [marked, expected, sentence] of rows) {
         const [before = '', at = '', after = ''] = marked.split(/[«»]/)
-        const error = faultOf(before + at + after)
-        const place = { position: error.position, length: error.length, expected: error.expected }
+        const { detail, ...place } = faultOf(before + at + after).fault
         assert.deepEqual(place, { position: before.length, length: at.length, expected }, marked)
-        assert.match(error.detail, sentence)
+        assert.match(detail, sentence)
       }
     })
   }
 
   it('the whole rest of an unterminated text', () => {
-    const error = faultOf('a "b c (')
-    assert.deepEqual([error.position, error.length], [2, 6])
+    const { position, length } = faultOf('a "b c (').fault
+    assert.deepEqual([position, length], [2, 6])
   })
 
   it('a fault with a sentence that is its message, and short', () => {
-    const error = faultOf(`${'x'.repeat(900)}=1`)
-    assert.equal(error.message, error.detail)
-    assert.equal(error.name, 'FilterError')
-    assert.ok(error.detail.length < 220, error.detail)
+    const { name, message, fault } = faultOf(`${'x'.repeat(900)}=1`)
+    assert.equal(message, fault.detail)
+    assert.equal(name, 'FilterError')
+    assert.ok(fault.detail.length < 220, fault.detail)
   })
 })
 

@@ -1,22 +1,13 @@
-/**
- * What is wrong with a filter text. `position` and `length` say where, in UTF-16 code units of the text as it was
- * given, zero-based, so that a web page can underline it with `slice`; a text that ends too early has its fault at
- * `text.length` with length 0. `detail` is a sentence for people and holds at most a short excerpt of the text;
- * `expected` lists what could stand there, and is empty when nothing would help.
- */
-export class FilterError extends Error {
-  readonly position: number
-  readonly length: number
-  readonly detail: string
-  readonly expected: string[]
+import type { FilterFault } from './lexer.ts'
 
-  constructor(position: number, length: number, detail: string, expected: readonly string[] = []) {
-    super(detail)
-    this.name = 'FilterError'
-    this.position = position
-    this.length = length
-    this.detail = detail
-    this.expected = [...expected]
+/** Thrown for a text that is no filter. */
+export class FilterError extends Error {
+  override name = 'FilterError'
+  readonly fault: FilterFault
+
+  constructor(fault: FilterFault) {
+    super(fault.detail)
+    this.fault = fault
   }
 }
 

@@ -4,12 +4,17 @@
  * the parser refuses the first token that has a fault.
  */
 
-/** What is wrong, and where; positions and lengths are UTF-16 code units of the filter text. */
-export interface LexicalFault {
+/**
+ * What is wrong with a filter text, and where: `position` and `length` are UTF-16 code units of the text as it was given,
+ * so that a web page can underline it with `slice`. A text that ends too early has its fault at `text.length` with
+ * length 0.
+ */
+export interface FilterFault {
   position: number
   length: number
+  /** A sentence for people, with a short excerpt of the text at most. */
   detail: string
-  /** What could stand there. */
+  /** What could stand there; empty when nothing would help. */
   expected: readonly string[]
 }
 
@@ -26,7 +31,7 @@ export type Token = {
   spaceBefore: boolean
   /** What a string lacks at its end, which is then that of the whole text; else empty. */
   closing: string
-  fault: LexicalFault | undefined
+  fault: FilterFault | undefined
 }
 
 export const maximumLengthCodePoints = 1000
@@ -54,7 +59,7 @@ const wordEnds = new Set(Array.from('()=!<>;', code))
  * control characters (PostgreSQL refuses NUL; tab, CR and LF stay, as white space) and lone surrogates, which have no
  * UTF-8.
  */
-export function faultOfCharacters(text: string): LexicalFault | undefined {
+export function faultOfCharacters(text: string): FilterFault | undefined {
   let codePoints = 0
   for (let at = 0; at < text.length; ) {
     if (codePoints === maximumLengthCodePoints) {
@@ -76,7 +81,7 @@ export function faultOfCharacters(text: string): LexicalFault | undefined {
 }
 
 /** Of one character. */
-function faultAt(position: number, detail: string, expected: readonly string[] = []): LexicalFault {
+function faultAt(position: number, detail: string, expected: readonly string[] = []): FilterFault {
   return { position, length: 1, detail, expected }
 }
 
@@ -89,7 +94,7 @@ export function readToken(text: string, from: number, afterOperator: boolean): T
   let position = from
   while (position < text.length && isSpace(text.charCodeAt(position))) position += 1
   const spaceBefore = position > from
-  const at = (kind: Token['kind'], length: number, fault?: LexicalFault): Token => ({
+  const at = (kind: Token['kind'], length: number, fault?: FilterFault): Token => ({
     kind,
     position,
     length,
@@ -134,7 +139,7 @@ function readString(text: string, position: number): Content & Pick<Token, 'clos
   let partStart = position + 1
   let starLast = false
   let endsInBackslash = false
-  let fault: LexicalFault | undefined
+  let fault: FilterFault | undefined
   for (let at = partStart; at < text.length; at += 1) {
     let unit = text.charCodeAt(at)
     if (unit === quote) {

@@ -8,7 +8,7 @@ import {
   type Operator,
   type TextFieldName,
 } from './fields.ts'
-import { faultOfCharacters, keywords, type LexicalFault, readToken, type Token } from './lexer.ts'
+import { type FilterFault, faultOfCharacters, keywords, readToken, type Token } from './lexer.ts'
 
 /**
  * What a filter text means, typed and free of positions. Equal meanings of grouping are one shape: `and` never
@@ -48,7 +48,7 @@ export function parseFilter(text: string): Filter | null {
   const cursor: Cursor = { text, token: readFaultless(text, 0, false), depth: 0, restrictions: 0 }
   if (cursor.token.kind === 'end') return null
   const filter = parseExpression(cursor)
-  if (cursor.token.kind === 'close') throw fault(cursor.token, 'This `)` closes no `(`.', [...afterFactor])
+  if (cursor.token.kind === 'close') throw fault(cursor.token, 'This `)` closes no `(`.', afterFactor)
   return filter
 }
 
@@ -63,12 +63,12 @@ function readFaultless(text: string, from: number, afterOperator: boolean): Toke
   return token
 }
 
-function refuse(found: LexicalFault | undefined): void {
-  if (found !== undefined) throw new FilterError(found.position, found.length, found.detail, found.expected)
+function refuse(found: FilterFault | undefined): void {
+  if (found !== undefined) throw new FilterError(found)
 }
 
-function fault(token: Token, detail: string, expected: readonly string[]): FilterError {
-  return new FilterError(token.position, token.length, detail, expected)
+function fault({ position, length }: Token, detail: string, expected: readonly string[]): FilterError {
+  return new FilterError({ position, length, detail, expected })
 }
 
 /** Factors up to `)` or the end; AND between two of them says no more than the white space does. */

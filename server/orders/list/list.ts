@@ -57,10 +57,10 @@ function readFilter(text: string): Filter | null {
     return parseFilter(text)
   } catch (error) {
     if (!(error instanceof FilterError)) throw error
-    const { position, length, detail, expected } = error
+    const { fault } = error
     throw new Problem('invalid-filter', {
-      detail,
-      errors: [{ parameter: 'filter', code: 'syntax', position, length, detail, expected }],
+      detail: fault.detail,
+      errors: [{ parameter: 'filter', code: 'syntax', ...fault }],
     })
   }
 }

@@ -45,8 +45,7 @@ const filterField: Field<string> = {
       return value.trim()
     } catch (error) {
       if (!(error instanceof FilterError)) throw error
-      const { position, length, detail, expected } = error
-      return new InnerFaults([{ code: 'syntax', position, length, detail, expected }])
+      return new InnerFaults([{ code: 'syntax', ...error.fault }])
     }
   },
 }
