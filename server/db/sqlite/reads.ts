@@ -70,9 +70,6 @@ export class Reads {
   }
 }
 
-/** A reader walks long ranges once: what it keeps of them is seldom asked for again. */
-const cacheKibibytes = 4_000
-
 /**
  * The loop of a reader thread: read operations, one after the other, each on one snapshot of its own read-only
  * connection. `within_time()` ends the query that calls it once the operation has run for longer than its limit.
@@ -83,7 +80,7 @@ export function runSqliteReader(
   operations: ReadOperations,
   refusals: RefusalCodec,
 ): void {
-  const connection = translateErrors(() => openReadOnly(file, cacheKibibytes))
+  const connection = translateErrors(() => openReadOnly(file))
   let deadline = Number.POSITIVE_INFINITY
   connection.function('within_time', () => {
     if (performance.now() > deadline) throw new QueryTooSlow('the query ran longer than its limit')

@@ -21,7 +21,7 @@ export type FromThread = { ready: true } | { results: ThreadResult[] }
 
 /**
  * Requests live a moment and answers are small: far above what a thread needs, and low enough that V8 collects instead
- * of growing. A thread that meets its limit ends.
+ * of growing (beside lists the process takes 185 MB instead of 194). A thread that meets its limit ends.
  */
 const heapLimits = { maxYoungGenerationSizeMb: 6, maxOldGenerationSizeMb: 256 }
 
