@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { Problem } from '../http/problems.ts'
+import { OneAtATime } from './one-at-a-time.ts'
 import type { Passwords } from './passwords.ts'
-import { Turns } from './turns.ts'
 
 /** Passwords of one account that may wait to be judged, and accounts that may wait. */
 const waitingLimit = 8
@@ -10,16 +10,16 @@ const accountsLimit = 32
 /**
  * Judges new passwords in a thread of its own, which ends afterwards: it takes up to a second, in which the event loop
  * serves others. One at a time, and of each account one in the queue: who sends many waits for themself alone. Throws
- * `overloaded` when too many wait.
+ * `TooManyWaiting`.
  */
 export class PasswordJudge {
-  readonly #ofAccount = new Turns(waitingLimit)
-  readonly #ofAll = new Turns(accountsLimit)
+  readonly #ofAccount = new OneAtATime(waitingLimit)
+  readonly #ofAll = new OneAtATime(accountsLimit)
 
   /** As `newPasswordFault`; the first of the names is the account's own. */
   faultOf(password: string, names: readonly string[]): Promise<string | undefined> {
     const [account = ''] = names
-    return this.#ofAccount.take(account, () => this.#ofAll.take('', () => judgeApart({ password, names })))
+    return this.#ofAccount.run(account, () => this.#ofAll.run('', () => judgeApart({ password, names })))
   }
 }
 

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { hash, verify } from '@node-rs/argon2'
-import { Problem, retryAfter } from '../http/problems.ts'
+import { Turns } from '../db/fair-queue.ts'
 
 /** OWASP Password Storage Cheat Sheet: Argon2id (algorithm 2) with 19 MiB, 2 passes, 1 lane. */
 const parameters = { algorithm: 2, memoryCost: 19 * 1024, timeCost: 2, parallelism: 1 }
@@ -14,44 +14,30 @@ const queueLimit = 128
  */
 export const nobodysHash = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`
 
-/** Argon2id off the event loop, at most one hash per core at a time. Throws `overloaded` when the queue is full. */
+/** Argon2id off the event loop, at most one hash per core at a time. Throws `TooManyWaiting` when the queue is full. */
 export class Passwords {
-  readonly #concurrency = availableParallelism()
-  readonly #queue: (() => void)[] = []
-  #running = 0
+  readonly #turns = new Turns({ atOnce: availableParallelism(), waiting: queueLimit })
 
   /** Hashes that wait for a core. */
   get waiting(): number {
-    return this.#queue.length
+    return this.#turns.load.waiting
   }
 
   /** PHC string with a random salt. */
   hash(password: string): Promise<string> {
-    return this.#limited(() => hash(password, parameters))
+    return this.#inTurn(() => hash(password, parameters))
   }
 
   /** Pass undefined for an unknown user: the answer is then false after the same work. */
   verify(passwordHash: string | undefined, password: string): Promise<boolean> {
-    return this.#limited(async () => {
+    return this.#inTurn(async () => {
       const matches = await verify(passwordHash ?? nobodysHash, password)
       return matches && passwordHash !== undefined
     })
   }
 
-  async #limited<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#running >= this.#concurrency) {
-      if (this.#queue.length >= queueLimit) throw new Problem('overloaded', { headers: retryAfter(1_000) })
-      await new Promise<void>((resolve) => this.#queue.push(resolve))
-    } else {
-      this.#running += 1
-    }
-    try {
-      return await work()
-    } finally {
-      // The next in the queue takes this place.
-      const next = this.#queue.shift()
-      if (next) next()
-      else this.#running -= 1
-    }
+  /** Whose they are makes no difference: all are one caller. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    return this.#turns.run('', work)
   }
 }

@@ -1,4 +1,4 @@
-import { DatabaseUnavailable, QueryTooSlow } from '../db/errors.ts'
+import { DatabaseUnavailable, QueryTooSlow, TooManyWaiting } from '../db/errors.ts'
 
 /** The command was understood and is not carried out: exit status 1. `message` is for a person, without secrets. */
 export class Refused extends Error {
@@ -49,7 +49,7 @@ export function describeFailure(error: unknown): Failure {
   }
   if (error.name === 'DatabaseRefused')
     return { code: 'database-refused', message: error.message, exitStatus: 1 }
-  if (error instanceof DatabaseUnavailable || error instanceof QueryTooSlow) {
+  if ([DatabaseUnavailable, QueryTooSlow, TooManyWaiting].some((kind) => error instanceof kind)) {
     return { code: 'database-unavailable', message: `the database: ${error.message}`, exitStatus: 1 }
   }
   if (error.name === 'Problem') {

@@ -8,8 +8,8 @@ export class QueryTooSlow extends Error {
   override name = 'QueryTooSlow'
 }
 
-/** The database is there, and too many operations wait for their turn already. */
-export class TooManyWaiting extends DatabaseUnavailable {
+/** Nothing is broken, and too much waits for its turn already. Answered with 503. */
+export class TooManyWaiting extends Error {
   override name = 'TooManyWaiting'
 }
 

@@ -7,7 +7,8 @@ export interface TurnLimits {
   atOnceOfCaller?: number
   /** Pieces that may wait; one more is refused at once instead of piling up. */
   waiting: number
-  waitingOfCaller: number
+  /** Of one caller, if less. */
+  waitingOfCaller?: number
   /** What has waited so long is refused; without, it waits for as long as it takes. */
   patienceMilliseconds?: number
 }
@@ -41,7 +42,7 @@ export class Turns {
    */
   run<Output>(caller: string, work: () => Promise<Output>): Promise<Output> {
     const queue = this.#queues.get(caller) ?? []
-    const { waiting, waitingOfCaller, patienceMilliseconds } = this.#limits
+    const { waiting, waitingOfCaller = waiting, patienceMilliseconds } = this.#limits
     if (this.#isClosed) return Promise.reject(closed())
     if (this.#waiting >= waiting || queue.length >= waitingOfCaller) return Promise.reject(tooMany())
     return new Promise((resolve, reject) => {
@@ -55,7 +56,7 @@ export class Turns {
     })
   }
 
-  get load(): Record<string, number> {
+  get load(): { running: number; waiting: number } {
     return { running: this.#running, waiting: this.#waiting }
   }
 
@@ -128,5 +129,5 @@ function closed(): DatabaseUnavailable {
 }
 
 function tooMany(): TooManyWaiting {
-  return new TooManyWaiting('too many lists are waiting')
+  return new TooManyWaiting('too many wait for their turn')
 }

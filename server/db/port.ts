@@ -44,6 +44,9 @@ export interface QueryOptions {
 /** Writes that may be under way or wait; one more is refused at once instead of piling up. */
 export const waitingWritesLimit = 10_000
 
+/** Lists that may wait for their turn: of all callers, and of one. */
+export const waitingLists = { waiting: 512, waitingOfCaller: 128 }
+
 /** How many there are at this moment, by their state: writes, lists, and connections of PostgreSQL's pool. */
 export type DatabaseLoad = Record<string, Record<string, number>>
 
@@ -56,7 +59,7 @@ export interface DatabasePort<Operations extends WriteOperations, Reads extends 
   /**
    * Runs the named read operation on one consistent snapshot, away from the event loop. Rejects with what it threw,
    * with `QueryTooSlow` when its queries together ran longer than their limit (they are then stopped, not only their
-   * answer), or with `DatabaseUnavailable`.
+   * answer), `TooManyWaiting`, or `DatabaseUnavailable`.
    */
   query<Name extends keyof Reads & string>(
     name: Name,
@@ -65,7 +68,7 @@ export interface DatabasePort<Operations extends WriteOperations, Reads extends 
   ): Promise<Awaited<ReturnType<Reads[Name]>>>
   /**
    * Runs the named operation in a transaction. Resolves only when the change is durable; rejects with what the
-   * operation threw (nothing was written), or with `DatabaseUnavailable` (nothing was acknowledged).
+   * operation threw or `TooManyWaiting` (nothing was written), or with `DatabaseUnavailable` (nothing was acknowledged).
    */
   write<Name extends keyof Operations & string>(
     name: Name,

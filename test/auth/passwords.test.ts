@@ -3,6 +3,8 @@ import { availableParallelism } from 'node:os'
 import { before, describe, it, mock } from 'node:test'
 import { PasswordJudge } from '../../server/auth/new-password.ts'
 import { nobodysHash, Passwords } from '../../server/auth/passwords.ts'
+import { TooManyWaiting } from '../../server/db/errors.ts'
+import { toProblem } from '../../server/http/errors.ts'
 import { Problem } from '../../server/http/problems.ts'
 import { hashOf, newUser, setEnabled, type TestUser } from '../support/accounts.ts'
 import { assertProblem } from '../support/problem.ts'
@@ -123,8 +125,8 @@ describe('passwords', () => {
       const all = verifyMany(new Passwords(), cores + waitingLimit + 5)
       await Promise.all(all.map((one) => one.catch((error: unknown) => error).then((end) => ended.push(end))))
       for (const refused of ended.slice(0, 5)) {
-        assert.ok(refused instanceof Problem)
-        const { code, headers } = refused
+        assert.ok(refused instanceof TooManyWaiting)
+        const { code, headers } = toProblem(refused)
         assert.deepEqual({ code, retry: headers['retry-after'] }, { code: 'overloaded', retry: '1' })
       }
       assert.deepEqual(ended.slice(5), Array(cores + waitingLimit).fill(false))
@@ -163,7 +165,10 @@ describe('passwords', () => {
       const ended: string[] = []
       // Too short to be worth a look at the lists, which takes long.
       const judgeOne = async (name: string) => {
-        const outcome = await judge.faultOf('short', [name]).catch(({ code }) => code)
+        const outcome = await judge
+          .faultOf('short', [name])
+          .catch(toProblem)
+          .then((end) => (end instanceof Problem ? end.code : end))
         ended.push(`${name}: ${outcome}`)
       }
       const of = (name: string) => `${name}: has fewer than 15 characters`

@@ -87,7 +87,7 @@ export const guards: Record<string, Guard[]> = {
     ['an access token is said to have ended', 'throw', 'unsupported-token-type'],
     ['a revocation ends all families', 'where', "'id', '='", 'endFamily'],
   ],
-  'auth/passwords': [['sign-ins pile up without end', 'never', 'queueLimit']],
+  'auth/passwords': [['sign-ins pile up without end', 'number', 'queueLimit']],
   'contract/routes-access': [
     ['every caller may do everything', 'throw', 'permission-denied'],
     ['a route without an access is served', 'never', 'config?.access === undefined'],

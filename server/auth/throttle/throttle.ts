@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import { sha256 } from '../../ids.ts'
 import type { AppDatabase } from '../../operations.ts'
-import { Turns } from '../turns.ts'
+import { OneAtATime } from '../one-at-a-time.ts'
 import { isKnownAddress, type LoginTry } from './store.ts'
 
 /** Tries that may wait for their turn on one account, or on one of its known addresses. */
@@ -15,7 +15,7 @@ const waitingTriesLimit = 128
 export class LoginThrottle {
   readonly #db: AppDatabase
   readonly #clock: Clock
-  readonly #turns = new Turns(waitingTriesLimit)
+  readonly #tries = new OneAtATime(waitingTriesLimit)
 
   constructor(db: AppDatabase, clock: Clock) {
     this.#db = db
@@ -37,7 +37,7 @@ export class LoginThrottle {
     const networkHash = network === null ? null : sha256(`pair\n${network}\n${account}`)
     const isKnown = await isKnownAddress(this.#db.read, { pairHash, nowMilliseconds: this.#clock() })
     // Who signed in from there of late does not queue behind strangers either.
-    return this.#turns.take(isKnown ? pairHash : accountHash, async () => {
+    return this.#tries.run(isKnown ? pairHash : accountHash, async () => {
       const nowMilliseconds = this.#clock()
       const reserved: LoginTry = { accountHash, pairHash, networkHash, isKnown, nowMilliseconds }
       await this.#db.write('reserveLoginTry', reserved)

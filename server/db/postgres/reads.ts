@@ -1,7 +1,7 @@
 import { Kysely } from '#kysely'
 import { QueryTooSlow, StatementTimeout } from '../errors.ts'
 import { Turns } from '../fair-queue.ts'
-import type { QueryOptions, ReadOperations } from '../port.ts'
+import { type QueryOptions, type ReadOperations, waitingLists } from '../port.ts'
 import type { Database } from '../tables.ts'
 import { type ConnectionSource, connectTimeoutMilliseconds } from './connections.ts'
 import { type DialectOptions, postgresDialect } from './driver.ts'
@@ -29,8 +29,7 @@ export class Reads {
     this.#turns = new Turns({
       atOnce,
       atOnceOfCaller,
-      waiting: 512,
-      waitingOfCaller: 128,
+      ...waitingLists,
       patienceMilliseconds: connectTimeoutMilliseconds,
     })
   }

@@ -2,7 +2,7 @@ import type { MessagePort } from 'node:worker_threads'
 import { Kysely } from '#kysely'
 import { QueryTooSlow, type RefusalCodec } from '../errors.ts'
 import { Turns } from '../fair-queue.ts'
-import type { QueryOptions, ReadOperations } from '../port.ts'
+import { type QueryOptions, type ReadOperations, waitingLists } from '../port.ts'
 import type { Database } from '../tables.ts'
 import { sqliteDialect, translateErrors } from './driver.ts'
 import { openReadOnly } from './files.ts'
@@ -21,8 +21,7 @@ const turnLimits = {
   atOnce: threads,
   /** However expensive the lists of one client are, the others have a thread. */
   atOnceOfCaller: 1,
-  waiting: 512,
-  waitingOfCaller: 128,
+  ...waitingLists,
   patienceMilliseconds: 10_000,
 }
 

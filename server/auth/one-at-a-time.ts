@@ -1,8 +1,7 @@
-import { DatabaseUnavailable } from '../db/errors.ts'
-import { Problem, retryAfter } from '../http/problems.ts'
+import { DatabaseUnavailable, TooManyWaiting } from '../db/errors.ts'
 
 /** Work of the same key is done one after the other, in the order in which it came. */
-export class Turns {
+export class OneAtATime {
   readonly #waitingLimit: number
   readonly #turns = new Map<string, { waiting: number; last: Promise<unknown> }>()
 
@@ -11,10 +10,10 @@ export class Turns {
     this.#waitingLimit = waitingLimit
   }
 
-  /** Throws `overloaded` when too many wait. */
-  async take<T>(key: string, work: () => Promise<T>): Promise<T> {
+  /** Throws `TooManyWaiting`. */
+  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const turn = this.#turns.get(key) ?? { waiting: 0, last: Promise.resolve() }
-    if (turn.waiting >= this.#waitingLimit) throw new Problem('overloaded', { headers: retryAfter(1_000) })
+    if (turn.waiting >= this.#waitingLimit) throw new TooManyWaiting('too many wait for their turn')
     turn.waiting += 1
     this.#turns.set(key, turn)
     const mine = turn.last.then(work)
