@@ -1,7 +1,6 @@
 import type { Server } from 'node:http'
 import { type FastifyBaseLogger, type FastifyRequest, fastify, LogController } from 'fastify'
 import { registerLog } from './audit/routes.ts'
-import { statementsOf } from './audit/statements.ts'
 import { Directory } from './auth/accounts/directory.ts'
 import { registerAdministration } from './auth/administration/routes.ts'
 import { Antiforgery } from './auth/antiforgery.ts'
@@ -113,10 +112,9 @@ export async function buildApp(parts: AppParts): Promise<App> {
   registerAdministration(app, { config, db, clock, publicUrl })
   const isAdmitted = (request: FastifyRequest) => isStillAdmitted(request, authenticator)
   const exports = new Exports(isAdmitted)
-  const statements = statementsOf(keys, publicUrl)
-  registerOrders(app, { config, db, clock, exports, ...statements })
+  registerOrders(app, { config, db, clock, exports, keys, publicUrl })
   registerLiveOrders(app, new LiveStreams(new LiveOrders(db), isAdmitted))
-  registerLog(app, { db, clock, exports, ...statements })
+  registerLog(app, { db, clock, exports, keys, publicUrl })
   if (config.development) {
     const { registerApiBrowser } = await import('./http/api-browser.ts')
     registerApiBrowser(app, routes, publicUrl)

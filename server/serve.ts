@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import { headOfLog } from './audit/seal.ts'
-import { statementsOf } from './audit/statements.ts'
+import { signCheckpoint } from './audit/statements.ts'
 import { hasAccounts } from './auth/accounts/store.ts'
 import { Passwords } from './auth/passwords.ts'
 import { loadSigningKeys, type SigningKeys } from './auth/tokens/keys.ts'
@@ -115,10 +115,10 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
     await closeAll()
     throw error
   }
-  const { signCheckpoint } = statementsOf(keys.signing, () => publicUrlAt(config, address))
   const makeCheckpoint = async () => {
     const head = await headOfLog(db.read)
-    return { ...head, checkpoint: await signCheckpoint(head, systemClock()) }
+    const checkpoint = await signCheckpoint(keys.signing, publicUrlAt(config, address), head, systemClock())
+    return { ...head, checkpoint }
   }
   stopUpkeep = startUpkeep({ db, clock: systemClock, config, log, makeCheckpoint })
   const logger = { error: (err: unknown) => log.error({ err }) }

@@ -1,14 +1,7 @@
 import type { Kysely, Transaction } from '#kysely'
 import type { Database, EventColumns } from '../db/tables.ts'
 import { type Event, eventRow, type Stamp } from './event.ts'
-import {
-  countEventsOf,
-  eventsOf,
-  eventsOfKinds,
-  insertEvent,
-  insertEvents,
-  type StoredEvent,
-} from './store.ts'
+import { countEventsOf, eventsOf, insertEvent, insertEvents, type StoredEvent } from './store.ts'
 
 /**
  * Leaves the event of a change, in the transaction of the change: nothing happens without a trace. `sealEvents` gives it
@@ -34,11 +27,4 @@ export async function listEvents(
   return { events, totalCount }
 }
 
-/** What happened to a subject of these few kinds. */
-export function listEventsOfKinds(
-  db: Kysely<Database>,
-  subject: Event['subject'],
-  kinds: readonly string[],
-): Promise<StoredEvent[]> {
-  return eventsOfKinds(db, subject, kinds)
-}
+export { eventsOfKinds as listEventsOfKinds } from './store.ts'

@@ -5,16 +5,17 @@ import { linkHeader, pageLinks, pageRequest, sendJson } from '../http/paging.ts'
 import { Problem } from '../http/problems.ts'
 import type { App } from '../http/route.ts'
 import type { AppDatabase } from '../operations.ts'
-import type { Head } from './chain.ts'
 import { exportLog, type LogQuery, listLog } from './log.ts'
 import { ListLogQuery, LogCheckpoint, PaginatedListOfLogEvent } from './schemas.ts'
 import { headOfLog } from './seal.ts'
+import { type StatementKeys, signCheckpoint } from './statements.ts'
 
 export interface LogParts {
   db: AppDatabase
   clock: Clock
   exports: Exports
-  signCheckpoint(head: Head, nowMilliseconds: number): Promise<string>
+  keys: StatementKeys
+  publicUrl: () => string
 }
 
 const tags = ['Log']
@@ -72,7 +73,7 @@ function refuseFilter(filter: LogQuery['filter']): void {
   throw new Problem('validation-failed', { errors })
 }
 
-function registerCheckpoint(app: App, { db, clock, signCheckpoint }: LogParts): void {
+function registerCheckpoint(app: App, { db, clock, keys, publicUrl }: LogParts): void {
   app.route({
     method: 'GET',
     url: '/v1/log/checkpoint',
@@ -84,6 +85,9 @@ function registerCheckpoint(app: App, { db, clock, signCheckpoint }: LogParts): 
       tags,
       response: { 200: LogCheckpoint },
     },
-    handler: async () => ({ checkpoint: await signCheckpoint(await headOfLog(db.read), clock()) }),
+    handler: async () => {
+      const head = await headOfLog(db.read)
+      return { checkpoint: await signCheckpoint(keys, publicUrl(), head, clock()) }
+    },
   })
 }

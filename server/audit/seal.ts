@@ -1,8 +1,8 @@
-import type { Kysely, Transaction } from '#kysely'
+import type { Transaction } from '#kysely'
 import { formatInstant } from '../clock.ts'
 import type { Database, EventColumns } from '../db/tables.ts'
 import { type HashedLine, hashOf } from './chain.ts'
-import { eventsBetween, lockHead, type Seal, type SealedEvent, storeSeals, unsealedEvents } from './store.ts'
+import { lockHead, type Seal, storeSeals, unsealedEvents } from './store.ts'
 
 /**
  * Moves at most `limit` committed events into the log, each with its place and the hash that binds it to all before it;
@@ -41,9 +41,8 @@ export function lineOf(event: EventColumns, sequence: number): HashedLine {
   }
 }
 
-/** Events by their places, both ends included. */
-export function sealedEvents(db: Kysely<Database>, first: number, last: number): Promise<SealedEvent[]> {
-  return eventsBetween(db, { first, last, direction: 'asc' })
-}
-
-export { readHead as headOfLog, readOldestUnsealed as oldestUnsealed } from './store.ts'
+export {
+  eventsBetween as sealedEvents,
+  readHead as headOfLog,
+  readOldestUnsealed as oldestUnsealed,
+} from './store.ts'

@@ -35,20 +35,6 @@ export interface Receipt {
 const checkpointType = 'countersign-checkpoint+jwt'
 const receiptType = 'countersign-receipt+jwt'
 
-/** What a service says of its log. */
-export interface Statements {
-  signCheckpoint(head: Head, nowMilliseconds: number): Promise<string>
-  signReceipt(receipt: Receipt, nowMilliseconds: number): Promise<string>
-}
-
-/** `issuer` is the public address, as soon as it is known. */
-export function statementsOf(keys: StatementKeys, issuer: () => string): Statements {
-  return {
-    signCheckpoint: (head, now) => signCheckpoint(keys, issuer(), head, now),
-    signReceipt: (receipt, now) => signReceipt(keys, issuer(), receipt, now),
-  }
-}
-
 /** A JWS by which whoever keeps it notices any later change of the first `size` lines of the log. */
 export function signCheckpoint(
   keys: StatementKeys,

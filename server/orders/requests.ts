@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { stampOf } from '../audit/stamp.ts'
-import type { Statements } from '../audit/statements.ts'
+import type { StatementKeys } from '../audit/statements.ts'
 import { callerOf } from '../auth/principal.ts'
 import { type Clock, parseTimeZone } from '../clock.ts'
 import type { Config } from '../config.ts'
@@ -16,7 +16,8 @@ export interface OrderParts {
   db: AppDatabase
   clock: Clock
   exports: Exports
-  signReceipt: Statements['signReceipt']
+  keys: StatementKeys
+  publicUrl: () => string
 }
 
 /** What the routes of orders take from their requests, and say of them in the description. */

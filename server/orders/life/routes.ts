@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Words } from '../../audit/event.ts'
+import { signReceipt } from '../../audit/statements.ts'
 import type { Permission } from '../../auth/permissions.ts'
 import { callerOf } from '../../auth/principal.ts'
 import { noContent } from '../../http/fields.ts'
@@ -33,7 +34,6 @@ import {
   tags,
   timeZoneHeader,
 } from '../requests.ts'
-
 import { readApprovals, readHistory } from './history.ts'
 import type { TransitionInput } from './life.ts'
 import { makeReceipt } from './receipt.ts'
@@ -261,7 +261,7 @@ function registerApprovals(app: App, { db }: OrderParts): void {
   })
 }
 
-function registerReceipt(app: App, { db, clock, signReceipt }: OrderParts): void {
+function registerReceipt(app: App, { db, clock, keys, publicUrl }: OrderParts): void {
   app.route({
     method: 'GET',
     url: '/v1/orders/:id/receipt',
@@ -283,7 +283,7 @@ function registerReceipt(app: App, { db, clock, signReceipt }: OrderParts): void
     handler: async (request, reply) => {
       const receipt = await makeReceipt(db, requireOrderId(request))
       reply.header('cache-control', cacheControl)
-      return { receipt: await signReceipt(receipt, clock()) }
+      return { receipt: await signReceipt(keys, publicUrl(), receipt, clock()) }
     },
   })
 }

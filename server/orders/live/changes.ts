@@ -24,7 +24,7 @@ const portionSize = 500
 /** What happened after the place in the log, up to its end or that of a portion. */
 export async function readPortion(db: Kysely<Database>, from: number, end: number): Promise<Portion> {
   const reached = Math.min(end, from + portionSize)
-  const events = await sealedEvents(db, from + 1, reached)
+  const events = await sealedEvents(db, { first: from + 1, last: reached, direction: 'asc' })
   const ofOrders = events.filter(({ subject_kind }) => subject_kind === 'order')
   const unknown = ofOrders.filter(({ kind }) => statusAfter[kind] === undefined)
   const ids = unknown.map(({ subject_id }) => subject_id)
