@@ -35,7 +35,7 @@ export function postgresDialect(source: ConnectionSource, options: DialectOption
   }
 }
 
-/** When the server does not answer at all, by this side's clock. */
+/** When the other side does not answer at all: the server by this side's clock, and this side by the server's. */
 export const silenceTimeoutMilliseconds = 5_000
 
 /** For what a server that is there answers at once. Throws `DatabaseUnavailable` when it does not. */

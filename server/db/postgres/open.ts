@@ -23,19 +23,19 @@ import { Writes } from './writes.ts'
 
 /** Single reads are small; what takes longer is stopped by the server. */
 const readTimeoutMilliseconds = 2_000
-const writeTimeoutMilliseconds = 4_000
 const lockTimeoutMilliseconds = 3_000
 /** Of a group: one member that meets a lock shall not hold up the others, and waits alone. */
 const groupLockTimeoutMilliseconds = 200
-const idleInTransactionTimeoutMilliseconds = 5_000
+/** Each statement may be answered in time and all of them together still take too long for whoever waits. */
+const transactionLimitMilliseconds = 4_000
 /**
  * Of every transaction, sent with its begin: PgBouncer refuses them as parameters of the start of a connection, and
  * where it hands out connections by transaction, what a session sets would reach others. Some 30 µs for the three.
  */
 const limits = {
-  statement_timeout: writeTimeoutMilliseconds,
+  statement_timeout: transactionLimitMilliseconds,
   lock_timeout: lockTimeoutMilliseconds,
-  idle_in_transaction_session_timeout: idleInTransactionTimeoutMilliseconds,
+  idle_in_transaction_session_timeout: silenceTimeoutMilliseconds,
 }
 /**
  * Single reads are planned for any values. PostgreSQL does so by itself after five uses, but not for a page, whose
@@ -44,8 +44,6 @@ const limits = {
 const readSetup = `set statement_timeout = ${readTimeoutMilliseconds};
   set lock_timeout = ${lockTimeoutMilliseconds};
   set plan_cache_mode = force_generic_plan`
-/** Each statement may be answered in time and all of them together still take too long for whoever waits. */
-const transactionLimitMilliseconds = 4_000
 /** A server that needs longer for nothing is not one to send callers to. */
 const pingLimitMilliseconds = 1_500
 

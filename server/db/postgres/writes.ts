@@ -10,10 +10,8 @@ import {
 } from '../port.ts'
 import type { Database } from '../tables.ts'
 import { isConflict } from './driver.ts'
-import { WriteGroup } from './group.ts'
+import { patienceMilliseconds, WriteGroup } from './group.ts'
 
-/** After a longer silence the caller has waited enough, and is not asked to wait for a second try. */
-const promptLossMilliseconds = 1_000
 const conflictTries = 5
 
 export interface WritesParts {
@@ -99,7 +97,7 @@ export class Writes {
             return result
           })
       } catch (error) {
-        const isPrompt = performance.now() - startedAt < promptLossMilliseconds
+        const isPrompt = performance.now() - startedAt < patienceMilliseconds
         if (isConflict(error) && attempt < conflictTries) {
           await delay(5 * attempt)
         } else if (isConnectionLoss(error) && !isCommitting && !isRetriedAfterLoss && isPrompt) {
