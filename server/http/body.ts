@@ -14,6 +14,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 export function registerBodies(app: App): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
+    // A type without a body is no body, where none is expected.
+    if (body.length === 0 && request.routeOptions.schema?.body === undefined) return done(null, undefined)
     try {
       done(null, comesAsForm(request) ? parseForm(body as Buffer) : parseJson(body as Buffer))
     } catch (error) {

@@ -280,6 +280,9 @@ describe('every route', () => {
         const { status, body } = await caller.send(route.method, pathOf(route))
         const isDone = [200, 201, 204, 409].includes(status) || body?.code === 'sign-in-not-found'
         assert.ok(isDone, `${route.url}: ${status}`)
+        // Some clients name a type all the same. What the first request has taken away is not there a second time.
+        const typed = await (await service.session('admin')).send(route.method, pathOf(route), '')
+        assert.ok([status, 404, 409].includes(typed.status), `${route.url}: ${typed.status}`)
         const other = await service.session('admin')
         const text = await other.send(route.method, pathOf(route), 'x', { 'content-type': 'text/plain' })
         assert.equal(text.status, 415, route.url)
