@@ -17,7 +17,7 @@ import { RefreshTokens } from './auth/tokens/refresh-tokens.ts'
 import { registerTokenRoutes } from './auth/tokens/routes.ts'
 import { AccessTokens } from './auth/tokens/tokens.ts'
 import type { Clock } from './clock.ts'
-import type { Config } from './config.ts'
+import { type Config, publicUrlAt } from './config.ts'
 import { compileWriter } from './http/answers.ts'
 import { registerBodies } from './http/body.ts'
 import { registerConnections } from './http/connections.ts'
@@ -66,7 +66,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
   const { config, db, clock, keys, readiness } = parts
   const app = createServer(parts, publicUrl)
   function publicUrl(): string {
-    return config.publicUrl ?? `http://localhost:${listeningPort(app.server) ?? config.port}`
+    return publicUrlAt(config, listeningPort(app.server) ?? config.port)
   }
   const limits = new RequestLimits(config.rateLimits)
   const tokens = new AccessTokens(keys, publicUrl, clock)

@@ -255,6 +255,11 @@ export function readDatabase(
   }
 }
 
+/** The address under which clients reach a service that listens on the port. */
+export function publicUrlAt({ publicUrl }: Pick<Config, 'publicUrl'>, port: number): string {
+  return publicUrl ?? `http://localhost:${port}`
+}
+
 /** The address that `serve` would have in the same place, without a trailing slash. */
 export function readPublicUrl(env: Record<string, string | undefined>, { development }: RunMode): string {
   const fallback = `http://localhost:${env.PORT || settings.PORT.default}`

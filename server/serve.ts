@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
 import { headOfLog } from './audit/seal.ts'
@@ -8,7 +9,7 @@ import { hasAccounts } from './auth/accounts/store.ts'
 import { Passwords } from './auth/passwords.ts'
 import { loadSigningKeys, type SigningKeys } from './auth/tokens/keys.ts'
 import { systemClock } from './clock.ts'
-import { type Config, ConfigurationError, readConfig } from './config.ts'
+import { type Config, ConfigurationError, publicUrlAt, readConfig } from './config.ts'
 import { databaseFile } from './db/address.ts'
 import { announceDemo, isUnseeded, prepareDemo } from './demo/demo.ts'
 import type { Readiness } from './http/health.ts'
@@ -57,12 +58,8 @@ export async function serve(options: ServeOptions): Promise<void> {
     await db.close()
     throw error
   }
-  const address = await listenOrClose(config, log, keys, db)
-  if (config.development) announceDemo(config, publicUrlAt(config, address))
-}
-
-function publicUrlAt(config: Config, address: string): string {
-  return config.publicUrl ?? `http://localhost:${new URL(address).port}`
+  const port = await listenOrClose(config, log, keys, db)
+  if (config.development) announceDemo(config, publicUrlAt(config, port))
 }
 
 /** A development service builds the web app from its sources; in production that is `npm run build`. */
@@ -80,10 +77,10 @@ async function loadKeys(config: Config): Promise<InstanceKeys> {
 }
 
 /**
- * Listens, and from then on ends gracefully on a signal: answers what is under way, then closes the database. When it
- * throws, everything has been closed.
+ * Listens, and from then on ends gracefully on a signal: answers what is under way, then closes the database. Returns the
+ * port. When it throws, everything has been closed.
  */
-async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: AppDatabase): Promise<string> {
+async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: AppDatabase): Promise<number> {
   const readiness: Readiness = { phase: 'serving' }
   const closeAll = async () => {
     await app?.close()
@@ -94,7 +91,7 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
   let app: App | undefined
   let metrics: Metrics | undefined
   let stopUpkeep = () => {}
-  let address: string
+  let port: number
   try {
     // For SQLite's writer to begin while the app is loaded and built: a seventh of the start (ADR 25). Not awaited:
     // loading blocks the event loop, so the ping may time out though the database has answered.
@@ -110,14 +107,15 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
       readiness,
     })
     metrics = await listenForMetrics({ app, config, db, log, clock: systemClock })
-    address = await listenForRequests(app, config)
+    await listenForRequests(app, config)
+    port = (app.server.address() as AddressInfo).port
   } catch (error) {
     await closeAll()
     throw error
   }
   const makeCheckpoint = async () => {
     const head = await headOfLog(db.read)
-    const checkpoint = await signCheckpoint(keys.signing, publicUrlAt(config, address), head, systemClock())
+    const checkpoint = await signCheckpoint(keys.signing, publicUrlAt(config, port), head, systemClock())
     return { ...head, checkpoint }
   }
   stopUpkeep = startUpkeep({ db, clock: systemClock, config, log, makeCheckpoint })
@@ -133,7 +131,7 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
     await closeAll()
     await log.output.drained?.(lastLinesMilliseconds)
   })
-  return address
+  return port
 }
 
 /** Development fills an empty database; production refuses one with accounts whose passwords are public. */

@@ -9,7 +9,7 @@ import { readCheckpoint, signCheckpoint } from '../audit/statements.ts'
 import { type LogReport, verifyLog } from '../audit/verify.ts'
 import { loadSigningKeys } from '../auth/tokens/keys.ts'
 import { systemClock } from '../clock.ts'
-import { readConfig } from '../config.ts'
+import { publicUrlAt, readConfig } from '../config.ts'
 import type { AppDatabase } from '../operations.ts'
 import { type Invocation, type Outcome, requiredArgument } from './command.ts'
 import { commandStamp, databaseOf, refuseMissingDatabase, withDatabase } from './database.ts'
@@ -47,7 +47,8 @@ async function writeWhole(file: string, lines: Readable): Promise<void> {
 
 /** By the key and for the address that `serve` would take in the same place. */
 export async function runLogCheckpoint(invocation: Invocation): Promise<Outcome> {
-  const { publicUrl, port, signingKeyFiles, signingAlgorithm } = readConfig(process.env, invocation)
+  const config = readConfig(process.env, invocation)
+  const { signingKeyFiles, signingAlgorithm } = config
   if (signingKeyFiles.length === 0) {
     throw new Refused('no-key', 'SIGNING_KEY_FILES: a checkpoint is signed by the key of the service')
   }
@@ -56,7 +57,7 @@ export async function runLogCheckpoint(invocation: Invocation): Promise<Outcome>
     await seal(db)
     return headOfLog(db.read)
   })
-  const issuer = publicUrl ?? `http://localhost:${port}`
+  const issuer = publicUrlAt(config, config.port)
   const checkpoint = await signCheckpoint(keys, issuer, head, systemClock())
   return { value: { checkpoint, ...head }, text: checkpoint }
 }
