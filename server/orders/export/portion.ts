@@ -15,8 +15,11 @@ export type ListedOrder = Record<ColumnName, unknown> & { id: string }
 /** Where the next portion begins: behind an order, or at the begin of a part. */
 export interface Place {
   part: number
-  last: { key: string | number; id: string } | null
+  last: { key: SortValue; id: string } | null
 }
+
+/** Of the field that the list is sorted by. */
+type SortValue = string | number | null
 
 /**
  * Orders of a portion, at most. Few, so that a core is soon free for others: beside an export the p99 of gets is 1.5 times
@@ -33,16 +36,15 @@ export async function findPortion(
   list: ListOfAll,
   { part, last }: Place,
 ): Promise<{ orders: ListedOrder[]; next: Place | null }> {
-  const request = { ...list, page: null }
   const parts = partsOf(list)
   const { sort } = orderFields[list.sortKey]
   const engine = ofEngine(snapshot, { sqlite, postgres })
-  const { rows } = await sql<ListedOrder & { sort_key: string | number }>`
-    select ${columnsOf(list.columns ?? summaryNames)}, ${sortColumn(request)} as sort_key
+  const { rows } = await sql<ListedOrder & { sort_key: SortValue }>`
+    select ${columnsOf(list.columns ?? summaryNames)}, ${sortColumn(list)} as sort_key
     from orders as ${engine.along(sort.index)}
     where ${parts[part] ?? sql`true`} and ${last === null ? sql`true` : behind(list, last)}
       and ${conditionOf(snapshot, list.filter, 'looking')}
-    order by ${orderOf(request, { isReversed: false })} limit ${portionOrders}`.execute(snapshot)
+    order by ${orderOf(list, { isReversed: false })} limit ${portionOrders}`.execute(snapshot)
   const end = rows.at(-1)
   const orders = rows.map(({ sort_key: _, ...order }) => order as ListedOrder)
   if (rows.length === portionOrders && end !== undefined) {
@@ -52,19 +54,15 @@ export async function findPortion(
 }
 
 /** Orders without a value of the sort's field stand before those with one, and no key compares with theirs. */
-function partsOf({ sortKey, direction }: ListOfAll): RawBuilder<unknown>[] {
-  const { column, nullable } = { ...orderFields[sortKey], column: sql.ref(orderFields[sortKey].sort.column) }
-  if (!nullable) return [sql`true`]
+function partsOf(list: ListOfAll): RawBuilder<unknown>[] {
+  if (!orderFields[list.sortKey].nullable) return [sql`true`]
+  const column = sortColumn(list)
   const parts = [sql`${column} is null`, sql`${column} is not null`]
-  return direction === 'asc' ? parts : parts.toReversed()
+  return list.direction === 'asc' ? parts : parts.toReversed()
 }
 
-function behind(
-  list: ListOfAll,
-  { key, id }: { key: string | number | null; id: string },
-): RawBuilder<unknown> {
+function behind(list: ListOfAll, { key, id }: { key: SortValue; id: string }): RawBuilder<unknown> {
   const compared = sql.raw(list.direction === 'asc' ? '>' : '<')
-  const { sort } = orderFields[list.sortKey]
-  if (sort.column === 'id' || key === null) return sql`id ${compared} ${id}`
-  return sql`(${sql.ref(sort.column)}, id) ${compared} (${key}, ${id})`
+  const isById = orderFields[list.sortKey].sort.column === 'id' || key === null
+  return isById ? sql`id ${compared} ${id}` : sql`(${sortColumn(list)}, id) ${compared} (${key}, ${id})`
 }

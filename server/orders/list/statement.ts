@@ -2,28 +2,28 @@ import { type RawBuilder, sql } from '#kysely'
 import { orderFields } from '../order.ts'
 import type { ListRequest, Page, Window } from './plan.ts'
 
-export function sortColumn({ sortKey }: ListRequest): RawBuilder<unknown> {
+/** The order of a list. */
+type Sort = Pick<ListRequest, 'sortKey' | 'direction'>
+
+export function sortColumn({ sortKey }: Sort): RawBuilder<unknown> {
   return sql.ref(orderFields[sortKey].sort.column)
 }
 
 /** Of the list itself, or of the list seen from its other end. */
-export function wayOf(
-  { direction }: ListRequest,
-  { isReversed }: Pick<Window, 'isReversed'>,
-): RawBuilder<unknown> {
+export function wayOf({ direction }: Sort, { isReversed }: Pick<Window, 'isReversed'>): RawBuilder<unknown> {
   return sql.raw((direction === 'asc') === isReversed ? 'desc' : 'asc')
 }
 
 /** An order that was never changed sorts before all that were. */
 export function orderOf(
-  request: ListRequest,
+  list: Sort,
   window: Pick<Window, 'isReversed'>,
-  column = sortColumn(request),
+  column = sortColumn(list),
 ): RawBuilder<unknown> {
-  const way = wayOf(request, window)
-  const { sort, nullable } = orderFields[request.sortKey]
+  const way = wayOf(list, window)
+  const { sort, nullable } = orderFields[list.sortKey]
   if (sort.column === 'id') return sql`id ${way}`
-  const isAscending = (request.direction === 'asc') !== window.isReversed
+  const isAscending = (list.direction === 'asc') !== window.isReversed
   const nulls = nullable ? sql.raw(isAscending ? 'nulls first' : 'nulls last') : sql``
   return sql`${column} ${way} ${nulls}, id ${way}`
 }
