@@ -51,7 +51,7 @@ function registerAccount(app: App, { db }: AuthParts): void {
   })
 }
 
-function registerList(app: App, { db, clock, config }: AuthParts): void {
+function registerList(app: App, parts: AuthParts): void {
   app.route({
     method: 'GET',
     url: '/v1/auth/sessions',
@@ -64,22 +64,31 @@ function registerList(app: App, { db, clock, config }: AuthParts): void {
       querystring: ListSignInsQuery,
       response: { 200: PaginatedListOfSignIn },
     },
-    handler: async (request, reply) => {
-      const { id: principalId, signIn } = callerOf(request)
-      const { pageNumber, pageSize } = request.query
-      const page = pageRequest(pageNumber, pageSize)
-      const sessionIdleTtlMilliseconds = config.sessionIdleTtlSeconds * 1000
-      const whose = { principalId, nowMilliseconds: clock(), sessionIdleTtlMilliseconds }
-      const { signIns, totalCount } = await findSignIns(db.read, whose, { ...page, limit: page.pageSize })
-      const description = describePage(totalCount, page)
-      reply.headers(pageLinks('/v1/auth/sessions', request.raw.url, ListSignInsQuery, description))
-      return { items: signIns.map((each) => toSignIn(each, signIn?.id)), ...description }
-    },
+    handler: (request, reply) =>
+      pageOfSignIns(parts, request, reply, '/v1/auth/sessions', callerOf(request).id),
   })
 }
 
+/** The page that the request asks for, of a user's. */
+export async function pageOfSignIns(
+  { db, clock, config }: Pick<AuthParts, 'db' | 'clock' | 'config'>,
+  request: FastifyRequest & { query: { pageNumber?: number | undefined; pageSize?: number | undefined } },
+  reply: FastifyReply,
+  path: string,
+  principalId: number,
+) {
+  const page = pageRequest(request.query.pageNumber, request.query.pageSize)
+  const sessionIdleTtlMilliseconds = config.sessionIdleTtlSeconds * 1000
+  const whose = { principalId, nowMilliseconds: clock(), sessionIdleTtlMilliseconds }
+  const { signIns, totalCount } = await findSignIns(db.read, whose, { ...page, limit: page.pageSize })
+  const description = describePage(totalCount, page)
+  reply.headers(pageLinks(path, request.raw.url, ListSignInsQuery, description))
+  const own = callerOf(request).signIn?.id
+  return { items: signIns.map((each) => toSignIn(each, own)), ...description }
+}
+
 /** As it is answered; `currentId` is that of the caller's own. */
-export function toSignIn({ createdAt, lastUsedAt, ...signIn }: StoredSignIn, currentId: string | undefined) {
+function toSignIn({ createdAt, lastUsedAt, ...signIn }: StoredSignIn, currentId: string | undefined) {
   const [createdAtUtc, lastUsedAtUtc] = [formatInstant(createdAt), formatInstant(lastUsedAt)]
   return { ...signIn, createdAtUtc, lastUsedAtUtc, current: signIn.id === currentId }
 }

@@ -1,12 +1,10 @@
 import type { FastifyRequest } from 'fastify'
 import { noContent } from '../../../http/fields.ts'
-import { describePage, linkHeader, pageLinks, pageRequest } from '../../../http/paging.ts'
+import { linkHeader } from '../../../http/paging.ts'
 import { Problem } from '../../../http/problems.ts'
 import type { App } from '../../../http/route.ts'
-import { callerOf } from '../../principal.ts'
 import { ListSignInsQuery, PaginatedListOfSignIn } from '../../schemas.ts'
-import { signInId, toSignIn } from '../../sign-ins/routes.ts'
-import { findSignIns } from '../../sign-ins/store.ts'
+import { pageOfSignIns, signInId } from '../../sign-ins/routes.ts'
 import { accepted } from '../refusals.ts'
 import { type AdministrationParts, changing, idParameter, readStamp, requireId, tags } from '../requests.ts'
 import { findUser } from '../users/store.ts'
@@ -20,7 +18,7 @@ export function registerUserSessions(app: App, parts: AdministrationParts): void
   registerEndAll(app, parts)
 }
 
-function registerList(app: App, { db, config, clock }: AdministrationParts): void {
+function registerList(app: App, parts: AdministrationParts): void {
   app.route({
     method: 'GET',
     url,
@@ -39,16 +37,8 @@ function registerList(app: App, { db, config, clock }: AdministrationParts): voi
       response: { 200: PaginatedListOfSignIn },
     },
     handler: async (request, reply) => {
-      const principalId = await requireUserId(request, db)
-      const page = pageRequest(request.query.pageNumber, request.query.pageSize)
-      const sessionIdleTtlMilliseconds = config.sessionIdleTtlSeconds * 1000
-      const whose = { principalId, nowMilliseconds: clock(), sessionIdleTtlMilliseconds }
-      const { signIns, totalCount } = await findSignIns(db.read, whose, { ...page, limit: page.pageSize })
-      const description = describePage(totalCount, page)
-      reply.headers(
-        pageLinks(`/v1/users/${principalId}/sessions`, request.raw.url, ListSignInsQuery, description),
-      )
-      return { items: signIns.map((each) => toSignIn(each, callerOf(request).signIn?.id)), ...description }
+      const id = await requireUserId(request, parts.db)
+      return pageOfSignIns(parts, request, reply, `/v1/users/${id}/sessions`, id)
     },
   })
 }
