@@ -135,6 +135,8 @@ describe('races of authentication', () => {
   })
 
   describe('logout', () => {
+    const instance = interruptedInstance(service)
+
     it('against requests: each is answered or 401, none half, and afterwards all are 401', async () => {
       const browser = await signIn(service, user)
       const tabs = await together(20, async () => browser.copy())
@@ -163,6 +165,20 @@ describe('races of authentication', () => {
         const later = await Promise.all([browser, ...tabs].map((tab) => tab.get('/v1/auth/me')))
         assert.equal(count(later, 401), 5)
       }
+      assert.deepEqual(await liveCredentials(service, user), { sessions: 0, families: 0 })
+    })
+
+    it('by an id that refreshes push out meanwhile ends the session all the same', async () => {
+      const browser = await signIn(service, user)
+      const goodbye = instance.client()
+      for (const [name, value] of browser.cookies) goodbye.cookies.set(name, value)
+      const tabs = await together(idsLimit, async () => browser.copy())
+      instance.interrupt('endSession', async (ended) => {
+        for (const tab of tabs) assert.equal((await tab.post('/v1/auth/session/refresh')).status, 200)
+        return ended()
+      })
+      const { status } = await goodbye.post('/v1/auth/session/logout', undefined, browser.headers)
+      assert.equal(status, 204)
       assert.deepEqual(await liveCredentials(service, user), { sessions: 0, families: 0 })
     })
 

@@ -132,7 +132,7 @@ describe('what a running service writes', () => {
     ['refreshSession', refreshed],
     ['confirmSession', { ...session, ...refreshed, presentedIdHash: 'new id', newIdHash: 'newer id' }],
     ['touchSession', { sessionId: 'session', nowMilliseconds: later }],
-    ['endSession', { idHash: 'id' }],
+    ['endSession', { sessionId: 'id' }],
     ['createRefreshFamily', family],
     ['rotateRefreshToken', rotation],
     ['rotateRefreshToken', rotation],

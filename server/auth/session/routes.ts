@@ -216,7 +216,7 @@ function registerLogout(app: App, parts: AuthParts): void {
       response: { 204: noContent },
     },
     handler: async (request, reply) => {
-      await parts.db.write('endSession', { idHash: sessionOf(request).presentedIdHash })
+      await parts.db.write('endSession', { sessionId: sessionOf(request).id })
       return clearSession(reply).code(204).send(undefined)
     },
   })

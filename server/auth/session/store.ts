@@ -93,7 +93,7 @@ export async function createSession(
   input: CreateSessionInput,
 ): Promise<{ roles: string[] }> {
   const credentialsEpoch = await confirmCredentials(trx, input)
-  if (input.replacedIdHash !== null) await endSession(trx, { idHash: input.replacedIdHash })
+  if (input.replacedIdHash !== null) await endSessionOf(trx, input.replacedIdHash)
   const roles = await rolesOf(trx, input.principalId)
   const session = {
     id: input.sessionId,
@@ -294,12 +294,19 @@ export async function takeRolesFromSessions(
   }
 }
 
-/** Ends the session of the presented id, with all its ids. Ending what is gone changes nothing. */
-export async function endSession(trx: Transaction<Database>, input: { idHash: string }): Promise<void> {
+/**
+ * Ends the session, with all its ids: also when refreshes have meanwhile pushed out the one that was presented. Ending what
+ * is gone changes nothing.
+ */
+export async function endSession(trx: Transaction<Database>, input: { sessionId: string }): Promise<void> {
+  await trx.deleteFrom('sessions').where('id', '=', input.sessionId).execute()
+}
+
+async function endSessionOf(trx: Transaction<Database>, idHash: string): Promise<void> {
   await trx
     .deleteFrom('sessions')
     .where('id', 'in', (eb) =>
-      eb.selectFrom('session_ids').select('session_id').where('id_hash', '=', input.idHash),
+      eb.selectFrom('session_ids').select('session_id').where('id_hash', '=', idHash),
     )
     .execute()
 }
