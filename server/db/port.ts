@@ -29,7 +29,7 @@ export type ReadOperations = Record<string, ReadOperation>
 
 /**
  * The same answers by one statement each, outside of a transaction and of turns; undefined where that cannot be. By the
- * name of the read. SQLite has no need of them: its statements cost no way.
+ * name of the read. SQLite has no need of them: its statements cost no round trip.
  */
 // biome-ignore lint/suspicious/noExplicitAny: as of ReadOperation
 export type SingleReads = Record<string, (db: Kysely<Database>, input: any) => Promise<unknown>>
@@ -50,7 +50,7 @@ export const waitingLists = { waiting: 512, waitingOfCaller: 128 }
 /** How many there are at this moment, by their state: writes, lists, and connections of PostgreSQL's pool. */
 export type DatabaseLoad = Record<string, Record<string, number>>
 
-/** One port, two engines (ADR 0001). Everything in which they differ lives in this folder. */
+/** One port, two engines (ADR 1). Everything in which they differ lives in this folder. */
 export interface DatabasePort<Operations extends WriteOperations, Reads extends ReadOperations> {
   /** Whether writes of orders leave changes behind that `mergeTallyChanges` has to move into the tally now and then. */
   defersTally: boolean

@@ -159,7 +159,7 @@ export interface LogHeadTable {
 
 /**
  * How many orders there are and what they come to, by day of creation and status, kept by triggers on `orders`
- * (ADR 0010). Exact only together with `order_tally_changes`, read in the same statement.
+ * (ADR 10). Exact only together with `order_tally_changes`, read in the same statement.
  */
 export interface OrderTallyTable {
   /** Whole UTC days since 1970 of `created_at`, or `allDays`. */

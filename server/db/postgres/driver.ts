@@ -137,7 +137,7 @@ class PostgresConnection implements DatabaseConnection {
     this.#names = names
   }
 
-  /** In one message: the limits cost no way of their own. */
+  /** In one message: the limits cost no round trip of their own. */
   async begin(begin: string, options: DialectOptions): Promise<void> {
     const { transactionLimitMilliseconds, statementsLimitMilliseconds, limits = {} } = options
     const settings = Object.entries(limits).map(([name, limit]) => `set local ${name} = ${limit}`)
