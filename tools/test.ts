@@ -118,11 +118,12 @@ interface Run {
 const startsWithAny = (prefixes: string[]) => (file: string) =>
   prefixes.some((prefix) => file.startsWith(prefix))
 const every = globSync('test/**/*.test.ts', { cwd: root }).sort()
-for (const prefix of [...runsOnce, ...postgresOnly, ...runsTwice, ...longest, ...waiting]) {
-  if (!every.some(startsWithAny([prefix]))) throw new Error(`tools/test.ts names ${prefix}, which is no file`)
-}
+/** Files, or folders, for each of its files runs on the engines that are its own. */
 const asked = process.argv.slice(2)
-const files = asked.length > 0 ? asked : every
+for (const prefix of [...runsOnce, ...postgresOnly, ...runsTwice, ...longest, ...waiting, ...asked]) {
+  if (!every.some(startsWithAny([prefix]))) throw new Error(`there is no test ${prefix}`)
+}
+const files = asked.length > 0 ? every.filter(startsWithAny(asked)) : every
 const onSqlite = files.filter((file) => !startsWithAny(postgresOnly)(file))
 const onPostgres = files.filter(
   (file) => startsWithAny([...postgresOnly, ...runsTwice])(file) || !startsWithAny(runsOnce)(file),
