@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { newUser, signIn as signInElsewhere } from '../support/accounts.ts'
 import { checkAccessibility } from '../support/browser/accessibility.ts'
-import { listRequests } from '../support/browser/journeys.ts'
+import { listRequests, nameCard, signInByForm } from '../support/browser/journeys.ts'
 import { customersOf, eventually, focuses, linkOf, searchBox, visit } from '../support/browser/orders.ts'
 import { openBrowser } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
@@ -107,6 +107,36 @@ describe('the live list in the web app', () => {
     await eventually(async () => assert.equal(await waiting(), others + 1))
     await loadAnew(page, 'Reload').click()
     await eventually(async () => assert.deepEqual(await customersOf(page), ['Acme']))
+  })
+
+  it('writes no columns that come late into the list of the next person at this tab', async () => {
+    const ids = await atWork((total) => `${ofTotal(total)}&columns=customer,createdBy`)
+    await linkOf(page, 'Basil').waitFor()
+    const { pathname, search } = new URL(page.url())
+    const [sent, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const ofColumns = /\/v1\/orders\?.*filter=id/
+    await page.route(ofColumns, async (route) => {
+      sent.resolve()
+      await released.promise
+      const items = [
+        { id: ids[1], customer: 'Late', total: 1, status: 1, createdAtUtc: new Date().toISOString() },
+      ]
+      await route.fulfill({ json: { items } })
+    })
+    await colleague.patch(`/v1/orders/${ids[1]}/approve`)
+    await seal(service.db)
+    await sent.promise
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    const next = await newUser(service, { roles: ['Admin'] })
+    await signInByForm(page, next.credentials, nameCard(page, next.userName))
+    await page.evaluate(`__TSR_ROUTER__.history.push(${JSON.stringify(pathname + search)})`)
+    await linkOf(page, 'Basil').waitFor()
+    released.resolve()
+    // What the answer would change is drawn in the next frames.
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 300))')
+    assert.deepEqual(await customersOf(page), ['Cedar', 'Basil', 'Acme'])
+    await page.unroute(ofColumns)
+    person.visitor = undefined
   })
 
   it('lets an order that is open tell who decided, before one tries; also while the question is open', async () => {

@@ -37,7 +37,7 @@ let hands = 0
 /** Counts those changes: what was begun for one person is not told to the next one, nor on the sign-in page. */
 export const changesOfHands = () => hands
 
-/** A write that is tried again and again: once the person who begins it here is gone, it fails instead of being sent. */
+/** Once the person who begins it here is gone, it fails instead of being sent, and its answer is nobody's. */
 export function ofThisPerson<Result>(attempt: () => Promise<Result>): () => Promise<Result> {
   const begun = hands
   const check = () => {

@@ -2,7 +2,7 @@ import type { Query } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { answerOf, client } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
-import { currentSession, onForget, useMay } from '../auth/session.ts'
+import { currentSession, ofThisPerson, onForget, useMay } from '../auth/session.ts'
 import { focusRow, rowIdOf } from '../orders/list/rows.ts'
 import type { parametersOf } from '../orders/list/search.ts'
 import type { OrderSummary, VersionedOrder } from '../orders/order.ts'
@@ -117,7 +117,8 @@ async function changeColumns(ids: ReadonlySet<string>): Promise<void> {
     const changed = page?.items.filter(({ id }) => ids.has(id)).slice(0, askedAtOnce) ?? []
     if (columns === undefined || changed.length === 0) continue
     const query = { filter: changed.map(({ id }) => `id=${id}`).join(' OR '), columns, pageSize: askedAtOnce }
-    const { items } = await answerOf(client.GET('/v1/orders', { params: { query } }))
+    const ask = ofThisPerson(() => answerOf(client.GET('/v1/orders', { params: { query } })))
+    const { items } = await ask()
     const rowOf = (row: OrderSummary) => items.find(({ id }) => id === row.id) ?? row
     queries.setQueryData<typeof page>(queryKey, (now) => now && { ...now, items: now.items.map(rowOf) }, {
       updatedAt: state.dataUpdatedAt,
