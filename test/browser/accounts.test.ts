@@ -125,6 +125,10 @@ describe('accounts', () => {
     await button(page, 'End the old secret').click()
     await says(page, 'One active secret.')
     assert.deepEqual([await statusOf(first), await statusOf(second)], [401, 200])
+    // A year too long is a slip, and not a service without an end.
+    await page.getByLabel('Last day').fill('20311-12-31')
+    await button(page, 'Save').click()
+    assert.equal(await page.locator('input[type="date"]:out-of-range').count(), 1)
     await page.getByLabel('Last day').fill('2031-12-31')
     await button(page, 'Save').click()
     await says(page, 'Changes saved')

@@ -28,6 +28,7 @@ export function TextField({ label, value, hint, type = 'text', isRequired, list,
         type={type}
         value={value}
         list={list}
+        max={type === 'date' ? '9999-12-31' : undefined}
         required={isRequired}
         autoComplete="off"
         spellCheck={false}
