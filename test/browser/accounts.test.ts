@@ -245,6 +245,23 @@ describe('accounts', () => {
     await pages.getByText(`51–${Math.min(100, totalCount)} of ${totalCount}`).waitFor()
     await checkAccessibility(page)
     assert.equal(await button(page, 'Last page').getAttribute('aria-disabled'), String(totalCount <= 100))
+
+    await button(page, 'Previous page').click()
+    await pages.getByText(`1–50 of ${totalCount}`).waitFor()
+    await page.reload()
+    await pages.getByText(`1–50 of ${totalCount}`).waitFor()
+    person.expectFault(/ERR_FAILED/)
+    await page.route('**/v1/users?pageNumber=2*', (route) => route.abort())
+    await button(page, 'Next page').press('Enter')
+    await says(page, 'The service is not responding')
+    // The way back is there, and the focus where it was.
+    await waitForFocus(button(page, 'Next page'))
+    await button(page, 'Previous page').press('Enter')
+    await eventually(async () =>
+      assert.equal(await page.getByText('The service is not responding').count(), 0),
+    )
+    await pages.getByText(`1–50 of ${totalCount}`).waitFor()
+    await page.unroute('**/v1/users?pageNumber=2*')
   })
 
   it('are nothing to those who may not manage them', async () => {

@@ -167,6 +167,22 @@ describe('the page of the log', () => {
     await page.unroute('**/v1/log')
   })
 
+  it('keeps the page before, and the focus, while the next one cannot be had', async () => {
+    const page = await visit(person, 'admin', '/log')
+    await events(page).first().waitFor()
+    person.expectFault(/ERR_FAILED/)
+    await page.route('**/v1/log?*pageNumber=2*', (route) => route.abort())
+    await page.getByRole('button', { name: 'Next page' }).press('Enter')
+    await page.getByText('The service is not responding').waitFor()
+    await page.getByText('These are earlier results.').waitFor()
+    await waitForFocus(page.getByRole('button', { name: 'Next page' }))
+    await page.getByRole('button', { name: 'Previous page' }).press('Enter')
+    await isAt(page, '/log')
+    await eventually(async () => assert.equal(await page.getByText('The service is not').count(), 0))
+    assert.equal(await events(page).count(), 25)
+    await page.unroute('**/v1/log?*pageNumber=2*')
+  })
+
   it('is for those alone who may read it', async () => {
     const page = await visit(person, 'viewer', '/log')
     await page.getByText('You cannot read the log').waitFor()

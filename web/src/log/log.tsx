@@ -59,11 +59,12 @@ function Events({ search, onGo }: { search: LogSearch; onGo(next: LogSearch): vo
   const failure = failureReason !== null && (
     <FailureNote failure={failureReason} onRetry={() => void refetch()} />
   )
-  if (data === undefined || (failure && isPlaceholderData)) return failure || <EventsToCome />
+  if (data === undefined) return failure || <EventsToCome />
   const { items } = data
   return (
     <>
       {failure}
+      {failure && isPlaceholderData && <p className="soft">These are earlier results.</p>}
       <section className="card log-card" aria-label="Events" aria-busy={isPlaceholderData}>
         {items.length === 0 ? (
           <Nothing search={search} onGo={onGo} />

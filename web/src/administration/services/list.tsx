@@ -26,46 +26,48 @@ export function ServicesView() {
 
 function ServiceTable() {
   const [pageNumber, setPageNumber] = useState(1)
-  const { data, failureReason, isPlaceholderData, refetch } = useQuery(clientsQuery(pageNumber))
-  if (data === undefined || (isPlaceholderData && failureReason !== null)) {
-    return failureReason && <FailureNote failure={failureReason} onRetry={() => void refetch()} />
-  }
+  const { data, failureReason, refetch } = useQuery(clientsQuery(pageNumber))
+  const failure = failureReason && <FailureNote failure={failureReason} onRetry={() => void refetch()} />
+  if (data === undefined) return failure
   if (data.totalCount === 0) return <p className="soft">There are no services yet.</p>
   return (
-    <div className="card admin-table">
-      <table>
-        <caption className="visually-hidden">Services</caption>
-        <thead>
-          <tr>
-            <th scope="col">Client ID</th>
-            <th scope="col">Roles</th>
-            <th scope="col">Last used</th>
-            <th scope="col">Ends</th>
-            <th scope="col">State</th>
-          </tr>
-        </thead>
-        <tbody>
-          {data.items.map(({ id, clientId, name, roles, lastUsedAtUtc, endsAtUtc, enabled }) => (
-            <tr key={id}>
-              <th scope="row">
-                <Link to="/accounts/services/$id" params={{ id: String(id) }}>
-                  <Name of={clientId} />
-                </Link>
-                {name && <div className="soft small">{name}</div>}
-              </th>
-              <td data-label="Roles">{roles.join(', ') || 'None'}</td>
-              <td data-label="Last used">{lastUsedAtUtc ? formatInstant(lastUsedAtUtc) : 'Never'}</td>
-              <td data-label="Ends">{endsAtUtc ? formatInstant(endsAtUtc) : 'Never'}</td>
-              <td data-label="State">
-                <AccountState enabled={enabled} />
-              </td>
+    <>
+      {failure}
+      <div className="card admin-table">
+        <table>
+          <caption className="visually-hidden">Services</caption>
+          <thead>
+            <tr>
+              <th scope="col">Client ID</th>
+              <th scope="col">Roles</th>
+              <th scope="col">Last used</th>
+              <th scope="col">Ends</th>
+              <th scope="col">State</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
-      {data.totalPages > 1 && (
-        <Pager page={data} pageSize={pageSize} wantedPage={pageNumber} onPage={setPageNumber} />
-      )}
-    </div>
+          </thead>
+          <tbody>
+            {data.items.map(({ id, clientId, name, roles, lastUsedAtUtc, endsAtUtc, enabled }) => (
+              <tr key={id}>
+                <th scope="row">
+                  <Link to="/accounts/services/$id" params={{ id: String(id) }}>
+                    <Name of={clientId} />
+                  </Link>
+                  {name && <div className="soft small">{name}</div>}
+                </th>
+                <td data-label="Roles">{roles.join(', ') || 'None'}</td>
+                <td data-label="Last used">{lastUsedAtUtc ? formatInstant(lastUsedAtUtc) : 'Never'}</td>
+                <td data-label="Ends">{endsAtUtc ? formatInstant(endsAtUtc) : 'Never'}</td>
+                <td data-label="State">
+                  <AccountState enabled={enabled} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+        {data.totalPages > 1 && (
+          <Pager page={data} pageSize={pageSize} wantedPage={pageNumber} onPage={setPageNumber} />
+        )}
+      </div>
+    </>
   )
 }

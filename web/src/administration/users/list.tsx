@@ -25,42 +25,44 @@ export function UsersView() {
 
 function UserTable() {
   const [pageNumber, setPageNumber] = useState(1)
-  const { data, failureReason, isPlaceholderData, refetch } = useQuery(usersQuery(pageNumber))
-  if (data === undefined || (isPlaceholderData && failureReason !== null)) {
-    return failureReason && <FailureNote failure={failureReason} onRetry={() => void refetch()} />
-  }
+  const { data, failureReason, refetch } = useQuery(usersQuery(pageNumber))
+  const failure = failureReason && <FailureNote failure={failureReason} onRetry={() => void refetch()} />
+  if (data === undefined) return failure
   return (
-    <div className="card admin-table">
-      <table>
-        <caption className="visually-hidden">Users</caption>
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">Email</th>
-            <th scope="col">Roles</th>
-            <th scope="col">State</th>
-          </tr>
-        </thead>
-        <tbody>
-          {data.items.map(({ id, userName, email, roles, enabled, hasPassword }) => (
-            <tr key={id}>
-              <th scope="row">
-                <Link to="/accounts/users/$id" params={{ id: String(id) }}>
-                  <Name of={userName} />
-                </Link>
-              </th>
-              <td data-label="Email">{email}</td>
-              <td data-label="Roles">{roles.join(', ') || 'None'}</td>
-              <td data-label="State">
-                <AccountState enabled={enabled} hasPassword={hasPassword} />
-              </td>
+    <>
+      {failure}
+      <div className="card admin-table">
+        <table>
+          <caption className="visually-hidden">Users</caption>
+          <thead>
+            <tr>
+              <th scope="col">Name</th>
+              <th scope="col">Email</th>
+              <th scope="col">Roles</th>
+              <th scope="col">State</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
-      {data.totalPages > 1 && (
-        <Pager page={data} pageSize={pageSize} wantedPage={pageNumber} onPage={setPageNumber} />
-      )}
-    </div>
+          </thead>
+          <tbody>
+            {data.items.map(({ id, userName, email, roles, enabled, hasPassword }) => (
+              <tr key={id}>
+                <th scope="row">
+                  <Link to="/accounts/users/$id" params={{ id: String(id) }}>
+                    <Name of={userName} />
+                  </Link>
+                </th>
+                <td data-label="Email">{email}</td>
+                <td data-label="Roles">{roles.join(', ') || 'None'}</td>
+                <td data-label="State">
+                  <AccountState enabled={enabled} hasPassword={hasPassword} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+        {data.totalPages > 1 && (
+          <Pager page={data} pageSize={pageSize} wantedPage={pageNumber} onPage={setPageNumber} />
+        )}
+      </div>
+    </>
   )
 }
