@@ -45,7 +45,7 @@ function About({ email, timeZone }: { email: string | undefined; timeZone: strin
   const session = useSession()
   const may = session.kind === 'signed-in' ? inWords(session.permissions) : []
   return (
-    <section className="card account-card" aria-labelledby={title}>
+    <section className="card card-stack" aria-labelledby={title}>
       <h2 id={title}>About you</h2>
       <dl className="account-facts">
         <dt>Name</dt>
@@ -63,7 +63,7 @@ function About({ email, timeZone }: { email: string | undefined; timeZone: strin
       {may.length === 0 ? (
         <p className="soft">Nothing yet. Ask an administrator for a role.</p>
       ) : (
-        <ul className="account-permissions">
+        <ul>
           {may.map((words) => (
             <li key={words}>{words}</li>
           ))}

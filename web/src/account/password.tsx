@@ -39,7 +39,7 @@ export function PasswordForm({ names }: { names: readonly string[] }) {
   }
 
   return (
-    <section className="card account-card" aria-labelledby={title}>
+    <section className="card card-stack" aria-labelledby={title}>
       <h2 id={title}>Password</h2>
       <form className="account-form" onSubmit={submit}>
         {/* For password managers. */}

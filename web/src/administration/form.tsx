@@ -23,7 +23,7 @@ export function DraftForm<Values extends object>(props: DraftFormProps<Values>) 
     saving.save()
   }
   return (
-    <form className="card admin-card" aria-labelledby={title} onSubmit={submit}>
+    <form className="card card-stack" aria-labelledby={title} onSubmit={submit}>
       <h2 id={title}>{props.title}</h2>
       {props.children(draft.values, draft.change)}
       <Refused failure={saving.error} onLoad={saving.load} />

@@ -37,7 +37,7 @@ export function SignIns({ title, found: { data, failureReason, refetch }, many, 
   const failure = endingOne.error ?? endingMany.error
   const isBusy = endingOne.isPending || endingMany.isPending
   return (
-    <section className="card sign-ins" aria-labelledby={titleId}>
+    <section className="card card-stack sign-ins" aria-labelledby={titleId}>
       <div className="row row-between">
         <h2 ref={heading} id={titleId} tabIndex={-1}>
           {title}

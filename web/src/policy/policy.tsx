@@ -45,7 +45,7 @@ export function PolicyView() {
       )}
       {policy.data && mayChange && <PolicyForm policy={policy.data} />}
       {policy.data && !mayChange && (
-        <div className="card policy-card">
+        <div className="card card-stack policy-card">
           <PolicyTable rows={policy.data.rows} caption="Approval policy" />
         </div>
       )}
@@ -82,7 +82,7 @@ function PolicyForm({ policy }: { policy: Policy }) {
 
   return (
     <div className="policy">
-      <form className="card policy-card" aria-label="Approval policy" noValidate onSubmit={submit}>
+      <form className="card card-stack policy-card" aria-label="Approval policy" noValidate onSubmit={submit}>
         {draft.isRestored && <Restored onStartOver={drop} />}
         <Rows
           rows={rows}

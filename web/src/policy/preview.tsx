@@ -16,7 +16,7 @@ export function PolicyPreview({ rows }: { rows: readonly WireRow[] | undefined }
   // What is typed is counted once it rests.
   const shown = useCalm(rows, calmMilliseconds)
   return (
-    <section className="card policy-preview" aria-labelledby="policy-preview">
+    <section className="card card-stack policy-card" aria-labelledby="policy-preview">
       <h2 id="policy-preview">What this means</h2>
       {shown === undefined ? (
         <p className="soft">The preview appears once every total can be read.</p>

@@ -120,7 +120,7 @@ function NewRole() {
     if (!adding.isPending) adding.mutate()
   }
   return (
-    <form className="card admin-card" aria-label="Add a role" onSubmit={submit}>
+    <form className="card card-stack" aria-label="Add a role" onSubmit={submit}>
       <TextField label="New role" value={name} isRequired onChange={setName} />
       <Refused failure={adding.error} />
       <div className="row">

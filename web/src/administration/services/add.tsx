@@ -27,7 +27,7 @@ export function AddServiceView() {
   if (adding.isSuccess) {
     return (
       <Frame title="Add a service">
-        <div className="card admin-card">
+        <div className="card card-stack">
           <p>The service {clientId} has been added.</p>
           <SecretShown secret={adding.data.clientSecret} />
           <div className="row">
@@ -41,7 +41,7 @@ export function AddServiceView() {
   }
   return (
     <Frame title="Add a service" lead="It gets a secret, which is shown only once.">
-      <form className="card admin-card" onSubmit={submit}>
+      <form className="card card-stack" onSubmit={submit}>
         <TextField
           label="Client ID"
           value={clientId}

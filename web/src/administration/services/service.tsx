@@ -81,7 +81,7 @@ function Secrets({ service, etag }: { service: ClientAccount; etag: string }) {
     onSuccess: (_, isEnabled) => announce(`${clientId} is ${isEnabled ? 'enabled' : 'disabled'}`),
   })
   return (
-    <section className="card admin-card" aria-labelledby={title}>
+    <section className="card card-stack" aria-labelledby={title}>
       <div className="row row-between">
         <h2 id={title}>Access</h2>
         <AccountState enabled={enabled} />

@@ -21,7 +21,7 @@ export function InviteView() {
     const { id, link } = inviting.data
     return (
       <Frame title="Invite somebody">
-        <div className="card admin-card">
+        <div className="card card-stack">
           <p>{userName} now has an account, but no password yet.</p>
           <LinkShown link={link} />
           <div className="row">
@@ -35,7 +35,7 @@ export function InviteView() {
   }
   return (
     <Frame title="Invite somebody" lead="You get a link to pass on. No email is sent.">
-      <form className="card admin-card" onSubmit={submit}>
+      <form className="card card-stack" onSubmit={submit}>
         <TextField label="Email" type="email" value={email} isRequired onChange={setEmail} />
         <TextField
           label="User name"

@@ -93,7 +93,7 @@ function Access({ user, etag }: { user: UserAccount; etag: string }) {
     onSuccess: (_, isEnabled) => announce(`${userName} is ${isEnabled ? 'enabled' : 'disabled'}`),
   })
   return (
-    <section className="card admin-card" aria-labelledby={title}>
+    <section className="card card-stack" aria-labelledby={title}>
       <div className="row row-between">
         <h2 id={title}>Access</h2>
         <AccountState enabled={enabled} hasPassword={hasPassword} />
