@@ -3,6 +3,7 @@ import {
   createRoute,
   createRouter,
   Outlet,
+  type RouteComponent,
   useLocation,
   useNavigate,
 } from '@tanstack/react-router'
@@ -113,6 +114,9 @@ const views = {
   receipt: lazyView(() => import('./orders/receipt/receipt.tsx'), 'ReceiptView'),
 }
 
+const signedInAt = <const Path extends string>(path: Path, component: RouteComponent) =>
+  createRoute({ getParentRoute: () => signedIn, path, component })
+
 const overview = createRoute({
   getParentRoute: () => signedIn,
   path: '/',
@@ -126,37 +130,17 @@ const orderList = createRoute({
   // In the first file: most come for the list, and a file of its own would be one more wait on a slow way.
   component: OrderListView,
 })
-const newOrder = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/orders/new',
-  component: views.create,
-})
-const oneOrder = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/orders/$id',
-  component: views.order,
-})
+const newOrder = signedInAt('/orders/new', views.create)
+const oneOrder = signedInAt('/orders/$id', views.order)
 const review = createRoute({
   getParentRoute: () => signedIn,
   path: '/orders/review',
   validateSearch: parseReviewSearch,
   component: views.review,
 })
-const receipt = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/orders/$id/receipt',
-  component: views.receipt,
-})
-const policy = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/approval-policy',
-  component: views.policy,
-})
-const account = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/account',
-  component: views.account,
-})
+const receipt = signedInAt('/orders/$id/receipt', views.receipt)
+const policy = signedInAt('/approval-policy', views.policy)
+const account = signedInAt('/account', views.account)
 /** Behind a one-time link, which says who sets a password: whoever is signed in plays no part. */
 const link = createRoute({
   getParentRoute: () => root,
@@ -164,33 +148,13 @@ const link = createRoute({
   component: lazyView(() => import('./account/link.tsx'), 'LinkView'),
 })
 /** For those who may manage accounts. */
-const users = createRoute({ getParentRoute: () => signedIn, path: '/accounts', component: views.users })
-const invite = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/accounts/users/new',
-  component: views.invite,
-})
-const user = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/accounts/users/$id',
-  component: views.user,
-})
-const services = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/accounts/services',
-  component: views.services,
-})
-const addService = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/accounts/services/new',
-  component: views.addService,
-})
-const service = createRoute({
-  getParentRoute: () => signedIn,
-  path: '/accounts/services/$id',
-  component: views.service,
-})
-const roles = createRoute({ getParentRoute: () => signedIn, path: '/accounts/roles', component: views.roles })
+const users = signedInAt('/accounts', views.users)
+const invite = signedInAt('/accounts/users/new', views.invite)
+const user = signedInAt('/accounts/users/$id', views.user)
+const services = signedInAt('/accounts/services', views.services)
+const addService = signedInAt('/accounts/services/new', views.addService)
+const service = signedInAt('/accounts/services/$id', views.service)
+const roles = signedInAt('/accounts/roles', views.roles)
 const administration = [users, invite, user, services, addService, service, roles] as const
 const log = createRoute({
   getParentRoute: () => signedIn,
