@@ -2,25 +2,23 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { Heading } from 'react-aria-components/Dialog'
-import { isPassing, NoAnswerError, problemOf } from '../../api/problem.ts'
+import { problemOf } from '../../api/problem.ts'
 import { useUser } from '../../auth/session.ts'
-import { describeFailure } from '../../ui/describe.ts'
 import { formatTotal } from '../../ui/format.ts'
 import { Name } from '../../ui/name.tsx'
 import { Note } from '../../ui/note.tsx'
 import { missingOf } from '../approvals.ts'
-import type { Order, VersionedOrder } from '../order.ts'
+import type { VersionedOrder } from '../order.ts'
 import { Particulars } from '../particulars.tsx'
 import { approvalsQuery, orderQuery } from '../queries.ts'
-import { nameOf, pending, words } from '../states.ts'
+import { pending } from '../states.ts'
 import { WordsField } from '../words-field.tsx'
 import { readWritten, useWritten } from '../written.ts'
 import { WhatChanged } from './changed.tsx'
-import { changesOf } from './changes.ts'
-import { failureOf, isWorthTrying, type Progress, type Step, type Subject } from './decisions.ts'
+import { failureOf, isWorthTrying, type Step, type Subject } from './decisions.ts'
 import type { Deed } from './deeds.ts'
+import { isSame, titleOf, wordsFor } from './one-words.ts'
 import { type Back, placeOf, type Run } from './run.ts'
-import { stoppingWords } from './words.ts'
 
 /** The question about one order, and what is told when somebody else was faster. */
 export function DecideOne({ run, step, back }: { run: Run; step: Step; back: Back }) {
@@ -144,37 +142,6 @@ function Question({ deed, step: { subject, progress } }: { deed: Deed; step: Ste
   )
 }
 
-function titleOf(deed: Deed, subject: Subject, progress: Progress, now: VersionedOrder | undefined): string {
-  const done = words[deed.to].meaning
-  if (now) return titleOfChange(deed, subject, progress, now)
-  if (progress.kind !== 'refused' && progress.kind !== 'unclear') return `${deed.name} this order?`
-  const { failure } = progress
-  if (progress.kind === 'unclear') return titleOfDoubt(failure)
-  if (problemOf(failure, 'order-not-found')) return 'This order no longer exists'
-  if (problemOf(failure, 'permission-denied')) return `You can no longer ${deed.name.toLowerCase()} orders`
-  if (problemOf(failure, 'self-approval')) return 'You cannot approve your own order'
-  if (problemOf(failure, 'already-approved-by-you')) return 'You have already approved this order'
-  return isWorthTrying(progress) ? 'That did not work' : `The order was not ${done}`
-}
-
-function titleOfChange(deed: Deed, subject: Subject, progress: Progress, { order }: VersionedOrder): string {
-  const { status } = order
-  const state = nameOf(status)
-  if (status === pending && isSame(subject, order)) return 'This order has another approval'
-  if (state === undefined || status === pending) return 'This order has changed'
-  const isOwn = progress.kind === 'unclear' && state === deed.to
-  return isOwn ? `This order is ${words[state].meaning}` : `This order is already ${words[state].meaning}`
-}
-
-/** Nothing of what is decided on is different. */
-function isSame(subject: Subject, order: Order): boolean {
-  return changesOf({ ...subject, status: pending }, order).length === 0
-}
-
-function titleOfDoubt(failure: unknown): string {
-  return failure instanceof NoAnswerError ? 'There was no answer' : 'There was no clear answer'
-}
-
 interface Primary {
   name: string
   act(): void
@@ -205,42 +172,4 @@ function usePrimary(
   if (isWorthTrying(progress)) return { name: 'Try again', act: isUnclear(step) ? run.start : first }
   const mayMend = problemOf(failureOf(progress), 'validation-failed') !== undefined
   return mayMend ? { name: deed.name, act: first } : undefined
-}
-
-interface Words {
-  title?: string
-  detail: string
-  more?: string
-}
-
-function wordsFor({ deed, phase, steps }: Run, progress: Progress): Words | undefined {
-  if (phase === 'stopping') return { detail: stoppingWords(steps) }
-  if (progress.kind === 'retrying') return describeFailure(progress.failure)
-  if (progress.kind === 'unclear') return wordsForDoubt(deed, progress)
-  if (progress.kind === 'waiting' && phase === 'done')
-    return { detail: `Stopped. The order was not ${words[deed.to].meaning}.` }
-  return progress.kind === 'refused' && !progress.now ? wordsForRefusal(deed, progress.failure) : undefined
-}
-
-/** What passes by itself needs no words of its own: the title says that there was no clear answer. */
-function wordsForDoubt({ to }: Deed, progress: Progress & { kind: 'unclear' }): Words {
-  const doubt = `The order may have been ${words[to].meaning} anyway.`
-  const safe = isWorthTrying(progress) ? `${doubt} It is safe to try again: nothing happens twice.` : doubt
-  return isPassing(progress.failure) ? { detail: safe } : { ...describeFailure(progress.failure), more: safe }
-}
-
-function wordsForRefusal({ to }: Deed, failure: unknown): Words {
-  const done = words[to].meaning
-  if (problemOf(failure, 'order-not-found')) return { detail: `It was not ${done}.` }
-  if (problemOf(failure, 'permission-denied')) {
-    return { detail: `The order was not ${done}. Your administrator can tell you more.` }
-  }
-  if (problemOf(failure, 'self-approval'))
-    return { detail: 'You created it, so somebody else has to approve it.' }
-  if (problemOf(failure, 'already-approved-by-you'))
-    return { detail: 'Somebody else has to approve it, too.' }
-  if (problemOf(failure, 'order-not-pending', 'precondition-failed', 'concurrency-conflict')) {
-    return { detail: 'Somebody else has changed it. Its current state could not be read.' }
-  }
-  return describeFailure(failure)
 }
