@@ -3,13 +3,8 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { FilterError } from '../../../server/orders/filter/fault.ts'
 import { type Filter, parseFilter } from '../../../server/orders/filter/parser.ts'
-import {
-  isHalfTyped,
-  quoteValue,
-  requiredStatus,
-  spansOf,
-  withStatus,
-} from '../../../web/src/orders/filter/text.ts'
+import { requiredStatus, withStatus } from '../../../web/src/orders/filter/restrictions.ts'
+import { isHalfTyped, quoteValue, spansOf } from '../../../web/src/orders/filter/text.ts'
 import { acceptedFilter, anyText, assertCovers, meaningOf, pieces } from './texts.ts'
 
 describe('quoteValue', () => {

@@ -1,4 +1,5 @@
-import { fieldAt, readTokens, restrictionsOf, type Token, withRestriction } from './text.ts'
+import { restrictionsOf, withRestriction } from './restrictions.ts'
+import { fieldAt, readTokens, type Token } from './text.ts'
 
 /**
  * A day in the search box is the person's own day, as the rows show it: from midnight to midnight on the clock of the

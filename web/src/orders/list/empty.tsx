@@ -1,6 +1,6 @@
 import { useMay } from '../../auth/session.ts'
 import { formatCount } from '../../ui/format.ts'
-import { withStatus } from '../filter/text.ts'
+import { withStatus } from '../filter/restrictions.ts'
 import { NewOrder } from '../new-order.tsx'
 
 /** There are no orders at all. */
