@@ -174,6 +174,8 @@ describe('readTotal refuses', () => {
     ['€ 12', en, 'Enter only the number, without a currency or other words.'],
     ['1e5', en, 'Enter only the number, without a currency or other words.'],
     ['12²', en, 'Enter only the number, without a currency or other words.'],
+    // Shown as 1200.
+    ['\u202e0021', en, 'Enter only the number, without a currency or other words.'],
     ['.', en, unclear],
     ['12,50', en, unclear],
     ['1,23', hindi, unclear],

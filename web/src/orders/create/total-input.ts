@@ -58,12 +58,16 @@ export function notationOf(locale: string): Notation {
 export function readTotal(text: string, notation: Notation): TotalReading {
   const marks = marksOf(text)
   if (marks.length === 0) return { ok: false, fault: 'Enter the total.' }
-  if (marks.some((mark) => mark === undefined)) return { ok: false, fault: strangerFault(text) }
+  if (text.includes(turnsDigits) || marks.some((mark) => mark === undefined))
+    return { ok: false, fault: strangerFault(text) }
   const { places, digits } = splitAt(marks as Mark[])
   if (digits.join('') === '') return { ok: false, fault: unclear(notation) }
   const shape = shapeOf(places, digits, notation)
   return shape === undefined ? { ok: false, fault: unclear(notation) } : judge(shape, notation)
 }
+
+/** Digits after it are shown from right to left: what is read would be another number than what is seen. */
+const turnsDigits = '\u202e'
 
 /** A digit `0` to `9`, or the character that stands for a kind of separator. */
 type Mark = string
