@@ -2,8 +2,9 @@ import { useEffect, useState } from 'react'
 import { activities } from '../ui/activity.ts'
 import { formatTime } from '../ui/format.ts'
 import { Note } from '../ui/note.tsx'
+import { sessionLife } from './life.ts'
 import type { SessionLife } from './other-tabs.ts'
-import { endSession, loadSession, refreshSession, useSessionLife } from './session.ts'
+import { endSession, loadSession, refreshSession } from './session.ts'
 
 const minute = 60_000
 /** The longest that a timer of a browser can wait. */
@@ -20,7 +21,7 @@ const refreshAfter = ({ idleEndsAt, toldAt }: SessionLife) => Math.min(5 * minut
  * when it has.
  */
 export function SessionKeeper() {
-  const life = useSessionLife()
+  const life = sessionLife.use()
   const now = useClock(life)
   useRefreshOnActivity(life)
   useEffect(() => {

@@ -10,8 +10,8 @@ import {
 import { isPassing, problemOf, retryDelayMilliseconds } from '../api/problem.ts'
 import { observable } from '../ui/observable.ts'
 import { pause } from '../ui/pause.ts'
-import { readSetting, writeSetting } from '../ui/settings.ts'
-import { listenToOtherTabs, type SessionLife, tellOtherTabs } from './other-tabs.ts'
+import { forgetEnd, isRemembered, recordLife, sessionLife } from './life.ts'
+import { listenToOtherTabs, tellOtherTabs } from './other-tabs.ts'
 
 export type User = components['schemas']['CurrentUserResponse']
 
@@ -30,7 +30,6 @@ export class NoCookieError extends Error {
 }
 
 const session = observable<Session>({ kind: 'loading' })
-const life = observable<SessionLife | undefined>(undefined)
 /** Called when the person behind this tab changes or goes: whatever was fetched for them has to be forgotten. */
 const forgetters = new Set<() => void>()
 let hands = 0
@@ -53,7 +52,6 @@ export function ofThisPerson<Result>(attempt: () => Promise<Result>): () => Prom
 
 export const useSession = session.use
 export const currentSession = session.get
-export const useSessionLife = life.use
 
 /** The signed-in person. Only for views behind the gate of routes.tsx. */
 export function useUser(): User {
@@ -83,8 +81,8 @@ let turn = 0
 
 function become(next: Session): void {
   const previous = session.get()
-  if (next.kind !== 'signed-in') life.set(undefined)
-  if (next.kind === 'anonymous') writeSetting(endSetting, '')
+  if (next.kind !== 'signed-in') sessionLife.set(undefined)
+  if (next.kind === 'anonymous') forgetEnd()
   session.set(next)
   const isSamePerson =
     previous.kind === 'signed-in' && next.kind === 'signed-in' && next.user.id === previous.user.id
@@ -128,14 +126,7 @@ export async function loadSession(ending?: Ending, isDoubtful = false): Promise<
 async function isThere(): Promise<boolean> {
   forgetAntiforgeryToken()
   await fetchAntiforgeryToken()
-  return life.get() !== undefined
-}
-
-const endSetting = 'session-end'
-
-/** Whether this browser was told of a session that is not over yet. */
-export function isRemembered(): boolean {
-  return Number(readSetting(endSetting)) > Date.now()
+  return sessionLife.get() !== undefined
 }
 
 let isStarted = false
@@ -207,23 +198,6 @@ listenToAnswers({
   },
 })
 
-function recordLife(answer: Response): void {
-  const idle = Date.parse(answer.headers.get('session-idle-expires') ?? '')
-  const end = Date.parse(answer.headers.get('session-expires') ?? '')
-  const serverNow = Date.parse(answer.headers.get('date') ?? '')
-  if (Number.isNaN(idle) || Number.isNaN(end)) return
-  const now = Date.now()
-  const ahead = Number.isNaN(serverNow) ? 0 : now - serverNow
-  // The Date header has whole seconds: a smaller difference is no difference of clocks.
-  const correction = Math.abs(ahead) < 2_000 ? 0 : ahead
-  const told = { idleEndsAt: idle + correction, endsAt: end + correction, toldAt: now }
-  // An answer that did not count as use tells nothing new, and makes no notice of the end shorter.
-  if (Math.abs(told.idleEndsAt - (life.get()?.idleEndsAt ?? 0)) < 2_000) return
-  life.set(told)
-  writeSetting(endSetting, String(Math.min(told.idleEndsAt, told.endsAt)))
-  tellOtherTabs({ kind: 'life', life: told })
-}
-
 listenToOtherTabs({
   'signed-out': () => endSession('signed-out-elsewhere'),
   'signed-in': () => void loadSession(),
@@ -231,7 +205,7 @@ listenToOtherTabs({
     if (session.get().kind === 'signed-in') void loadSession('expired')
   },
   life: ({ life: told }) => {
-    if (session.get().kind === 'signed-in') life.set(told)
+    if (session.get().kind === 'signed-in') sessionLife.set(told)
   },
 })
 
