@@ -113,6 +113,20 @@ describe('races of authentication', () => {
     })
   })
 
+  it('uses of a session count by the latest, in whatever order they are written', async () => {
+    await signIn(service, user)
+    const session = service.db.read
+      .selectFrom('sessions')
+      .select(['id', 'last_seen_at'])
+      .where('principal_id', '=', user.id)
+    const { id: sessionId } = await session.executeTakeFirstOrThrow()
+    const latest = service.now() + 120_000
+    for (const nowMilliseconds of [latest, latest - 60_000]) {
+      await service.db.write('touchSession', { sessionId, nowMilliseconds })
+    }
+    assert.equal((await session.executeTakeFirstOrThrow()).last_seen_at, latest)
+  })
+
   describe('a refresh that nobody asked for', () => {
     const instance = interruptedInstance(service)
 

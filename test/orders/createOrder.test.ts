@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
+import { instantOfId, newOrderedId } from '../../server/ids.ts'
 import type { Answer, Client } from '../support/client.ts'
 import { storedState } from '../support/orders.ts'
 import { assertProblem } from '../support/problem.ts'
@@ -24,6 +25,16 @@ describe('createOrder', () => {
   const withTotal = (literal: string) => create(`{"customer":"Acme","total":${literal}}`)
 
   describe('succeeds', () => {
+    it('with ids that tell their instant, and are in the order in which they were made within it', () => {
+      const ids = Array.from({ length: 1_000 }, () => newOrderedId(1_795_000_000_000))
+      assert.deepEqual(ids, ids.toSorted())
+      assert.equal(new Set(ids).size, ids.length)
+      for (const id of ids) {
+        assert.match(id, uuidv7)
+        assert.equal(instantOfId(id), 1_795_000_000_000)
+      }
+    })
+
     it('stores a pending order and answers 201 with its id, address and version', async () => {
       const answer = await create({ customer: 'Acme', total: 12.5 })
       assert.equal(answer.status, 201)
