@@ -4,8 +4,8 @@ import { loadSigningKeys } from '../server/auth/tokens/keys.ts'
 import { RefreshTokens } from '../server/auth/tokens/refresh-tokens.ts'
 import { AccessTokens } from '../server/auth/tokens/tokens.ts'
 import { systemClock } from '../server/clock.ts'
+import type { AppDatabase } from '../server/db/port.ts'
 import { newOpaqueId, newSecret, sha256 } from '../server/ids.ts'
-import type { AppDatabase } from '../server/operations.ts'
 
 const tokensPerUser = 5
 const password = 'countersign bench password'

@@ -47,7 +47,7 @@ import {
   rotateRefreshToken,
 } from './auth/tokens/store.ts'
 import { type ConnectOptions, openDatabase } from './db/open.ts'
-import type { DatabasePort, GroupedOperations } from './db/port.ts'
+import type { AppDatabase, GroupedOperations } from './db/port.ts'
 import { seedDemo } from './demo/demo.ts'
 import { removeExpiredKeys } from './http/idempotency.ts'
 import { problemCodec } from './http/problems.ts'
@@ -125,7 +125,12 @@ export const reads = { findOrders, findExportPortion, findLogLines }
 /** Those that one statement may answer (PostgreSQL). */
 const singleReads = { findOrders: findOrdersAtOnce }
 
-export type AppDatabase = DatabasePort<typeof operations, typeof reads>
+declare module './db/port.ts' {
+  interface Registered {
+    operations: typeof operations
+    reads: typeof reads
+  }
+}
 
 /** The service's database: the port of db/ with what this service writes and reads. */
 export function openAppDatabase(options: ConnectOptions): Promise<AppDatabase> {

@@ -11,13 +11,14 @@ import { loadSigningKeys, type SigningKeys } from './auth/tokens/keys.ts'
 import { systemClock } from './clock.ts'
 import { type Config, ConfigurationError, publicUrlAt, readConfig } from './config.ts'
 import { databaseFile } from './db/address.ts'
+import type { AppDatabase } from './db/port.ts'
 import { announceDemo, isUnseeded, prepareDemo } from './demo/demo.ts'
 import type { Readiness } from './http/health.ts'
-import type { Metrics, MetricsParts } from './http/metrics.ts'
 import type { App } from './http/route.ts'
 import { isWebAppBuilt } from './http/spa.ts'
 import { createLog, type Log } from './log.ts'
-import { type AppDatabase, openAppDatabase } from './operations.ts'
+import type { Metrics, MetricsParts } from './metrics.ts'
+import { openAppDatabase } from './operations.ts'
 import { startUpkeep } from './upkeep.ts'
 
 export interface ServeOptions {
@@ -194,7 +195,7 @@ function listenForRequests(app: App, config: Config): Promise<string> {
 async function listenForMetrics(parts: MetricsParts): Promise<Metrics | undefined> {
   const { metricsPort, host } = parts.config
   if (metricsPort === undefined) return undefined
-  const { startMetrics } = await import('./http/metrics.ts')
+  const { startMetrics } = await import('./metrics.ts')
   return explained('METRICS_PORT', metricsPort, host, () => startMetrics(parts, metricsPort))
 }
 

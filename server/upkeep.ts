@@ -3,7 +3,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Head } from './audit/chain.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
-import type { AppDatabase } from './operations.ts'
+import type { AppDatabase } from './db/port.ts'
 
 /**
  * What deletes rows that nothing can use any more, and how many rows make a portion. Other writes wait for a portion:

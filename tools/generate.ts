@@ -6,13 +6,13 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { buildApp } from '../server/app.ts'
-import { isPermission, permissionsOfPeople } from '../server/auth/permissions.ts'
 import { loadSigningKeys } from '../server/auth/tokens/keys.ts'
 import { systemClock } from '../server/clock.ts'
 import { describeDefault, readConfig, settings } from '../server/config.ts'
 import { catalogue } from '../server/http/problems.ts'
 import { makeLog } from '../server/log.ts'
 import { openAppDatabase } from '../server/operations.ts'
+import { isPermission, permissionsOfPeople } from '../server/permissions.ts'
 
 /** Writes every generated file, or with --check fails when one of them is not what it would write. */
 const description = `${JSON.stringify(await describe(), null, 2)}\n`

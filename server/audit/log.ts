@@ -1,5 +1,5 @@
+import type { AppDatabase } from '../db/port.ts'
 import { describePage, type PageDescription, type PageRequest, pageJson } from '../http/paging.ts'
-import type { AppDatabase } from '../operations.ts'
 import type { LogFilter } from './store.ts'
 
 /** What one page, or one portion, may take; then it is stopped with `filter-too-expensive`. */

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os'
-import type { Principal } from '../auth/principal.ts'
 import { newOrderedId } from '../ids.ts'
+import type { Principal } from '../principal.ts'
 import type { Stamp } from './event.ts'
 
 /** Of what a caller asks for by HTTP. */

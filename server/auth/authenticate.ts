@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import { type Clock, clockDifferenceMilliseconds } from '../clock.ts'
 import type { Config } from '../config.ts'
+import type { AppDatabase } from '../db/port.ts'
 import { decodeFormText } from '../http/fields.ts'
 import { secretPattern, sha256 } from '../ids.ts'
-import type { AppDatabase } from '../operations.ts'
+import type { Principal } from '../principal.ts'
 import type { Directory } from './accounts/directory.ts'
 import type { PrincipalState } from './accounts/store.ts'
-import type { Principal } from './principal.ts'
 import {
   antiforgeryCookieName,
   cookieValues,

@@ -6,10 +6,10 @@ import { Problem } from '../http/problems.ts'
 import type { LimitName, RequestLimits } from '../http/rate-limit.ts'
 import { assertWellFormed } from '../http/request-context.ts'
 import type { App } from '../http/route.ts'
+import { type Access, isPermission } from '../permissions.ts'
+import type { Principal, SignIn } from '../principal.ts'
 import type { Antiforgery } from './antiforgery.ts'
 import { type Authenticator, type Credential, carriesSessionCookie } from './authenticate.ts'
-import { type Access, isPermission } from './permissions.ts'
-import type { Principal, SignIn } from './principal.ts'
 import { announceExpiry, clearCookie, sessionCookieName } from './session/cookies.ts'
 
 export interface GuardParts {

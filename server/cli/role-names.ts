@@ -1,5 +1,5 @@
 import { roleNames } from '../auth/roles/store.ts'
-import type { AppDatabase } from '../operations.ts'
+import type { AppDatabase } from '../db/port.ts'
 import type { Invocation } from './command.ts'
 import { refusalOf } from './database.ts'
 import { UsageError } from './failures.ts'

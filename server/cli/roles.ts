@@ -1,6 +1,6 @@
 import { isAccountName } from '../auth/accounts/names.ts'
-import { type Permission, permissions } from '../auth/permissions.ts'
 import { listRoles } from '../auth/roles/store.ts'
+import { type Permission, permissions } from '../permissions.ts'
 import { type Invocation, type Outcome, requiredArgument } from './command.ts'
 import { accepted, commandStamp, withDatabase } from './database.ts'
 import { Refused, UsageError } from './failures.ts'

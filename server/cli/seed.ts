@@ -1,7 +1,7 @@
 import { hasAccounts } from '../auth/accounts/store.ts'
 import { systemClock } from '../clock.ts'
+import type { AppDatabase } from '../db/port.ts'
 import { makeOrders, type People } from '../demo/orders.ts'
-import type { AppDatabase } from '../operations.ts'
 import { countByStatus } from '../orders/tally.ts'
 import type { Invocation, Outcome } from './command.ts'
 import { withDatabase } from './database.ts'

@@ -82,3 +82,12 @@ export interface DatabasePort<Operations extends WriteOperations, Reads extends 
   /** Waits for the writes under way, then lets go of the database. */
   close(): Promise<void>
 }
+
+/**
+ * The types of what is registered: `operations.ts` declares them. So a slice names an operation in `db.write`, and
+ * imports nothing of the registry, which stands over all slices.
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: declared elsewhere
+export interface Registered {}
+
+export type AppDatabase = DatabasePort<Registered['operations'], Registered['reads']>

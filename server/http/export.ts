@@ -1,10 +1,9 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { callerOf } from '../auth/principal.ts'
 import type { Clock } from '../clock.ts'
 import { keepAnswering } from './connections.ts'
 import { Problem, retryAfter } from './problems.ts'
-import type { ExportType } from './route.ts'
+import { callerOf, type ExportType } from './route.ts'
 
 const endings: Record<ExportType, string> = { 'application/jsonl': 'jsonl', 'text/csv': 'csv' }
 

@@ -1,4 +1,4 @@
-import type { AppDatabase } from '../operations.ts'
+import type { AppDatabase } from '../db/port.ts'
 import { named } from './fields.ts'
 import { Problem, retryAfter } from './problems.ts'
 import type { App } from './route.ts'

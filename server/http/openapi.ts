@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyContextConfig, RouteOptions } from 'fastify'
-import { isPermission } from '../auth/permissions.ts'
+import { isPermission } from '../permissions.ts'
 import { formSchemaOf, formType, isOptionalBody, nameOf } from './fields.ts'
 import { problemSchema } from './problem-schema.ts'
 import { catalogue, type ProblemCode } from './problems.ts'

@@ -1,4 +1,4 @@
-import { permissions } from '../auth/permissions.ts'
+import { permissions } from '../permissions.ts'
 import { named } from './fields.ts'
 import { catalogue } from './problems.ts'
 import { Type } from './schema.ts'

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault, RouteOptions } from 'fastify'
-import type { Access } from '../auth/permissions.ts'
-import type { Principal } from '../auth/principal.ts'
+import type { Access } from '../permissions.ts'
+import type { Principal } from '../principal.ts'
 import type { FieldsTypeProvider } from './fields.ts'
-import type { ProblemCode } from './problems.ts'
+import { Problem, type ProblemCode } from './problems.ts'
 import type { Schema } from './schema.ts'
 
 /** The application as slices see it: Fastify whose handlers get what `fields.ts` parsed. */
@@ -115,4 +115,10 @@ export function collectRoutes(app: App): RouteOptions[] {
     if (isOwn && route.schema?.operationId !== undefined) routes.push(route)
   })
   return routes
+}
+
+/** The caller whom the guard let in. Throws `authentication-required` on a public route, which has none. */
+export function callerOf({ principal }: { principal: Principal | null }): Principal {
+  if (principal === null) throw new Problem('authentication-required')
+  return principal
 }

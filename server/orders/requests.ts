@@ -1,15 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { stampOf } from '../audit/stamp.ts'
 import type { StatementKeys } from '../audit/statements.ts'
-import { callerOf } from '../auth/principal.ts'
 import { type Clock, parseTimeZone } from '../clock.ts'
 import type { Config } from '../config.ts'
+import type { AppDatabase } from '../db/port.ts'
 import type { Exports } from '../http/export.ts'
 import { etagHeader, matchesNone } from '../http/preconditions.ts'
 import { Problem } from '../http/problems.ts'
-import type { HeaderDescription } from '../http/route.ts'
+import { callerOf, type HeaderDescription } from '../http/route.ts'
 import { parseUuid, sha256 } from '../ids.ts'
-import type { AppDatabase } from '../operations.ts'
 
 export interface OrderParts {
   config: Config

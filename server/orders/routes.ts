@@ -1,5 +1,4 @@
 import type { FastifyReply } from 'fastify'
-import { callerOf } from '../auth/principal.ts'
 import { acceptedExport } from '../http/export.ts'
 import { noContent } from '../http/fields.ts'
 import {
@@ -19,7 +18,7 @@ import {
   versionTag,
 } from '../http/preconditions.ts'
 import { Problem } from '../http/problems.ts'
-import type { App } from '../http/route.ts'
+import { type App, callerOf } from '../http/route.ts'
 import { newOrderedId } from '../ids.ts'
 import { exportOrders } from './export/export.ts'
 import { registerOrderLife } from './life/routes.ts'

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { machineStamp } from '../../server/audit/stamp.ts'
-import { type AppDatabase, openAppDatabase } from '../../server/operations.ts'
+import type { AppDatabase } from '../../server/db/port.ts'
+import { openAppDatabase } from '../../server/operations.ts'
 import { commandLine, insertCredentials, readCredentials } from './command-line.ts'
 
 const addedAt = 1_800_000_000_000

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { before, describe, it } from 'node:test'
-import { permissions } from '../../server/auth/permissions.ts'
 import { catalogue } from '../../server/http/problems.ts'
+import { permissions } from '../../server/permissions.ts'
 import { type Description, Judge, toPointer } from '../support/description.ts'
 import { ownService } from '../support/shared-service.ts'
 

@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import Sqlite from 'better-sqlite3'
 import { migrateDatabase } from '../../server/db/open.ts'
+import type { AppDatabase } from '../../server/db/port.ts'
 import { sqliteOwnTables, sqliteRowNumber } from '../../server/db/tables.ts'
-import { type AppDatabase, openAppDatabase } from '../../server/operations.ts'
+import { openAppDatabase } from '../../server/operations.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
 interface Column {

@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import { readConfig } from '../../server/config.ts'
-import type { AppDatabase } from '../../server/operations.ts'
+import type { AppDatabase } from '../../server/db/port.ts'
 import { removals, startUpkeep } from '../../server/upkeep.ts'
 
 /** A database that answers what the test says, with the upkeep running on it by a clock that the test turns. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Permission } from '../../server/auth/permissions.ts'
+import type { Permission } from '../../server/permissions.ts'
 import type { OrderRow } from '../support/orders.ts'
 import { firstPolicy, type ModelEvent } from './life.ts'
 

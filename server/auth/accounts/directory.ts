@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts'
-import type { AppDatabase } from '../../operations.ts'
-import { isPermission, type Permission, permissionsOfPeople } from '../permissions.ts'
+import type { AppDatabase } from '../../db/port.ts'
+import { isPermission, type Permission, permissionsOfPeople } from '../../permissions.ts'
 import { readRolePermissions } from '../roles/store.ts'
 import { findPrincipalState, type PrincipalState } from './store.ts'
 

@@ -2,10 +2,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { stampOf } from '../../audit/stamp.ts'
 import type { Clock } from '../../clock.ts'
 import type { Config } from '../../config.ts'
+import type { AppDatabase } from '../../db/port.ts'
 import { cacheControl, matchesNone, versionTag } from '../../http/preconditions.ts'
 import { Problem, type ProblemCode } from '../../http/problems.ts'
-import type { AppDatabase } from '../../operations.ts'
-import { callerOf } from '../principal.ts'
+import { callerOf } from '../../http/route.ts'
 
 export interface AdministrationParts {
   config: Config

@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from '#kysely'
 import type { Database } from '../../db/tables.ts'
 import { Problem } from '../../http/problems.ts'
-import type { Permission } from '../permissions.ts'
+import type { Permission } from '../../permissions.ts'
 
 const permission: Permission = 'Accounts.Manage'
 

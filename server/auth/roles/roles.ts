@@ -4,10 +4,10 @@ import { recordEvent } from '../../audit/events.ts'
 import type { Database } from '../../db/tables.ts'
 import { versionTag } from '../../http/preconditions.ts'
 import { Problem } from '../../http/problems.ts'
+import type { Permission } from '../../permissions.ts'
 import type { Refusal } from '../accounts/refusal.ts'
 import { keepAdministrator } from '../administration/administrators.ts'
 import { lockAdministration } from '../administration/store.ts'
-import type { Permission } from '../permissions.ts'
 import {
   countHolders,
   deletePermissions,

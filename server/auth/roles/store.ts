@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from '#kysely'
 import { prepared, unseenNumber } from '../../db/prepared.ts'
 import type { Database } from '../../db/tables.ts'
-import type { Permission } from '../permissions.ts'
+import type { Permission } from '../../permissions.ts'
 
 /** Names of a principal's roles, sorted. */
 export async function rolesOf(db: Kysely<Database>, principalId: number): Promise<string[]> {

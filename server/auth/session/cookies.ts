@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { formatInstant } from '../../clock.ts'
 import type { Config } from '../../config.ts'
-import type { SessionState } from '../principal.ts'
+import type { SessionState } from '../../principal.ts'
 
 /** The `__Host-Http-` prefix binds a cookie to this host and hides it from scripts, whoever sets it. */
 export const sessionCookieName = '__Host-Http-session'

@@ -1,13 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { noContent } from '../../http/fields.ts'
 import { Problem } from '../../http/problems.ts'
-import { type App, backgroundHeader, sessionExpiry } from '../../http/route.ts'
+import { type App, backgroundHeader, callerOf, sessionExpiry } from '../../http/route.ts'
 import type { Static } from '../../http/schema.ts'
 import { newOpaqueId, newSecret, sha256 } from '../../ids.ts'
+import type { SessionState } from '../../principal.ts'
 import { isBackground, presentedAntiforgeryCookie, presentedSessionIdHash } from '../authenticate.ts'
 import type { CheckedCredentials } from '../credentials/store.ts'
 import { type AuthParts, confirmPassword, logSignIn, signIn, userAgentOf } from '../login.ts'
-import { callerOf, type SessionState } from '../principal.ts'
 import {
   AuthenticatedUser,
   ConfirmSessionCommand,

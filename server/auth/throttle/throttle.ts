@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts'
+import type { AppDatabase } from '../../db/port.ts'
 import { sha256 } from '../../ids.ts'
-import type { AppDatabase } from '../../operations.ts'
 import { OneAtATime } from '../one-at-a-time.ts'
 import { isKnownAddress, type LoginTry } from './store.ts'
 

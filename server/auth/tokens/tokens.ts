@@ -1,7 +1,7 @@
 import { createLocalJWKSet, errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
 import { type Clock, secondOf } from '../../clock.ts'
 import { newOpaqueId } from '../../ids.ts'
-import type { SignIn } from '../principal.ts'
+import type { SignIn } from '../../principal.ts'
 import type { SigningKeys } from './keys.ts'
 
 /** RFC 9068. */

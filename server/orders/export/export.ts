@@ -1,4 +1,4 @@
-import type { AppDatabase } from '../../operations.ts'
+import type { AppDatabase } from '../../db/port.ts'
 import type { ExportPortion, ExportRequest } from './find.ts'
 import { formOf } from './forms.ts'
 import type { Place } from './portion.ts'

@@ -1,8 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Words } from '../../audit/event.ts'
 import { signReceipt } from '../../audit/statements.ts'
-import type { Permission } from '../../auth/permissions.ts'
-import { callerOf } from '../../auth/principal.ts'
 import { noContent } from '../../http/fields.ts'
 import {
   announceReplay,
@@ -22,8 +20,9 @@ import {
   versionTag,
 } from '../../http/preconditions.ts'
 import type { ProblemCode } from '../../http/problems.ts'
-import type { App } from '../../http/route.ts'
+import { type App, callerOf } from '../../http/route.ts'
 import { newSalt } from '../../ids.ts'
+import type { Permission } from '../../permissions.ts'
 import {
   hashTagHeader,
   idParameter,

@@ -1,6 +1,6 @@
+import type { AppDatabase } from '../../db/port.ts'
 import { describePage, type PageDescription, pageJson, pageRequest } from '../../http/paging.ts'
 import { Problem } from '../../http/problems.ts'
-import type { AppDatabase } from '../../operations.ts'
 import { FilterError } from '../filter/fault.ts'
 import { type Filter, parseFilter } from '../filter/parser.ts'
 import { type ColumnName, columnNames, type SortKey, summaryNames } from '../order.ts'

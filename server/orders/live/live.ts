@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { headOfLog } from '../../audit/seal.ts'
-import type { AppDatabase } from '../../operations.ts'
+import type { AppDatabase } from '../../db/port.ts'
 import { type Portion, readPortion } from './changes.ts'
 
 /** The log is sealed twice a second; both together stay far below the two seconds of the contract. */

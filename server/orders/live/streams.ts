@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { callerOf } from '../../auth/principal.ts'
 import type { Clock } from '../../clock.ts'
 import { keepAnswering } from '../../http/connections.ts'
 import { Problem, retryAfter } from '../../http/problems.ts'
+import { callerOf } from '../../http/route.ts'
 import type { LiveOrders } from './live.ts'
 
 const streamsOfCaller = 4

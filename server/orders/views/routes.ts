@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { callerOf } from '../../auth/principal.ts'
 import { noContent } from '../../http/fields.ts'
 import { linkHeader, numberOfDirection, pageLinks, pageRequest } from '../../http/paging.ts'
 import {
@@ -12,7 +11,7 @@ import {
   versionTag,
 } from '../../http/preconditions.ts'
 import { Problem } from '../../http/problems.ts'
-import type { App } from '../../http/route.ts'
+import { type App, callerOf } from '../../http/route.ts'
 import { parseUuid } from '../../ids.ts'
 import { hashTagHeader, idParameter, type OrderParts, revalidate } from '../requests.ts'
 import { ListViewsQuery, PaginatedListOfView, PutViewCommand, ViewResponse } from './schemas.ts'

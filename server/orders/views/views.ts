@@ -1,9 +1,9 @@
 import type { Kysely, Transaction } from '#kysely'
-import type { Permission } from '../../auth/permissions.ts'
 import type { Database } from '../../db/tables.ts'
 import { describePage, type PageDescription, type PageRequest } from '../../http/paging.ts'
 import { versionTag } from '../../http/preconditions.ts'
 import { Problem } from '../../http/problems.ts'
+import type { Permission } from '../../permissions.ts'
 import {
   countViewsOf,
   findOwner,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, beforeEach, describe, it } from 'node:test'
 import { machineStamp } from '../../../server/audit/stamp.ts'
-import { permissions } from '../../../server/auth/permissions.ts'
+import { permissions } from '../../../server/permissions.ts'
 import { newUser } from '../../support/accounts.ts'
 import type { Client } from '../../support/client.ts'
 import { storedEvents } from '../../support/kept-log.ts'

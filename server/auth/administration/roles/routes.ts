@@ -11,7 +11,7 @@ import {
 } from '../../../http/preconditions.ts'
 import { Problem } from '../../../http/problems.ts'
 import type { App } from '../../../http/route.ts'
-import { permissions, permissionsOfPeople } from '../../permissions.ts'
+import { permissions, permissionsOfPeople } from '../../../permissions.ts'
 import { findRole, listRoles, type Role as StoredRole } from '../../roles/store.ts'
 import { accepted } from '../refusals.ts'
 import {

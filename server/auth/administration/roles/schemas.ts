@@ -2,7 +2,7 @@ import { bodyOf, Fault, type Field, int32Schema, named, queryOf } from '../../..
 import { pageNumberField, pageSchema, pageSizeField } from '../../../http/paging.ts'
 import { permissionSchema } from '../../../http/problem-schema.ts'
 import { Type } from '../../../http/schema.ts'
-import { isPermission, type Permission, permissions } from '../../permissions.ts'
+import { isPermission, type Permission, permissions } from '../../../permissions.ts'
 import { nameField } from '../fields.ts'
 
 const permissionsField: Field<Permission[]> = {

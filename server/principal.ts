@@ -1,4 +1,3 @@
-import { Problem } from '../http/problems.ts'
 import type { Permission } from './permissions.ts'
 
 /** The current user, the same whether a session cookie or a bearer token brought it. Services count as users. */
@@ -35,10 +34,4 @@ export interface SessionState extends SignIn {
   antiforgeryBinding: string
   lastSeenAt: number
   absoluteExpiresAt: number
-}
-
-/** Whom the guard has let in. On a public route there is nobody: then throws `authentication-required`. */
-export function callerOf({ principal }: { principal: Principal | null }): Principal {
-  if (principal === null) throw new Problem('authentication-required')
-  return principal
 }

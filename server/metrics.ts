@@ -1,13 +1,13 @@
 import { createServer } from 'node:http'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { headOfLog, oldestUnsealed } from '../audit/seal.ts'
-import type { Clock } from '../clock.ts'
-import type { Config } from '../config.ts'
-import { parseDatabaseUrl } from '../db/address.ts'
-import type { Log } from '../log.ts'
-import type { AppDatabase } from '../operations.ts'
-import { readVersion } from '../version.ts'
-import type { App } from './route.ts'
+import { headOfLog, oldestUnsealed } from './audit/seal.ts'
+import type { Clock } from './clock.ts'
+import type { Config } from './config.ts'
+import { parseDatabaseUrl } from './db/address.ts'
+import type { AppDatabase } from './db/port.ts'
+import type { App } from './http/route.ts'
+import type { Log } from './log.ts'
+import { readVersion } from './version.ts'
 
 export interface Metrics {
   close(): Promise<void>
