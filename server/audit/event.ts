@@ -20,11 +20,44 @@ export interface Words {
   salt: string
 }
 
-/** What happened; docs/auditing.md has the table of kinds. */
-export interface Event {
-  kind: string
-  subject: { kind: 'order' | 'account' | 'role' | 'policy' | 'log'; id: string }
-  /** Of an order or of the policy, after the change. */
+/** Every kind of event, by the kind of its subject. docs/auditing.md says when each happens and what it holds. */
+export const eventKinds = {
+  order: ['created', 'approval-given', 'approved', 'rejected', 'withdrawn', 'noted'],
+  account: [
+    'user-added',
+    'user-changed',
+    'client-added',
+    'client-changed',
+    'enabled',
+    'disabled',
+    'roles-granted',
+    'roles-revoked',
+    'password-set',
+    'password-changed',
+    'link-made',
+    'link-used',
+    'sign-in-ended',
+    'others-signed-out',
+    'signed-out',
+    'everybody-signed-out',
+    'secret-rotated',
+    'secrets-dropped',
+  ],
+  role: ['role-added', 'role-removed', 'permissions-allowed', 'permissions-denied', 'permissions-set'],
+  policy: ['policy-set'],
+  log: ['text-erased'],
+} as const
+
+export type SubjectKind = keyof typeof eventKinds
+export type EventKind<Subject extends SubjectKind = SubjectKind> = (typeof eventKinds)[Subject][number]
+
+/** What happened, and to what: a subject has its own kinds of events. */
+export type Event = { [Kind in SubjectKind]: EventOf<Kind> }[SubjectKind]
+
+interface EventOf<Kind extends SubjectKind> {
+  kind: EventKind<Kind>
+  subject: { kind: Kind; id: string }
+  /** Of the order or the policy, after the change. */
   version?: number
   data: Record<string, unknown>
   words?: Words | null

@@ -1,3 +1,4 @@
+import type { EventKind } from '../audit/event.ts'
 import type { OrdersTable } from '../db/tables.ts'
 
 /** `EOrderStatus`: numbers are only ever appended, never renumbered. */
@@ -7,19 +8,13 @@ export type OrderStatus = (typeof orderStatus)[OrderStatusName]
 export const orderStatusNames = Object.keys(orderStatus) as OrderStatusName[]
 
 export function nameOfStatus(status: OrderStatus): string {
-  return Object.entries(orderStatus).find(([, number]) => number === status)?.[0] ?? String(status)
+  return orderStatusNames.find((name) => orderStatus[name] === status) ?? String(status)
 }
 
-/** What happens to an order, as its history tells it. */
-export const orderEventKinds = [
-  'created',
-  'approval-given',
-  'approved',
-  'rejected',
-  'withdrawn',
-  'noted',
-] as const
-export type OrderEventKind = (typeof orderEventKinds)[number]
+export type OrderEventKind = EventKind<'order'>
+
+/** The state of a new order. */
+export const firstStatus = orderStatus.Pending
 
 /** Every way in which an order moves from one state to another; there is no other. */
 export const transitions = {
@@ -27,6 +22,7 @@ export const transitions = {
   reject: { from: [orderStatus.Pending], to: orderStatus.Rejected, event: 'rejected' },
   withdraw: { from: [orderStatus.Pending], to: orderStatus.Withdrawn, event: 'withdrawn' },
 } as const satisfies Record<string, { from: readonly OrderStatus[]; to: OrderStatus; event: OrderEventKind }>
+export type TransitionName = keyof typeof transitions
 
 /** Totals are exact decimals: integer ten-thousandths, at most 99,999,999,999.9999. */
 export const totalLimitE4 = 999_999_999_999_999

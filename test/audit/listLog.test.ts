@@ -156,11 +156,11 @@ describe('listLog', () => {
     before(async () => {
       base = (await admin.get('/v1/log')).body.totalCount
       await withRawDatabase(service.databaseUrl, async (raw) => {
-        for (const { kind, subject, by, minutes } of told) {
+        for (const { by, minutes, ...event } of told) {
           const nowMilliseconds = startsAt + minutes * minute
           const eventId = newOrderedId(nowMilliseconds)
           const stamp = { eventId, nowMilliseconds, timeZone: null, by, byId: null }
-          await recordEvent(raw, stamp, { kind, subject, data: {} })
+          await recordEvent(raw, stamp, { ...event, data: {} })
         }
       })
       await seal(service.db)

@@ -44,7 +44,7 @@ export async function storedEvents(db: Kysely<Database>, subject?: string): Prom
 }
 
 const stampOfNobody = { eventId: '', nowMilliseconds: 0, timeZone: null, by: '', byId: null }
-const noEvent: Event = { kind: '', subject: { kind: 'log', id: '' }, data: {} }
+const noEvent: Event = { kind: 'text-erased', subject: { kind: 'log', id: '' }, data: {} }
 
 /**
  * The log is whole up to its head and holds no event twice, and every change of an order has exactly one event, by who

@@ -69,12 +69,12 @@ export async function addEvents(
   count: number,
 ): Promise<void> {
   const now = 1_795_000_000_000
-  const { kind, data, by, byId, atTimeZone: timeZone } = orderEvent
+  const { data, by, byId, atTimeZone: timeZone } = orderEvent
   const events = Array.from({ length: count }, (_, index) => {
     const stamp = { eventId: newOrderedId(now), nowMilliseconds: now, timeZone, by, byId }
     const words = { text: `Note ${index}:\u2028"déjà vu" ${'\u{1f600}'.repeat(960)}`, salt: newSalt() }
     const subject = { kind: 'order', id: newOrderedId(now) } as const
-    return eventRow(stamp, { kind, subject, version: 1, data: { ...data }, words })
+    return eventRow(stamp, { kind: 'noted', subject, version: 1, data: { ...data }, words })
   })
   await withRawDatabase(databaseUrl, async (raw) => {
     for (let done = 0; done < count; done += 1_000) {

@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from '#kysely'
-import type { Stamp } from '../../audit/event.ts'
+import type { EventKind, Stamp } from '../../audit/event.ts'
 import { recordEvent } from '../../audit/events.ts'
 import type { Database } from '../../db/tables.ts'
 import { keepAdministrator } from '../administration/administrators.ts'
@@ -277,7 +277,7 @@ async function dropSecrets(trx: Trx, principalId: number, kept: number, now: num
 export async function recordChange(
   trx: Trx,
   stamp: Stamp,
-  kind: string,
+  kind: EventKind<'account'>,
   account: Pick<Account, 'id' | 'name'>,
   data: AccountData = {},
 ): Promise<number> {
@@ -302,7 +302,7 @@ export interface AccountData {
 export function recordAccount(
   trx: Trx,
   stamp: Stamp,
-  kind: string,
+  kind: EventKind<'account'>,
   { id, name }: Pick<Account, 'id' | 'name'>,
   data: AccountData = {},
 ): Promise<void> {

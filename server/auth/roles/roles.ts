@@ -1,5 +1,5 @@
 import type { Transaction } from '#kysely'
-import type { Stamp } from '../../audit/event.ts'
+import type { EventKind, Stamp } from '../../audit/event.ts'
 import { recordEvent } from '../../audit/events.ts'
 import type { Database } from '../../db/tables.ts'
 import { versionTag } from '../../http/preconditions.ts'
@@ -130,7 +130,7 @@ export function setRolePermissions(
 function recordRole(
   trx: Trx,
   stamp: Stamp,
-  kind: string,
+  kind: EventKind<'role'>,
   role: string,
   permissions: string[],
 ): Promise<void> {

@@ -6,7 +6,7 @@ import { type IdempotencyInput, type Once, once } from '../../http/idempotency.t
 import { versionTag } from '../../http/preconditions.ts'
 import { Problem, type ProblemCode } from '../../http/problems.ts'
 import { orderEvent } from '../event.ts'
-import { nameOfStatus, orderStatus, transitions } from '../order.ts'
+import { nameOfStatus, orderStatus, type TransitionName, transitions } from '../order.ts'
 import { findDecision, giveApproval, lockOrder, moveOrder, type OrderDecision } from './store.ts'
 
 /** Who changes an order: a service may be kept from approving. */
@@ -26,7 +26,6 @@ export interface TransitionInput {
 
 type Trx = Transaction<Database>
 type Transitioned = Promise<Once<{ version: number }>>
-type Transition = keyof typeof transitions
 
 /**
  * Gives one approval, by one conditional UPDATE: of any number of simultaneous ones exactly as many succeed as the order
@@ -66,7 +65,7 @@ function move(trx: Trx, name: 'reject' | 'withdraw', input: TransitionInput): Tr
 }
 
 /** The row is read only now, to name the reason for which nothing was updated. */
-async function refusal(trx: Trx, name: Transition, input: TransitionInput): Promise<Problem> {
+async function refusal(trx: Trx, name: TransitionName, input: TransitionInput): Promise<Problem> {
   const { id, actor, acceptedVersions } = input
   const order = await findDecision(trx, id, actor.byId)
   if (order === undefined) return new Problem('order-not-found')
@@ -90,7 +89,7 @@ async function refusal(trx: Trx, name: Transition, input: TransitionInput): Prom
  * decide by the same conditions.
  */
 export function refusalOf(
-  name: Transition,
+  name: TransitionName,
   order: OrderDecision,
   { byId, isService }: Pick<Actor, 'byId' | 'isService'>,
 ): ProblemCode | undefined {

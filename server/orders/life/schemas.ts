@@ -1,3 +1,4 @@
+import { eventKinds } from '../../audit/event.ts'
 import {
   bodyOf,
   type Field,
@@ -10,7 +11,6 @@ import {
 import { directionField, pageNumberField, pageSchema, pageSizeField } from '../../http/paging.ts'
 import { Type } from '../../http/schema.ts'
 import { legibleText } from '../../http/text.ts'
-import { orderEventKinds } from '../order.ts'
 
 const wordsLimit = 1_000
 
@@ -63,7 +63,7 @@ const OrderEvent = named(
     {
       id: eventId,
       kind: Type.String({
-        description: `What happened: ${orderEventKinds.join(', ')}. Further kinds may come.`,
+        description: `What happened: ${eventKinds.order.join(', ')}. Further kinds may come.`,
         examples: ['approved'],
       }),
       version: int32Schema({ description: 'Row version of the order afterwards.', examples: [2] }),
