@@ -11,9 +11,9 @@ import { useEffect, useState } from 'react'
 import { startSession, useSession } from './auth/session.ts'
 import { SignInView } from './auth/sign-in.tsx'
 import { parseLogSearch } from './log/search.ts'
+import { parseListSearch } from './orders/address/address.ts'
+import { parseReviewSearch } from './orders/address/question.ts'
 import { OrderListView } from './orders/list/list.tsx'
-import { parseListSearch } from './orders/list/search.ts'
-import { parseReviewSearch } from './orders/review/question.ts'
 import { parseOverviewSearch } from './overview/span.ts'
 import { Announcements } from './ui/announcements.tsx'
 import { CrashView } from './ui/crash.tsx'
@@ -100,7 +100,7 @@ const views = {
   account: lazyView(() => import('./account/account.tsx'), 'AccountView'),
   overview: lazyView(() => import('./overview/overview.tsx'), 'OverviewView'),
   create: lazyView(() => import('./orders/create/create.tsx'), 'CreateOrderView'),
-  order: lazyView(() => import('./orders/one/order.tsx'), 'OrderView'),
+  order: lazyView(() => import('./orders/one/one.tsx'), 'OrderView'),
   review: lazyView(() => import('./orders/review/review.tsx'), 'ReviewView'),
   policy: lazyView(() => import('./policy/policy.tsx'), 'PolicyView'),
   users: lazyView(() => import('./administration/users/list.tsx'), 'UsersView'),

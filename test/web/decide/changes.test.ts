@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { changesOf } from '../../../web/src/orders/decide/changes.ts'
+import { changesOf } from '../../../web/src/orders/decide/dialog/changes.ts'
 
 const before = { customer: 'Northwind', total: 42.5, status: 0 } as const
 

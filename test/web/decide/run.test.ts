@@ -10,8 +10,9 @@ let refreshes = 0
 const { queries } = await import('../../../web/src/api/queries.ts')
 const { loadSession } = await import('../../../web/src/auth/session.ts')
 const { prepareDecisions } = await import('../../../web/src/orders/decide/decisions.ts')
-const { deeds } = await import('../../../web/src/orders/decide/deeds.ts')
-const { backOf, serviceFor, settle } = await import('../../../web/src/orders/decide/run.ts')
+const { deeds } = await import('../../../web/src/orders/decide/actions.ts')
+const { backOf } = await import('../../../web/src/orders/decide/dialog/run.ts')
+const { serviceFor, settle } = await import('../../../web/src/orders/decide/service.ts')
 const { orderQuery } = await import('../../../web/src/orders/queries.ts')
 
 const subject = { id: '1', customer: 'Acme', total: 1, createdAtUtc: '2026-11-20T09:30:00.000Z' }

@@ -4,9 +4,9 @@ import { answerWith, serviceIs } from '../../support/page.ts'
 import { beginInUtc, inZone } from '../filter/zone.ts'
 
 const { queries } = await import('../../../web/src/api/queries.ts')
-const { approveOrder, countQuery, orderQuery, rejectOrder, withdrawOrder } = await import(
-  '../../../web/src/orders/queries.ts'
-)
+const { countQuery } = await import('../../../web/src/orders/address/queries.ts')
+const { approveOrder, rejectOrder, withdrawOrder } = await import('../../../web/src/orders/decide/queries.ts')
+const { orderQuery } = await import('../../../web/src/orders/queries.ts')
 
 describe('the version of an order that was read', () => {
   let tag: string

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 import { newPasswordFault } from '../../../server/auth/accounts/new-password.ts'
-import { Spoken } from '../orders/spoken.tsx'
+import { Spoken } from '../ui/spoken.tsx'
 
 interface NewPasswordProps {
   value: string

@@ -4,9 +4,9 @@ import { useId, useRef } from 'react'
 import { Button } from 'react-aria-components/Button'
 import type { components } from '../../../client/src/schema.ts'
 import { problemOf } from '../api/problem.ts'
-import { Moment } from '../orders/moment.tsx'
 import { announce } from '../ui/announce.ts'
 import { EndNote, FailureNote } from '../ui/failure.tsx'
+import { Moment } from '../ui/moment.tsx'
 import { browserOf } from './user-agent.ts'
 
 type SignIn = components['schemas']['SignIn']

@@ -1,29 +1,24 @@
 import { dayOf, startOf } from '../orders/filter/days.ts'
-import { defaultPageSize, pageSizes, wholeNumber } from '../orders/list/search.ts'
+import { defaultPageSize, type Paging, parsePaging } from '../ui/paging.ts'
 
 /** What of the log is shown, under the names of the API; `from` and `to` are the person's own days, both included. */
-export interface LogSearch {
+export interface LogSearch extends Paging {
   subject?: string | undefined
   kind?: string | undefined
   by?: string | undefined
   from?: string | undefined
   to?: string | undefined
-  pageNumber?: number | undefined
-  pageSize?: number | undefined
 }
 
 /** Reads an address; what makes no sense in it counts as absent. */
 export function parseLogSearch(search: { [Name in keyof LogSearch]?: unknown }): LogSearch {
-  const pageNumber = wholeNumber(search.pageNumber)
-  const pageSize = pageSizes.find((size) => size === wholeNumber(search.pageSize))
   return {
     subject: textOf(search.subject),
     kind: textOf(search.kind),
     by: textOf(search.by),
     from: dateIn(search.from),
     to: dateIn(search.to),
-    pageNumber: pageNumber === 1 ? undefined : pageNumber,
-    pageSize: pageSize === defaultPageSize ? undefined : pageSize,
+    ...parsePaging(search),
   }
 }
 

@@ -1,5 +1,5 @@
 import { type RefObject, useEffect } from 'react'
-import { Spoken } from './spoken.tsx'
+import { Spoken } from '../ui/spoken.tsx'
 import { lettersLeft } from './written.ts'
 
 interface WordsFieldProps {

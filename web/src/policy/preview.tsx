@@ -1,8 +1,8 @@
 import { useQueries } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Spoken } from '../orders/spoken.tsx'
 import { useCalm } from '../ui/calm.ts'
 import { formatOrders } from '../ui/format.ts'
+import { Spoken } from '../ui/spoken.tsx'
 import { countQuery, type WireRow } from './queries.ts'
 import { fromInWords, outcomeInWords, ruleInWords } from './words.ts'
 

@@ -4,8 +4,8 @@ import { changesOfHands } from '../../auth/session.ts'
 import { announce } from '../../ui/announce.ts'
 import { pause } from '../../ui/pause.ts'
 import { type Identity, orderInWords } from '../identity.ts'
-import { createOrder } from '../queries.ts'
 import { dropDraft, isStillDraft, type Sending } from './draft.ts'
+import { createOrder } from './queries.ts'
 
 /** How the creation stands. */
 export type Attempt =

@@ -2,7 +2,8 @@ import { changesOfHands } from '../../auth/session.ts'
 import { typedTotal } from '../../ui/format.ts'
 import { holdPage } from '../../ui/reload.ts'
 import type { Order } from '../order.ts'
-import { type NewOrder, newIdempotencyKey } from '../queries.ts'
+import { newIdempotencyKey } from '../queries.ts'
+import type { NewOrder } from './queries.ts'
 
 /** What a person entered so far, as it was typed. */
 export interface Draft {

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { Spoken } from '../spoken.tsx'
+import { Spoken } from '../../ui/spoken.tsx'
 import { type CustomerReading, charactersLeft } from './customer-input.ts'
 import type { FieldName } from './form.ts'
 import { notation } from './notation.ts'

@@ -8,7 +8,7 @@ import {
 import { type Observable, observable } from '../../ui/observable.ts'
 import type { Identity } from '../identity.ts'
 import type { VersionedOrder } from '../order.ts'
-import type { Decision } from '../queries.ts'
+import type { Decision } from './queries.ts'
 
 /** What the person was shown when asked; with `etag` exactly that version is decided on, or none. */
 export interface Subject extends Identity {

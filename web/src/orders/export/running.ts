@@ -4,8 +4,8 @@ import { onForget } from '../../auth/session.ts'
 import { announce } from '../../ui/announce.ts'
 import { formatOrders } from '../../ui/format.ts'
 import { observable } from '../../ui/observable.ts'
+import { type ListSearch, parametersOf } from '../address/address.ts'
 import { dateOf, dayAt } from '../filter/days.ts'
-import { type ListSearch, parametersOf } from '../list/search.ts'
 import { exportFailure } from './words.ts'
 
 type Exporting =

@@ -1,8 +1,8 @@
 import { problemOf } from '../../api/problem.ts'
 import { describeEnd } from '../../ui/describe.ts'
 import { formatOrders } from '../../ui/format.ts'
+import { type ListSearch, sortOf } from '../address/address.ts'
 import { sortedWords } from '../fields.ts'
-import { type ListSearch, sortOf } from '../list/search.ts'
 
 /** What an export would hold: `1,204 orders matching "acme", newest first`. */
 export function exportWords({ filter, ...search }: ListSearch, count: number): string {

@@ -2,8 +2,8 @@ import { useState } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { ColumnsIcon } from '../../ui/icons.tsx'
 import { ModalDialog } from '../../ui/modal.tsx'
+import { keepColumns, useColumns, usualColumns } from '../address/columns.ts'
 import { type ColumnName, columnNames, columns } from '../fields.ts'
-import { keepColumns, useColumns, usualColumns } from './columns.ts'
 
 interface ColumnsButtonProps {
   /** What the address says of columns; then it is the address that is changed. */

@@ -5,10 +5,13 @@ import type { components } from '../../../../client/src/schema.ts'
 import type { Sent } from '../../api/client.ts'
 import { prefetch } from '../../api/queries.ts'
 import { useMay } from '../../auth/session.ts'
-import { listQuery, orderQuery } from '../queries.ts'
-import { useColumns } from './columns.ts'
+import { defaultPageSize } from '../../ui/paging.ts'
+import { type ListSearch, parseListSearch } from '../address/address.ts'
+import { useColumns } from '../address/columns.ts'
+import { open, openedFrom } from '../address/opened.ts'
+import { listQuery } from '../address/queries.ts'
+import { orderQuery } from '../queries.ts'
 import { focusRow } from './rows.ts'
-import { defaultPageSize, type ListSearch, parseListSearch } from './search.ts'
 
 type Page = Sent<components['schemas']['PaginatedListOfOrderSummary']>
 
@@ -87,26 +90,15 @@ export function useOpening() {
   }, [])
   const onOpen = useCallback(
     (id: string) => {
-      opened = { id, entry: entryOf(router) }
+      open(id, router)
       void navigate({ to: '/orders/$id', params: { id } })
     },
     [navigate, router],
   )
   useEffect(() => {
-    if (opened && opened.entry === entryOf(router)) focusRow([opened.id], { preventScroll: true })
+    const id = openedFrom(router)
+    if (id !== undefined) focusRow([id], { preventScroll: true })
     return () => clearTimeout(timer.current)
   }, [router])
   return { onIntent, onOpen }
-}
-
-/** The order that was opened last, and the entry of the history that it was opened from. */
-let opened: { id: string; entry: string | undefined } | undefined
-
-/** The person went on to this order from the one that was opened. */
-export function focusOnReturn(id: string): void {
-  if (opened) opened = { ...opened, id }
-}
-
-function entryOf(router: ReturnType<typeof useRouter>): string | undefined {
-  return router.latestLocation.state.__TSR_key
 }

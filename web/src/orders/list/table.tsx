@@ -10,6 +10,7 @@ import {
 } from 'react'
 import { isMoved } from '../../ui/activity.ts'
 import { ArrowIcon } from '../../ui/icons.tsx'
+import type { Sort } from '../address/address.ts'
 import type { Chosen } from '../decide/chosen.ts'
 import { type ColumnName, columns, isSortKey, type SortKey } from '../fields.ts'
 import { shortNumber } from '../identity.ts'
@@ -17,7 +18,6 @@ import type { ListedOrder, OrderSummary } from '../order.ts'
 import { pending } from '../states.ts'
 import { cells } from './cells.tsx'
 import { moveFromRow, rowIdOf, useRowKeys } from './rows.ts'
-import type { Sort } from './search.ts'
 
 interface TableProps {
   orders: readonly ListedOrder[]

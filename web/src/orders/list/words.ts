@@ -1,6 +1,7 @@
 import { formatCount, formatOrders } from '../../ui/format.ts'
+import { rowsOf } from '../../ui/paging.ts'
+import { type ListSearch, sortOf } from '../address/address.ts'
 import { sortedWords } from '../fields.ts'
-import { type ListSearch, rowsOf, sortOf } from './search.ts'
 
 export function countWords(count: number, filter: string | undefined): string {
   if (count === 0) return filter ? 'No orders match' : 'No orders'

@@ -6,9 +6,10 @@ import { ofThisPerson } from '../../auth/session.ts'
 import { announce } from '../../ui/announce.ts'
 import { describeFailure } from '../../ui/describe.ts'
 import { Note } from '../../ui/note.tsx'
-import { addNote, newIdempotencyKey, ordersChanged } from '../queries.ts'
+import { newIdempotencyKey, ordersChanged } from '../queries.ts'
 import { WordsField } from '../words-field.tsx'
 import { readWritten, useWritten } from '../written.ts'
+import { addNote } from './queries.ts'
 
 /** Adds a note to the history, in any state of the order. It opens where it is wanted. */
 export function AddNote({ id }: { id: string }) {

@@ -1,6 +1,6 @@
+import { Moment } from '../../ui/moment.tsx'
 import { Name } from '../../ui/name.tsx'
 import { givenWords, missingOf, needWords } from '../approvals.ts'
-import { Moment } from '../moment.tsx'
 import type { OrderApprovals } from '../order.ts'
 import { classesOf } from '../states.ts'
 

@@ -1,14 +1,10 @@
-import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, type RefObject, useCallback, useEffect, useState } from 'react'
-import { useMay, useUser } from '../../auth/session.ts'
 import { useShortcut } from '../../ui/shortcuts.tsx'
+import { type DeedName, deeds } from '../decide/actions.ts'
 import type { Subject } from '../decide/decisions.ts'
-import { type DeedName, deeds } from '../decide/deeds.ts'
-import { DecisionDialog } from '../decide/dialog.tsx'
+import { DecisionDialog } from '../decide/dialog/dialog.tsx'
+import { usePossible } from '../decide/possible.ts'
 import type { OrderEvent, VersionedOrder } from '../order.ts'
-import { approvalsQuery } from '../queries.ts'
-import { useIsOnItsWay } from '../review/sending.ts'
-import { pending } from '../states.ts'
 
 export interface Deciding {
   /** What this person may do to the order as it is now. */
@@ -50,24 +46,6 @@ export function useDeciding(
     <DecisionDialog deed={deeds[asked.deed]} subjects={[asked.subject]} onClose={close} />
   )
   return { possible, open, dialog }
-}
-
-/** Nothing while it is not known yet: what is offered and taken away again would be pressed in between. */
-export function usePossible(shown: VersionedOrder | undefined, events: readonly OrderEvent[]): DeedName[] {
-  const user = useUser()
-  const mayDecide = useMay('Orders.Approve')
-  const mayCreate = useMay('Orders.Create')
-  const id = shown?.order.id ?? ''
-  const { data: approvals } = useQuery({ ...approvalsQuery(id), enabled: false })
-  const isOnItsWay = useIsOnItsWay(id)
-  if (shown?.order.status !== pending || isOnItsWay) return []
-  const isCreator = events.some(({ kind, byId }) => kind === 'created' && byId === user.id)
-  const offers: Record<DeedName, boolean> = {
-    approve: mayDecide && approvals?.mayApprove === true,
-    reject: mayDecide && approvals !== undefined,
-    withdraw: mayCreate && isCreator,
-  }
-  return (Object.keys(offers) as DeedName[]).filter((deed) => offers[deed])
 }
 
 /** The button that had the focus may be gone, also by what others did: then the heading has it. */

@@ -3,11 +3,12 @@ import { useCallback } from 'react'
 import { queries } from '../../api/queries.ts'
 import { announce } from '../../ui/announce.ts'
 import { describeFailure } from '../../ui/describe.ts'
+import { onPage } from '../../ui/paging.ts'
 import { useShortcut } from '../../ui/shortcuts.tsx'
-import { type ListSearch, onPage } from '../list/search.ts'
-import { focusOnReturn } from '../list/state.ts'
-import { listQuery } from '../queries.ts'
-import { lastList } from './back.tsx'
+import type { ListSearch } from '../address/address.ts'
+import { lastList } from '../address/back.tsx'
+import { focusOnReturn } from '../address/opened.ts'
+import { listQuery } from '../address/queries.ts'
 
 /** The order that was reached last, in which list, and the page of that list which has it. */
 let reached: { id: string; list: string; page: ListSearch } | undefined

@@ -13,8 +13,8 @@ import { Name } from '../../ui/name.tsx'
 import { Note } from '../../ui/note.tsx'
 import { PageTitle } from '../../ui/page-title.tsx'
 import { shortNumber } from '../identity.ts'
-import { receiptQuery } from '../queries.ts'
 import { useIsUnreadable, WithoutReading } from '../without-reading.tsx'
+import { receiptQuery } from './queries.ts'
 import { readStatement, type Statement } from './statement.ts'
 
 /** The signed statement about an approved order, as a document: to be printed, kept, and checked by anybody. */

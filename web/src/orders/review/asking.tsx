@@ -4,7 +4,7 @@ import { Modal, ModalOverlay } from 'react-aria-components/Modal'
 import { useUser } from '../../auth/session.ts'
 import { observable } from '../../ui/observable.ts'
 import { readSetting, writeSetting } from '../../ui/settings.ts'
-import type { Deed } from '../decide/deeds.ts'
+import type { Deed } from '../decide/actions.ts'
 
 /** Whether a review asks before each decision; `undefined`: this person has not been asked that yet. */
 export type Asks = boolean | undefined

@@ -5,10 +5,10 @@ import { formatOrders } from '../../ui/format.ts'
 import { Key } from '../../ui/key.tsx'
 import { PageTitle } from '../../ui/page-title.tsx'
 import { useShortcut } from '../../ui/shortcuts.tsx'
-import { BackToList } from '../one/back.tsx'
-import { type Course, courseInWords, type Place, skippedOf } from './course.ts'
-import { forgetCourse } from './kept.ts'
-import { mostSelected, type Question, searchOf } from './question.ts'
+import { BackToList } from '../address/back.tsx'
+import { mostSelected, type Question, searchOf } from '../address/question.ts'
+import { type Course, courseInWords, type Place, skippedOf } from '../decide/course.ts'
+import { forgetCourse } from '../decide/kept-course.ts'
 
 interface EndProps {
   course: Course

@@ -1,11 +1,11 @@
 import { useUser } from '../../auth/session.ts'
 import { formatAgo } from '../../ui/format.ts'
+import { useNow } from '../../ui/moment.tsx'
 import { Name } from '../../ui/name.tsx'
 import { Note } from '../../ui/note.tsx'
-import { useNow } from '../moment.tsx'
+import { useIsOnItsWay } from '../decide/sending.ts'
 import type { Order } from '../order.ts'
 import { nameOf, pending, words } from '../states.ts'
-import { useIsOnItsWay } from './sending.ts'
 
 /** Who has decided about an order that no longer waits. Nothing where there is something to decide. */
 export function Meanwhile({ order, wasPending }: { order: Order; wasPending: boolean }) {

@@ -5,10 +5,10 @@ import { Heading } from 'react-aria-components/Dialog'
 import { useMay } from '../../auth/session.ts'
 import { announce } from '../../ui/announce.ts'
 import { EndNote, FailureNote } from '../../ui/failure.tsx'
+import { type ListSearch, sortOf } from '../address/address.ts'
+import { columnsOf } from '../address/columns.ts'
 import { columns, sortedWords } from '../fields.ts'
-import { columnsOf } from '../list/columns.ts'
-import { type ListSearch, sortOf } from '../list/search.ts'
-import { contentOf, deleteView, keepView, type View, viewQuery } from './views.ts'
+import { contentOf, deleteView, keepView, type View, viewQuery } from './queries.ts'
 
 interface PlaceProps {
   search: ListSearch

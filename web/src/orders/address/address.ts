@@ -1,0 +1,84 @@
+import { defaultPageSize, type Paging, parsePaging } from '../../ui/paging.ts'
+import { type Direction, firstDirection, type SortKey, sortKeys } from '../fields.ts'
+import { askedOf } from '../filter/days.ts'
+import { askedColumns, parseColumns } from './columns.ts'
+
+/** The state of the table, under the names of the API: what is in the address is what is asked of the service. */
+export interface ListSearch extends Paging {
+  filter?: string | undefined
+  orderBy?: SortKey | undefined
+  order?: Direction | undefined
+  /** By commas; absent: those that this browser keeps. */
+  columns?: string | undefined
+}
+
+export interface Sort {
+  orderBy: SortKey
+  order: Direction
+}
+
+/**
+ * Reads an address; what makes no sense in it counts as absent, and one view has one form: without its defaults. Every
+ * name is in the result, if only as `undefined`, because the router keeps what it read itself for one that is not.
+ */
+export function parseListSearch(search: { [Name in keyof ListSearch]?: unknown }): ListSearch {
+  const filter = typeof search.filter === 'string' ? search.filter.trim() : ''
+  const orderBy = sortKeys.find((key) => key === search.orderBy)
+  const order = (['Asc', 'Desc'] as const).find((name) => name === search.order)
+  return {
+    filter: filter === '' ? undefined : filter,
+    ...parsePaging(search),
+    orderBy: undefined,
+    order: undefined,
+    columns: parseColumns(search.columns)?.join(),
+    ...sortParameters(sortOf({ orderBy, order })),
+  }
+}
+
+/** What is asked of the service: of an address only what the table knows, and the person's days as instants. */
+export function parametersOf({ filter, pageNumber, pageSize, orderBy, order, columns }: ListSearch) {
+  const further = askedColumns(columns)
+  return {
+    pageSize: pageSize ?? defaultPageSize,
+    ...(filter && { filter: askedOf(filter).text }),
+    ...(pageNumber && { pageNumber }),
+    ...(orderBy && { orderBy }),
+    ...(order && { order }),
+    ...(further !== '' && { columns: further }),
+  }
+}
+
+/** By which order it is sorted, by the rule of the API for what is not said. */
+export function sortOf({ orderBy, order }: ListSearch): Sort {
+  return { orderBy: orderBy ?? 'createdAtUtc', order: order ?? (orderBy === undefined ? 'Desc' : 'Asc') }
+}
+
+/** The shortest that says it. */
+function sortParameters({ orderBy, order }: Sort): Pick<ListSearch, 'orderBy' | 'order'> {
+  if (order === 'Asc') return { orderBy }
+  return orderBy === 'createdAtUtc' ? {} : { orderBy, order }
+}
+
+/** After a press on the heading: its natural direction, then the other one; from the first page. */
+export function sortedBy(search: ListSearch, key: SortKey): ListSearch {
+  const { orderBy, order } = sortOf(search)
+  const opposite = order === 'Asc' ? 'Desc' : 'Asc'
+  const { filter, pageSize, columns } = search
+  return {
+    ...(filter && { filter }),
+    ...(pageSize && { pageSize }),
+    ...(columns && { columns }),
+    ...sortParameters({ orderBy: key, order: orderBy === key ? opposite : firstDirection(key) }),
+  }
+}
+
+/** Searches for something else, from the first page. */
+export function filteredBy({ orderBy, order, pageSize, columns }: ListSearch, filter: string): ListSearch {
+  return {
+    ...(filter !== '' && { filter }),
+    ...(pageSize && { pageSize }),
+    ...(orderBy && { orderBy }),
+    ...(order && { order }),
+    ...(columns && { columns }),
+  }
+}

@@ -1,0 +1,48 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { formatCount } from '../../ui/format.ts'
+import { ReloadIcon } from '../../ui/icons.tsx'
+import { countQuery } from '../address/queries.ts'
+import { useArrived } from '../arrivals.ts'
+import type { OrderSummary } from '../order.ts'
+
+interface LoadAnewProps {
+  filter: string
+  /** On the screen. */
+  orders: readonly OrderSummary[]
+  onLoad(): void
+}
+
+/** Loads the list anew, and says how many orders have been added to it since. It never does so by itself. */
+export function LoadAnew({ filter, orders, onLoad }: LoadAnewProps) {
+  const count = useNewCount(filter, orders)
+  const words = count === 1 ? '1 new order' : `${formatCount(count)} new orders`
+  return (
+    <>
+      <button
+        type="button"
+        className="button button-quiet button-small load-anew"
+        title="Reload the list"
+        onClick={onLoad}
+      >
+        <ReloadIcon />
+        {count > 0 ? `Load ${words}` : 'Reload'}
+      </button>
+      <span className="visually-hidden" role="status">
+        {count > 0 && `${words}.`}
+      </span>
+    </>
+  )
+}
+
+/** Those that the search finds: the service counts them among what was created since the first of them. */
+function useNewCount(filter: string, orders: readonly OrderSummary[]): number {
+  const ids = useArrived().filter((id) => orders.every((order) => order.id !== id))
+  const since = new Date(Math.min(...ids.map(instantOf), 8.64e15)).toISOString()
+  const isFiltered = filter !== '' && ids.length > 0
+  const found = countQuery(`(${filter}) createdAtUtc>="${since}"`, ids.length)
+  const { data = 0 } = useQuery({ ...found, enabled: isFiltered, placeholderData: keepPreviousData })
+  return isFiltered ? data : ids.length
+}
+
+/** An id is a UUIDv7 of the instant of creation. */
+const instantOf = (id: string) => Number.parseInt(id.replace('-', '').slice(0, 12), 16)

@@ -1,0 +1,173 @@
+import './one.css'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { useRef, useState } from 'react'
+import { problemOf } from '../../api/problem.ts'
+import { queries } from '../../api/queries.ts'
+import { useMay, useUser } from '../../auth/session.ts'
+import { FailureNote } from '../../ui/failure.tsx'
+import { formatExactInstant, viewerTimeZone } from '../../ui/format.ts'
+import { useNow } from '../../ui/moment.tsx'
+import { Name } from '../../ui/name.tsx'
+import { PageTitle } from '../../ui/page-title.tsx'
+import { BackToList } from '../address/back.tsx'
+import { orderAsTitle } from '../identity.ts'
+import type { Order, OrderApprovals, OrderEvent, OrderSummary } from '../order.ts'
+import { approvalsQuery, historyQuery, orderQuery } from '../queries.ts'
+import { Status } from '../status.tsx'
+import { useIsUnreadable, WithoutReading } from '../without-reading.tsx'
+import { OrderActions } from './actions.tsx'
+import { type Deciding, useDeciding } from './deciding.tsx'
+import { OrderFacts } from './facts.tsx'
+import { OrderHistory } from './history.tsx'
+import { useNeighbourKeys } from './neighbours.ts'
+
+/** One order, its history, and what may be done with it. */
+export function OrderView() {
+  const { id } = useParams({ from: '/signed-in/orders/$id' })
+  return <OneOrder key={id} id={id} />
+}
+
+function OneOrder({ id }: { id: string }) {
+  const whole = useWholeOrder(id)
+  const view = useRef<HTMLElement>(null)
+  const deciding = useDeciding(view, whole.order.data, whole.events ?? [])
+  useNeighbourKeys(id)
+  return (
+    <>
+      <article ref={view} className="order" aria-busy={whole.isPending}>
+        <BackToList />
+        <OrderBody id={id} whole={whole} deciding={deciding} />
+      </article>
+      {deciding.dialog}
+    </>
+  )
+}
+
+export type WholeOrder = ReturnType<typeof useWholeOrder>
+
+/** The order, who approved it and what happened to it: asked for side by side. */
+export function useWholeOrder(id: string) {
+  const enabled = useMay('Orders.Read')
+  const refetchOnWindowFocus = ({ state }: { state: { error: unknown } }) =>
+    problemOf(state.error, 'order-not-found') === undefined
+  const order = useQuery({ ...orderQuery(id), enabled, refetchOnWindowFocus })
+  const approvals = useQuery({ ...approvalsQuery(id), enabled, refetchOnWindowFocus })
+  const history = useInfiniteQuery({ ...historyQuery(id), enabled, refetchOnWindowFocus })
+  const events = history.data?.pages.flatMap(({ items }) => items)
+  const [failure = null] = [order, approvals, history]
+    .map(({ failureReason, error }) => failureReason ?? error)
+    .filter((reason) => reason !== null)
+  const isUnreadable = useIsUnreadable(failure)
+  const isPending = order.isPending && !isUnreadable
+  return { order, approvals, history, events, failure, isUnreadable, isPending }
+}
+
+interface BodyProps {
+  id: string
+  whole: WholeOrder
+  deciding: Deciding
+  /** Before its title, for those who hear it. */
+  place?: string
+}
+
+/** All of the order that can be read, or why that is nothing. */
+export function OrderBody({ id, whole, deciding, place }: BodyProps) {
+  const { order, approvals, history, events, failure, isUnreadable } = whole
+  if (isUnreadable) return <UnreadableOrder />
+  if (problemOf(failure, 'order-not-found')) return <NoSuchOrder />
+  const retry = () => void queries.refetchQueries({ queryKey: ['orders'], type: 'active' })
+  return (
+    <>
+      {failure !== null && <FailureNote failure={failure} onRetry={retry} />}
+      <OrderSheet
+        id={id}
+        order={order.data?.order}
+        approvals={approvals.data}
+        events={events}
+        onMore={history.hasNextPage ? () => void history.fetchNextPage() : undefined}
+        deciding={deciding}
+        place={place}
+      />
+    </>
+  )
+}
+
+interface SheetProps {
+  id: string
+  order: Order | undefined
+  approvals: OrderApprovals | undefined
+  events: readonly OrderEvent[] | undefined
+  onMore: (() => void) | undefined
+  deciding: Deciding
+  place: string | undefined
+}
+
+function OrderSheet({ id, order, approvals, events, onMore, deciding, place }: SheetProps) {
+  // A row of the list is enough to begin with.
+  const [row] = useState(() => rowOf(id))
+  const known: OrderSummary | undefined = order ?? row
+  return (
+    <>
+      <header className="row row-between page-head order-head">
+        <div className="order-title">
+          <PageTitle title={known ? orderAsTitle(known) : 'Order'}>
+            <span className="visually-hidden">{place}Order for </span>
+            {known ? <Name of={known.customer} /> : <span className="skeleton" style={{ width: '14ch' }} />}
+          </PageTitle>
+          {known ? (
+            <Status status={known.status} />
+          ) : (
+            <span className="skeleton" style={{ width: 84, height: 22 }} />
+          )}
+        </div>
+        {order && approvals && events && <OrderActions order={order} deciding={deciding} />}
+      </header>
+      <div className="card order-sheet">
+        <OrderFacts order={known} approvals={approvals} id={id} />
+        <OrderHistory order={order} events={events} onMore={onMore} />
+      </div>
+      <PrintFoot />
+    </>
+  )
+}
+
+function UnreadableOrder() {
+  return (
+    <>
+      <header className="row row-between page-head order-head">
+        <PageTitle title="Order" />
+      </header>
+      <WithoutReading />
+    </>
+  )
+}
+
+function NoSuchOrder() {
+  return (
+    <div className="empty">
+      <PageTitle title="Order not found" />
+      <p className="soft">The link may be out of date or mistyped.</p>
+      <Link to="/orders" className="button">
+        Go to orders
+      </Link>
+    </div>
+  )
+}
+
+function PrintFoot() {
+  const { userName } = useUser()
+  const now = useNow()
+  return (
+    <p className="order-print-foot small soft">
+      Countersign · {location.href} · printed by <Name of={userName} />,{' '}
+      {formatExactInstant(new Date(now).toISOString())} · times in {viewerTimeZone.replaceAll('_', ' ')}
+    </p>
+  )
+}
+
+/** What a list that was fetched lately says of the order. */
+function rowOf(id: string): OrderSummary | undefined {
+  const lists = queries.getQueriesData<{ items: OrderSummary[] }>({ queryKey: ['orders', 'list'] })
+  return lists.flatMap(([, list]) => list?.items ?? []).find((row) => row.id === id)
+}

@@ -1,0 +1,90 @@
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import type { components } from '../../../../client/src/schema.ts'
+import { answerOf, client, type Sent } from '../../api/client.ts'
+import { queries } from '../../api/queries.ts'
+import { tellOtherTabs } from '../../auth/other-tabs.ts'
+import { useMay } from '../../auth/session.ts'
+import { type ListSearch, parseListSearch, sortOf } from '../address/address.ts'
+import { columnsOf } from '../address/columns.ts'
+import { sortKeys } from '../fields.ts'
+
+/** A list of orders under a name: one's own, or one that somebody shares. */
+export type View = Sent<components['schemas']['View']>
+export type ViewContent = Omit<View, 'id' | 'isOwn' | 'owner'>
+
+/** All that this person sees, by name. */
+export const viewsQuery = queryOptions({
+  queryKey: ['views'],
+  queryFn: ({ signal }): Promise<View[]> => Array.fromAsync(client.each('/v1/views', { signal })),
+})
+
+/** None while they are not known. `searchOf` is what the address of the list says for each. */
+export function useViews(): readonly View[] {
+  return useQuery({ ...viewsQuery, enabled: useMay('Orders.Read') }).data ?? none
+}
+
+const none: readonly View[] = []
+
+/** The state of the table that shows the view: what its address says. */
+export function searchOf({ filter, sort, columns }: Pick<View, 'filter' | 'sort' | 'columns'>): ListSearch {
+  const orderBy = sortKeys.find((key) => key === sort.orderBy)
+  return parseListSearch({
+    filter,
+    orderBy,
+    order: sort.order === 0 ? 'Asc' : 'Desc',
+    columns: columns.join(),
+  })
+}
+
+/** What a view of the table as it is now would hold. */
+export function contentOf(search: ListSearch): Pick<View, 'filter' | 'sort' | 'columns'> {
+  const { orderBy, order } = sortOf(search)
+  return {
+    filter: search.filter ?? '',
+    sort: { orderBy, order: order === 'Asc' ? 0 : 1 },
+    columns: [...columnsOf(search.columns)],
+  }
+}
+
+/** The view that the table shows now, whatever page of it. */
+export function viewOf(search: ListSearch, views: readonly View[]): View | undefined {
+  const shown = JSON.stringify(contentOf(search))
+  return views.find((view) => JSON.stringify(contentOf(searchOf(view))) === shown)
+}
+
+/** With the version that a change of it has to name. */
+export function viewQuery(id: string) {
+  return queryOptions({
+    queryKey: ['view', id],
+    queryFn: async ({ signal }): Promise<{ view: View; etag: string | undefined }> => {
+      const { data: view, etag } = await client.GET('/v1/views/{id}', { params: { path: { id } }, signal })
+      return { view, etag }
+    },
+  })
+}
+
+interface Change {
+  id: string
+  /** Of the view that the person saw; absent for a new one. */
+  etag?: string | undefined
+}
+
+/** Keeps a new view, or replaces one. Throws `ProblemError` or `NoAnswerError`; may be called again with the same input. */
+export async function keepView({ content, ...change }: Change & { content: ViewContent }): Promise<void> {
+  await answerOf(client.PUT('/v1/views/{id}', { params: parametersOf(change), body: content }))
+  await viewsChanged()
+}
+
+export async function deleteView(change: Change): Promise<void> {
+  await answerOf(client.DELETE('/v1/views/{id}', { params: parametersOf(change) }))
+  await viewsChanged()
+}
+
+function parametersOf({ id, etag }: Change) {
+  return { path: { id }, header: etag === undefined ? {} : { 'If-Match': etag } }
+}
+
+async function viewsChanged(): Promise<void> {
+  tellOtherTabs({ kind: 'changed' })
+  await queries.invalidateQueries({ queryKey: viewsQuery.queryKey })
+}

@@ -1,0 +1,37 @@
+import { useEffect, useState } from 'react'
+import { formatAgo, formatExactInstant, formatInstant, formatInstantIn } from './format.ts'
+
+/**
+ * An instant on the viewer's clock and how long ago it is; and on the clock of its zone, where that showed another
+ * time.
+ */
+export function Moment({ instant, timeZone }: { instant: string; timeZone: string | null }) {
+  const now = useNow()
+  const here = formatInstant(instant)
+  const there = formatInstantIn(instant, timeZone)
+  return (
+    <>
+      <time dateTime={instant} title={formatExactInstant(instant)}>
+        {here}
+      </time>
+      <span className="soft moment-ago"> · {formatAgo(instant, now)}</span>
+      {there !== undefined && there !== here && (
+        <div className="soft small">
+          {there} in {timeZone?.replaceAll('_', ' ')}
+        </div>
+      )}
+    </>
+  )
+}
+
+const tick = 30_000
+
+/** The time, read often enough for "5 minutes ago". */
+export function useNow(): number {
+  const [now, setNow] = useState(() => Date.now())
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), tick)
+    return () => clearInterval(timer)
+  }, [])
+  return now
+}
