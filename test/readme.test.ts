@@ -1,3 +1,4 @@
+// engine: SQLite
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'

@@ -1,156 +1,83 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { globSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { buildWebIfStale } from '../web/build.ts'
 import { makeKyselyOneFile } from './one-file.ts'
 
 /**
- * Runs the suite on both engines: everything on embedded SQLite, and what meets a database once more on a real
- * PostgreSQL from npm (or on the server of TEST_DATABASE_URL). Arguments name test files instead of all. A file is a
- * process, or some files of a folder are one. What computes stands in one queue, what mostly waits in another. What a
- * process prints is shown when it fails.
+ * Runs the suite on both engines: SQLite, and a real PostgreSQL from npm (or the server of TEST_DATABASE_URL).
+ * Arguments name test files or folders; --quick leaves only the files that need no database. A file says in its first
+ * line which engine it needs (`// engine: none`), or its folder does in `suite.json`; without either it runs on both. A
+ * process runs some files of one folder; its output is shown when it fails.
  */
 const root = fileURLToPath(new URL('..', import.meta.url))
-/** Processes at once that compute: one for each core. Long forms run one file after the other, for they measure. */
+/** Processes that compute at once: one a core. Long forms measure, so they run one file at a time. */
 const computeAtOnce = Number(process.env.TEST_CONCURRENCY ?? availableParallelism())
-/** Beside them, of those that mostly wait. */
+/** Processes in addition that mostly wait. */
 const waitAtOnce = process.env.TEST_CONCURRENCY === undefined ? 2 : 0
 /** A test that hangs fails, instead of holding up everything. */
 const timeoutMilliseconds = Number(process.env.TEST_TIMEOUT_MILLISECONDS ?? 300_000)
-/** What test/faults/ chooses at random follows from it. */
+/** Seed of what test/faults/ chooses at random. */
 const faultSeed = process.env.FAULT_SEED ?? randomBytes(4).toString('hex')
-/** Begun first, so that no long file is left alone at the end. */
-const longest = ['test/browser/', 'test/bench', 'test/cli/', 'test/fuzz/']
-/** For what has gone to come back, for time to pass: the cores have room for others meanwhile. */
-const waiting = ['test/faults/']
 
-/** What looks at no database, or at SQLite's own parts, need not run twice. */
-const runsOnce = [
-  'test/audit/canonical',
-  'test/audit/statements',
-  'test/audit/verify-log',
-  // Starts the service and its baselines; PostgreSQL is one of its own options.
-  'test/bench',
-  'test/contract/answers',
-  'test/contract/openapi',
-  'test/contract/problems',
-  'test/contract/routes-',
-  'test/contract/schemas',
-  'test/contract/security-docs',
-  'test/cli/',
-  'test/client/',
-  'test/db/',
-  // What no engine has a part in, or what takes SQLite's file away.
-  'test/faults/connections',
-  'test/faults/grace',
-  'test/faults/log-reader',
-  'test/faults/sqlite-',
-  'test/layering',
-  'test/readme',
-  'test/orders/filter',
-  'test/orders/list-links',
-  'test/orders/list-plans',
-  'test/security/antiforgery-',
-  'test/security/credential-',
-  'test/security/leaks',
-  'test/security/limits-',
-  'test/security/path-',
-  'test/security/request-',
-  'test/security/session-',
-  'test/security/sign-in-',
-  'test/security/token-',
-  'test/auth/access-token',
-  'test/auth/antiforgery',
-  'test/auth/cookies',
-  'test/auth/getCsrfToken',
-  'test/auth/issueServiceToken-form',
-  'test/auth/lifetimes',
-  'test/auth/metadata',
-  'test/auth/names',
-  'test/auth/oauth-library',
-  'test/auth/passwords',
-  'test/auth/recent-sign-in',
-  'test/auth/security-events',
-  'test/auth/signing-keys',
-  // No engine changes what a browser shows; one journey shows that it is so.
-  'test/browser/',
-  'test/http/',
-  'test/web/',
-]
-const postgresOnly = [
-  'test/cli/copy',
-  'test/faults/instances',
-  'test/faults/order-tally',
-  'test/faults/postgres-',
-  'test/faults/rotation-race',
-]
-/** Among what runs once by its folder, what meets a database of either engine. */
-const runsTwice = [
-  'test/browser/journey',
-  'test/cli/seed-orders',
-  'test/db/close',
-  'test/db/tables',
-  'test/http/cleanup',
-  'test/http/metrics',
-]
+/** Engines by their name in a declaration. A file that needs none still runs once, without TEST_DATABASE_URL. */
+const engines = {
+  none: ['SQLite'],
+  SQLite: ['SQLite'],
+  PostgreSQL: ['PostgreSQL'],
+  both: ['SQLite', 'PostgreSQL'],
+}
+type Engine = keyof typeof engines
 
-/** Files of a folder share a process, up to so many: loading the service takes 1.1 s of a core each time. */
-const filesOfAProcess = 16
-/** Otherwise: of a browser four processes at once, of what waits two files, of what starts nothing all. */
-const filesOfOne: Record<string, number> = { browser: 8, faults: 2, web: 40 }
+/** What the `suite.json` of a folder may say, with what holds without it. */
+const defaults = {
+  engine: 'both' as Engine,
+  /** Loading the service takes 1.1 s of a core, so files share a process. */
+  filesOfAProcess: 16,
+  /** Starts first, so that no long file is left alone at the end. */
+  isLong: false,
+  /** Waits for time to pass, so the cores have room for others meanwhile. */
+  waits: false,
+  /** On its last engine it meets the service as it ships: see `startService` in test/support/service.ts. */
+  ships: false,
+}
+type Suite = typeof defaults
 
-/**
- * Their run on PostgreSQL, or the only one that a file has, meets the service as it ships: `node server/main.ts serve`,
- * with NODE_ENV=production, in a process of its own (test/support/service.ts).
- */
-const shipped = ['auth', 'contract', 'http', 'orders'].map((folder) => `test/${folder}/`)
+interface TestFile {
+  path: string
+  engine: Engine
+  suite: Suite
+}
 
 interface Run {
   files: string[]
-  engine: 'SQLite' | 'PostgreSQL'
+  engine: string
+  suite: Suite
   ships: boolean
 }
 
-const startsWithAny = (prefixes: string[]) => (file: string) =>
-  prefixes.some((prefix) => file.startsWith(prefix))
-const every = globSync('test/**/*.test.ts', { cwd: root }).sort()
-/** Files, or folders, for each of its files runs on the engines that are its own. */
-const asked = process.argv.slice(2)
-for (const prefix of [...runsOnce, ...postgresOnly, ...runsTwice, ...longest, ...waiting, ...asked]) {
-  if (!every.some(startsWithAny([prefix]))) throw new Error(`there is no test ${prefix}`)
+const asked = process.argv.slice(2).filter((argument) => argument !== '--quick')
+const isQuick = process.argv.includes('--quick')
+const runs = planOf(chosenFiles())
+const isLong = ({ suite }: Run) => Number(suite.isLong)
+const queues = {
+  waiting: runs.filter(({ suite }) => suite.waits).values(),
+  computing: runs
+    .filter(({ suite }) => !suite.waits)
+    .sort((one, other) => isLong(other) - isLong(one))
+    .values(),
 }
-const files = asked.length > 0 ? every.filter(startsWithAny(asked)) : every
-const onSqlite = files.filter((file) => !startsWithAny(postgresOnly)(file))
-const onPostgres = files.filter(
-  (file) => startsWithAny([...postgresOnly, ...runsTwice])(file) || !startsWithAny(runsOnce)(file),
-)
-const shipsOnSqlite = (file: string) => startsWithAny(shipped)(file) && !onPostgres.includes(file)
-const runs: Run[] = [
-  ...inProcesses(onSqlite.filter(shipsOnSqlite), { engine: 'SQLite', ships: true }),
-  ...inProcesses(
-    onSqlite.filter((file) => !shipsOnSqlite(file)),
-    { engine: 'SQLite', ships: false },
-  ),
-  ...inProcesses(onPostgres, { engine: 'PostgreSQL', ships: true }),
-]
-const isOf = (prefixes: string[]) => {
-  const isNamed = startsWithAny(prefixes)
-  return ({ files }: Run) => files.some(isNamed)
-}
-const waits = isOf(waiting)
-const isLong = isOf(longest)
-const computing = runs.filter((run) => !waits(run)).sort((a, b) => Number(isLong(b)) - Number(isLong(a)))
-const queues = { waiting: runs.filter(waits).values(), computing: computing.values() }
 
 const begun = performance.now()
 process.stdout.write(`# ${runs.length} processes, FAULT_SEED=${faultSeed}\n`)
 const [postgres] = await Promise.all([
   runs.some(({ engine }) => engine === 'PostgreSQL') ? startPostgres() : undefined,
-  buildWebIfStale(),
+  isQuick ? undefined : buildWebIfStale(),
   makeKyselyOneFile(),
 ])
 const environment: NodeJS.ProcessEnv = {
@@ -173,6 +100,63 @@ process.stdout.write(`# ${pass} passed, ${fail + cancelled} failed, ${skipped} s
 for (const line of red) process.stdout.write(`# red: ${line}\n`)
 process.exitCode = red.length > 0 ? 1 : 0
 
+function chosenFiles(): TestFile[] {
+  const every = globSync('test/**/*.test.ts', { cwd: root }).sort().map(declared)
+  for (const prefix of asked) {
+    if (!every.some(({ path }) => path.startsWith(prefix))) throw new Error(`there is no test ${prefix}`)
+  }
+  const isAsked = (path: string) => asked.length === 0 || asked.some((prefix) => path.startsWith(prefix))
+  return every.filter(({ path, engine }) => isAsked(path) && (!isQuick || engine === 'none'))
+}
+
+function declared(path: string): TestFile {
+  const suite = suiteOf(path.split('/').slice(0, -1))
+  const [first = '', ...others] = readFileSync(join(root, path), 'utf8').split('\n')
+  const attempt = /^\s*\/[/*]+\s*engines?\b/i
+  if (others.some((line) => attempt.test(line))) throw new Error(`${path}: the engine is declared in line 1`)
+  if (!attempt.test(first)) return { path, engine: suite.engine, suite }
+  return { path, engine: knownEngine(path, /^\/\/ engine: (.*)$/.exec(first)?.[1]), suite }
+}
+
+/** The folder's own `suite.json`, or that of a folder above it. */
+function suiteOf(folders: string[]): Suite {
+  const path = [...folders, 'suite.json'].join('/')
+  if (folders.length === 0) return defaults
+  if (!existsSync(join(root, path))) return suiteOf(folders.slice(0, -1))
+  const given: Partial<Suite> = JSON.parse(readFileSync(join(root, path), 'utf8'))
+  for (const [name, value] of Object.entries(given)) {
+    const type = typeof defaults[name as keyof Suite]
+    if (typeof value !== type) throw new Error(`${path}: ${name} is not one of its members, or no ${type}`)
+  }
+  return { ...defaults, ...given, engine: knownEngine(path, given.engine ?? defaults.engine) }
+}
+
+function knownEngine(path: string, name = ''): Engine {
+  if (Object.hasOwn(engines, name)) return name as Engine
+  throw new Error(`${path}: there is no engine '${name}'; it is one of ${Object.keys(engines).join(', ')}`)
+}
+
+/** A shipped run and one inside the tests' own process cannot share a process. */
+function planOf(files: TestFile[]): Run[] {
+  const placed = files.flatMap(({ path, engine, suite }) =>
+    engines[engine].map((name, index, { length }) => ({
+      path,
+      engine: name,
+      suite,
+      ships: suite.ships && index === length - 1,
+    })),
+  )
+  const groups = Map.groupBy(placed, ({ path, engine, ships }) => `${path.split('/')[1]} ${engine} ${ships}`)
+  return [...groups.values()].flatMap((group) => {
+    const processes = Math.ceil(group.length / (group[0]?.suite.filesOfAProcess ?? 1))
+    return Array.from({ length: processes }, (_, first) => {
+      const share = group.filter((_, position) => position % processes === first)
+      const [{ path: _path, ...how }] = share as [(typeof group)[number]]
+      return { ...how, files: share.map(({ path }) => path) }
+    })
+  })
+}
+
 /** One queue, and then what is left of the other. */
 async function workOff(...inTurn: Iterable<Run>[]): Promise<void> {
   for (const queue of inTurn) for (const run of queue) await carryOut(run)
@@ -190,17 +174,6 @@ async function carryOut(run: Run): Promise<void> {
   }
 }
 
-function inProcesses(files: string[], how: Omit<Run, 'files'>): Run[] {
-  const folders = Map.groupBy(files, (file) => file.split('/')[1] ?? '')
-  const shares = [...folders].flatMap(([folder, inFolder]) => {
-    const processes = Math.ceil(inFolder.length / (filesOfOne[folder] ?? filesOfAProcess))
-    return Array.from({ length: processes }, (_, first) =>
-      inFolder.filter((_, position) => position % processes === first),
-    )
-  })
-  return shares.map((files) => ({ files, ...how }))
-}
-
 /** As a shell would take it: `test/auth/{cookies,surplus}.test.ts`. */
 function nameOf(files: string[]): string {
   const [first = ''] = files
@@ -215,7 +188,7 @@ async function runFiles(run: Run): Promise<{ isGreen: boolean; output: string }>
   const child = spawn(process.execPath, [...options, '--test-reporter=spec', ...run.files], {
     cwd: root,
     env: environmentOf(run),
-    // Of all its files a little more: one that leaves something open behind its last test never ends.
+    // A file that leaves something open after its last test never ends.
     timeout: (run.files.length + 1) * timeoutMilliseconds,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -229,11 +202,11 @@ async function runFiles(run: Run): Promise<{ isGreen: boolean; output: string }>
   return { isGreen: code === 0, output }
 }
 
-function environmentOf({ files, engine, ships }: Run): NodeJS.ProcessEnv {
+function environmentOf({ engine, ships }: Run): NodeJS.ProcessEnv {
   return {
     ...environment,
     ...(engine === 'PostgreSQL' ? { TEST_DATABASE_URL: postgres?.url } : {}),
-    ...(ships && files.some(startsWithAny(shipped)) ? { TEST_SHIPPED: 'yes' } : {}),
+    ...(ships ? { TEST_SHIPPED: 'yes' } : {}),
   }
 }
 

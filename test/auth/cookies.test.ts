@@ -1,3 +1,4 @@
+// engine: none
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { cookieValues } from '../../server/auth/session/cookies.ts'

@@ -1,3 +1,4 @@
+// engine: SQLite
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
 import { newUser, signIn, type TestUser } from '../support/accounts.ts'

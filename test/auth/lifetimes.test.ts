@@ -1,3 +1,4 @@
+// engine: SQLite
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { decodeJwt } from 'jose'

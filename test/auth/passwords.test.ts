@@ -1,3 +1,4 @@
+// engine: SQLite
 import assert from 'node:assert/strict'
 import { availableParallelism } from 'node:os'
 import { before, describe, it, mock } from 'node:test'

@@ -1,3 +1,4 @@
+// engine: SQLite
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { decodeJwt } from 'jose'

@@ -1,3 +1,4 @@
+// engine: both
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { heading, nameCard, signInByForm } from '../support/browser/journeys.ts'

@@ -1,3 +1,4 @@
+// engine: PostgreSQL
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// engine: PostgreSQL
 import assert from 'node:assert/strict'
 import { after as afterAll, before as beforeAll, describe, it } from 'node:test'
 import { progressPrinter } from '../../server/cli/progress.ts'

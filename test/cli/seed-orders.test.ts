@@ -1,3 +1,4 @@
+// engine: both
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import type { Kysely } from '#kysely'

@@ -1,3 +1,4 @@
+// engine: PostgreSQL
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, describe, it } from 'node:test'

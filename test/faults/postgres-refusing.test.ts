@@ -1,3 +1,4 @@
+// engine: PostgreSQL
 import { after, afterEach, before, describe, it } from 'node:test'
 import { runSql, withoutPostgres } from '../support/postgres.ts'
 import { newProduction, type Production } from '../support/production.ts'

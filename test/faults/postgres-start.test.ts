@@ -1,3 +1,4 @@
+// engine: PostgreSQL
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'

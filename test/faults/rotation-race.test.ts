@@ -1,3 +1,4 @@
+// engine: PostgreSQL
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { CompiledQuery, Transaction } from '#kysely'

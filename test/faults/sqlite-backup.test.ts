@@ -1,3 +1,4 @@
+// engine: SQLite
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { describe, it } from 'node:test'

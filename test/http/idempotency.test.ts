@@ -1,3 +1,4 @@
+// engine: none
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { fastify } from 'fastify'

@@ -1,3 +1,4 @@
+// engine: none
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'

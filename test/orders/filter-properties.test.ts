@@ -1,3 +1,4 @@
+// engine: none
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import Sqlite from 'better-sqlite3'
