@@ -115,7 +115,7 @@ function declared(path: string): TestFile {
   const attempt = /^\s*\/[/*]+\s*engines?\b/i
   if (others.some((line) => attempt.test(line))) throw new Error(`${path}: the engine is declared in line 1`)
   if (!attempt.test(first)) return { path, engine: suite.engine, suite }
-  return { path, engine: knownEngine(path, /^\/\/ engine: (.*)$/.exec(first)?.[1]), suite }
+  return { path, engine: knownEngine(path, first.replace(/^\/\/ engine: /, '')), suite }
 }
 
 /** The folder's own `suite.json`, or that of a folder above it. */
@@ -125,13 +125,13 @@ function suiteOf(folders: string[]): Suite {
   if (!existsSync(join(root, path))) return suiteOf(folders.slice(0, -1))
   const given: Partial<Suite> = JSON.parse(readFileSync(join(root, path), 'utf8'))
   for (const [name, value] of Object.entries(given)) {
-    const type = typeof defaults[name as keyof Suite]
-    if (typeof value !== type) throw new Error(`${path}: ${name} is not one of its members, or no ${type}`)
+    const isKnown = typeof value === typeof defaults[name as keyof Suite]
+    if (!isKnown) throw new Error(`${path}: no suite has ${name}: ${value}`)
   }
   return { ...defaults, ...given, engine: knownEngine(path, given.engine ?? defaults.engine) }
 }
 
-function knownEngine(path: string, name = ''): Engine {
+function knownEngine(path: string, name: string): Engine {
   if (Object.hasOwn(engines, name)) return name as Engine
   throw new Error(`${path}: there is no engine '${name}'; it is one of ${Object.keys(engines).join(', ')}`)
 }
