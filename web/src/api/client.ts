@@ -1,6 +1,6 @@
 import { browserClient, isPublic, isSafe } from '../../../client/src/browser.ts'
 import { refusalOf } from '../../../client/src/problem.ts'
-import { isAskedFor } from '../ui/activity.ts'
+import { isAskedFor } from './activity.ts'
 
 export { answerOf, type Sent } from '../../../client/src/client.ts'
 

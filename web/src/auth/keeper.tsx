@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { activities } from '../ui/activity.ts'
+import { activities } from '../api/activity.ts'
 import { formatTime } from '../ui/format.ts'
 import { Note } from '../ui/note.tsx'
 import { sessionLife } from './life.ts'

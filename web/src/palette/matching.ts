@@ -12,6 +12,13 @@ export interface Entry {
   run(): void
 }
 
+/** A page that the palette can go to. */
+export interface Destination {
+  to: '/' | '/orders' | '/orders/new' | '/approval-policy' | '/account' | '/accounts' | '/log'
+  name: string
+  key?: string
+}
+
 const folded = (text: string) => text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase()
 
 /**

@@ -6,7 +6,7 @@ import { Modal, ModalOverlay } from 'react-aria-components/Modal'
 import { SearchIcon } from '../ui/icons.tsx'
 import { isDialogOpen } from '../ui/shortcuts.tsx'
 import { useFoundOrders } from './found-orders.ts'
-import { type Entry, grouped, matching } from './matching.ts'
+import { type Destination, type Entry, grouped, matching } from './matching.ts'
 import { useEntries } from './sources.tsx'
 
 const isMac = /^Mac/.test(navigator.platform)
@@ -15,7 +15,7 @@ const isMac = /^Mac/.test(navigator.platform)
 const focusBackMilliseconds = 50
 
 /** One box for everything that one can go to or do: Ctrl K, or Cmd K on a Mac. */
-export function Palette() {
+export function Palette({ pages }: { pages: readonly Destination[] }) {
   const [isOpen, setOpen] = useState(false)
   useEffect(() => {
     const listen = (event: globalThis.KeyboardEvent) => {
@@ -53,7 +53,7 @@ export function Palette() {
       >
         <Modal className="dialog palette">
           <Dialog aria-label="Go to">
-            <Box onRun={run} />
+            <Box pages={pages} onRun={run} />
           </Dialog>
         </Modal>
       </ModalOverlay>
@@ -64,10 +64,10 @@ export function Palette() {
 const listId = 'palette-list'
 const optionId = (index: number) => `palette-option-${index}`
 
-function Box({ onRun }: { onRun(entry: Entry): void }) {
+function Box({ pages, onRun }: { pages: readonly Destination[]; onRun(entry: Entry): void }) {
   const [text, setText] = useState('')
   const orders = useFoundOrders(text)
-  const entries = [...matching(useEntries(), text), ...orders.entries]
+  const entries = [...matching(useEntries(pages), text), ...orders.entries]
   const groups = grouped(entries)
   const shown = groups.flatMap((group) => group.entries)
   // By its id: what is found later moves what is chosen to no other entry.

@@ -3,14 +3,13 @@ import { useState } from 'react'
 import { useMay } from '../auth/session.ts'
 import { stateNames } from '../orders/states.ts'
 import { searchOf, useViews } from '../orders/views/queries.ts'
-import { usePages } from '../ui/pages.tsx'
 import { liveShortcuts } from '../ui/shortcuts.tsx'
 import { turnTheme } from '../ui/theme.ts'
-import type { Entry } from './matching.ts'
+import type { Destination, Entry } from './matching.ts'
 
 /** Everything but orders: what this person may go to, and what the page behind the palette can do. */
-export function useEntries(): Entry[] {
-  const goingTo = [...useGoingTo(), ...useKeptViews()]
+export function useEntries(pages: readonly Destination[]): Entry[] {
+  const goingTo = [...useGoingTo(pages), ...useKeptViews()]
   // Those of the moment in which the palette opened.
   const [actions] = useState(actionsHere)
   // The keys of pages stand beside those.
@@ -18,9 +17,9 @@ export function useEntries(): Entry[] {
   return [...goingTo, ...actions.filter(({ keys }) => keys === undefined || !pageKeys.includes(keys))]
 }
 
-function useGoingTo(): Entry[] {
+function useGoingTo(pages: readonly Destination[]): Entry[] {
   const navigate = useNavigate()
-  const pages = usePages().map(
+  const toPages = pages.map(
     ({ to, name, key }): Entry => ({
       id: `page ${to}`,
       group: 'Pages',
@@ -37,7 +36,7 @@ function useGoingTo(): Entry[] {
       run: () => void navigate({ to: '/orders', search: { filter: `status=${name}` } }),
     }),
   )
-  return useMay('Orders.Read') ? [...pages, ...states] : pages
+  return useMay('Orders.Read') ? [...toPages, ...states] : toPages
 }
 
 function useKeptViews(): Entry[] {

@@ -1,13 +1,8 @@
-import { useNavigate } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
-import { Button } from 'react-aria-components/Button'
-import { useMay } from '../auth/session.ts'
-import { KeyboardIcon } from './icons.tsx'
-import { ModalDialog } from './modal.tsx'
+import { useEffect } from 'react'
 import { observable } from './observable.ts'
 import { readSetting, writeSetting } from './settings.ts'
 
-const shortcuts = [
+export const shortcuts = [
   ['Ctrl K', 'Go to a view, an order, a page or an action (⌘ K on a Mac)'],
   ['/', 'Search the orders'],
   ['n', 'New order'],
@@ -24,10 +19,10 @@ const shortcuts = [
   ['?', 'List the keys'],
 ] as const
 
-const areOn = observable(readSetting('shortcuts') !== 'off')
+export const shortcutsOn = observable(readSetting('shortcuts') !== 'off')
 
-function turn(on: boolean): void {
-  areOn.set(on)
+export function turnShortcuts(on: boolean): void {
+  shortcutsOn.set(on)
   writeSetting('shortcuts', on ? 'on' : 'off')
 }
 
@@ -53,7 +48,7 @@ export function useShortcut(key: string, act: ((event?: KeyboardEvent) => void) 
     const listen = (event: KeyboardEvent) => {
       if (event.key !== key || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented)
         return
-      if (!areOn.get() || isBusy(event.target)) return
+      if (!shortcutsOn.get() || isBusy(event.target)) return
       event.preventDefault()
       act(event)
     }
@@ -75,49 +70,4 @@ export function isBusy(target: EventTarget | null): boolean {
 
 export function isDialogOpen(): boolean {
   return document.querySelector('[role="dialog"], [role="alertdialog"]') !== null
-}
-
-/** The keys that work everywhere, and the button that lists them. */
-export function Shortcuts() {
-  const [isOpen, setOpen] = useState(false)
-  const isOn = areOn.use()
-  const navigate = useNavigate()
-  const mayCreate = useMay('Orders.Create')
-  useShortcut('?', () => setOpen(true))
-  useShortcut('o', () => void navigate({ to: '/orders' }))
-  useShortcut('h', () => void navigate({ to: '/' }))
-  useShortcut('n', mayCreate ? () => void navigate({ to: '/orders/new' }) : undefined)
-  return (
-    <>
-      <Button className="side-link" onPress={() => setOpen(true)}>
-        <KeyboardIcon />
-        <span>Keyboard</span>
-      </Button>
-      <ModalDialog title="Keyboard" isOpen={isOpen} onOpenChange={setOpen}>
-        <dl className="shortcut-list">
-          {shortcuts.map(([keys, meaning]) => (
-            <div key={keys}>
-              <dt>
-                {keys.split(' ').map((key) => (
-                  <kbd key={key} className="key">
-                    {key}
-                  </kbd>
-                ))}
-              </dt>
-              <dd>{meaning}</dd>
-            </div>
-          ))}
-        </dl>
-        <label className="check">
-          <input type="checkbox" checked={isOn} onChange={(event) => turn(event.target.checked)} /> Use these
-          shortcuts
-        </label>
-        <div className="row dialog-actions">
-          <Button className="button" slot="close">
-            Close
-          </Button>
-        </div>
-      </ModalDialog>
-    </>
-  )
 }

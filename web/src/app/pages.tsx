@@ -1,15 +1,21 @@
 import type { ReactNode } from 'react'
 import type { Permission } from '../../../client/src/facts.ts'
 import { useSession } from '../auth/session.ts'
-import { LogIcon, OrdersIcon, OverviewIcon, PeopleIcon, PersonIcon, PlusIcon, PolicyIcon } from './icons.tsx'
+import type { Destination } from '../palette/matching.ts'
+import {
+  LogIcon,
+  OrdersIcon,
+  OverviewIcon,
+  PeopleIcon,
+  PersonIcon,
+  PlusIcon,
+  PolicyIcon,
+} from '../ui/icons.tsx'
 
-/** The views that one can go to from everywhere; without `isLinked` not from the side, but from the palette. */
-interface Page {
-  to: '/' | '/orders' | '/orders/new' | '/approval-policy' | '/account' | '/accounts' | '/log'
-  name: string
+/** A view that the palette leads to from everywhere, and the side as well if it `isLinked`. */
+interface Page extends Destination {
   icon: ReactNode
   isLinked: boolean
-  key?: string
   needs?: Permission
 }
 
@@ -36,7 +42,7 @@ const pages: readonly Page[] = [
   { to: '/account', name: 'My account', icon: <PersonIcon />, isLinked: false },
 ]
 
-/** Those that are for this person. */
+/** Those that this person may open. */
 export function usePages(): readonly Page[] {
   const session = useSession()
   const permissions = session.kind === 'signed-in' ? session.permissions : []

@@ -1,5 +1,5 @@
 import { Button } from 'react-aria-components/Button'
-import { PageTitle } from './page-title.tsx'
+import { PageTitle } from '../ui/page-title.tsx'
 
 /** A fault of this app itself, or a part of it that could not be loaded: what helps then is to load it anew. */
 export function CrashView() {

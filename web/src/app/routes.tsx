@@ -8,20 +8,20 @@ import {
   useNavigate,
 } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { startSession, useSession } from './auth/session.ts'
-import { SignInView } from './auth/sign-in.tsx'
-import { parseLogSearch } from './log/search.ts'
-import { parseListSearch } from './orders/address/address.ts'
-import { parseReviewSearch } from './orders/address/question.ts'
-import { OrderListView } from './orders/list/list.tsx'
-import { parseOverviewSearch } from './overview/span.ts'
-import { Announcements } from './ui/announcements.tsx'
-import { CrashView } from './ui/crash.tsx'
-import { FailureNote } from './ui/failure.tsx'
-import { lazyView } from './ui/lazy-view.tsx'
-import mark from './ui/mark.svg'
-import { NotFoundView } from './ui/not-found.tsx'
-import { Shell } from './ui/shell.tsx'
+import { startSession, useSession } from '../auth/session.ts'
+import { SignInView } from '../auth/sign-in.tsx'
+import { parseLogSearch } from '../log/search.ts'
+import { parseListSearch } from '../orders/address/address.ts'
+import { parseReviewSearch } from '../orders/address/question.ts'
+import { OrderListView } from '../orders/list/list.tsx'
+import { parseOverviewSearch } from '../overview/span.ts'
+import { FailureNote } from '../ui/failure.tsx'
+import { lazyView } from '../ui/lazy-view.tsx'
+import mark from '../ui/mark.svg'
+import { Announcements } from './announcements.tsx'
+import { CrashView } from './crash.tsx'
+import { NotFoundView } from './not-found.tsx'
+import { Shell } from './shell.tsx'
 
 const root = createRootRoute({
   component: () => (
@@ -97,21 +97,21 @@ function innerAddress(value: unknown): string {
 }
 
 const views = {
-  account: lazyView(() => import('./account/account.tsx'), 'AccountView'),
-  overview: lazyView(() => import('./overview/overview.tsx'), 'OverviewView'),
-  create: lazyView(() => import('./orders/create/create.tsx'), 'CreateOrderView'),
-  order: lazyView(() => import('./orders/one/one.tsx'), 'OrderView'),
-  review: lazyView(() => import('./orders/review/review.tsx'), 'ReviewView'),
-  policy: lazyView(() => import('./policy/policy.tsx'), 'PolicyView'),
-  users: lazyView(() => import('./administration/users/list.tsx'), 'UsersView'),
-  invite: lazyView(() => import('./administration/users/invite.tsx'), 'InviteView'),
-  user: lazyView(() => import('./administration/users/user.tsx'), 'UserView'),
-  services: lazyView(() => import('./administration/services/list.tsx'), 'ServicesView'),
-  addService: lazyView(() => import('./administration/services/add.tsx'), 'AddServiceView'),
-  service: lazyView(() => import('./administration/services/service.tsx'), 'ServiceView'),
-  roles: lazyView(() => import('./administration/roles/roles.tsx'), 'RolesView'),
-  log: lazyView(() => import('./log/log.tsx'), 'LogView'),
-  receipt: lazyView(() => import('./orders/receipt/receipt.tsx'), 'ReceiptView'),
+  account: lazyView(() => import('../account/account.tsx'), 'AccountView'),
+  overview: lazyView(() => import('../overview/overview.tsx'), 'OverviewView'),
+  create: lazyView(() => import('../orders/create/create.tsx'), 'CreateOrderView'),
+  order: lazyView(() => import('../orders/one/one.tsx'), 'OrderView'),
+  review: lazyView(() => import('../orders/review/review.tsx'), 'ReviewView'),
+  policy: lazyView(() => import('../policy/policy.tsx'), 'PolicyView'),
+  users: lazyView(() => import('../administration/users/users.tsx'), 'UsersView'),
+  invite: lazyView(() => import('../administration/users/invite.tsx'), 'InviteView'),
+  user: lazyView(() => import('../administration/users/user.tsx'), 'UserView'),
+  services: lazyView(() => import('../administration/services/services.tsx'), 'ServicesView'),
+  addService: lazyView(() => import('../administration/services/add.tsx'), 'AddServiceView'),
+  service: lazyView(() => import('../administration/services/service.tsx'), 'ServiceView'),
+  roles: lazyView(() => import('../administration/roles/roles.tsx'), 'RolesView'),
+  log: lazyView(() => import('../log/log.tsx'), 'LogView'),
+  receipt: lazyView(() => import('../orders/receipt/receipt.tsx'), 'ReceiptView'),
 }
 
 const signedInAt = <const Path extends string>(path: Path, component: RouteComponent) =>
@@ -145,7 +145,7 @@ const account = signedInAt('/account', views.account)
 const link = createRoute({
   getParentRoute: () => root,
   path: '/link',
-  component: lazyView(() => import('./account/link.tsx'), 'LinkView'),
+  component: lazyView(() => import('../account/link.tsx'), 'LinkView'),
 })
 /** For those who may manage accounts. */
 const users = signedInAt('/accounts', views.users)
@@ -165,12 +165,12 @@ const log = createRoute({
 const problems = createRoute({
   getParentRoute: () => root,
   path: '/problems',
-  component: lazyView(() => import('./problems/problems.tsx'), 'ProblemsView'),
+  component: lazyView(() => import('../problems/problems.tsx'), 'ProblemsView'),
 })
 const problem = createRoute({
   getParentRoute: () => root,
   path: '/problems/$code',
-  component: lazyView(() => import('./problems/problems.tsx'), 'ProblemView'),
+  component: lazyView(() => import('../problems/problems.tsx'), 'ProblemView'),
 })
 
 export const router = createRouter({

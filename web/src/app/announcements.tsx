@@ -1,4 +1,4 @@
-import { toasts } from './announce.ts'
+import { toasts } from '../ui/announce.ts'
 
 /**
  * The place where announcements appear. It is always there: screen readers watch it for changes. No dialog hides it, as

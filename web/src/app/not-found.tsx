@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
-import mark from './mark.svg'
-import { PageTitle } from './page-title.tsx'
+import mark from '../ui/mark.svg'
+import { PageTitle } from '../ui/page-title.tsx'
 
 export function NotFoundView() {
   return (

@@ -9,14 +9,14 @@ import { useLive } from '../live/live.ts'
 import { useOwnEntries } from '../orders/address/back.tsx'
 import { OnTheirWay } from '../orders/decide/on-their-way.tsx'
 import { Palette } from '../palette/palette.tsx'
-import { announce } from './announce.ts'
-import { describeFailure } from './describe.ts'
-import { SignOutIcon, ThemeIcon } from './icons.tsx'
-import mark from './mark.svg'
-import { Name } from './name.tsx'
+import { announce } from '../ui/announce.ts'
+import { describeFailure } from '../ui/describe.ts'
+import { SignOutIcon, ThemeIcon } from '../ui/icons.tsx'
+import mark from '../ui/mark.svg'
+import { Name } from '../ui/name.tsx'
+import { turnTheme, useTheme } from '../ui/theme.ts'
+import { Keyboard } from './keyboard.tsx'
 import { usePages } from './pages.tsx'
-import { Shortcuts } from './shortcuts.tsx'
-import { turnTheme, useTheme } from './theme.ts'
 
 const themeNames = { system: 'Theme: automatic', light: 'Theme: light', dark: 'Theme: dark' }
 
@@ -50,6 +50,7 @@ function skip(): void {
 function Side() {
   const user = useUser()
   const theme = useTheme()
+  const pages = usePages()
   const leaving = useMutation({
     mutationFn: signOut,
     onError: (failure) => announce(`You may still be signed in. ${describeFailure(failure).title}.`),
@@ -61,7 +62,7 @@ function Side() {
         <span>Countersign</span>
       </Link>
       <nav className="side-links" aria-label="Main">
-        {usePages()
+        {pages
           .filter(({ isLinked }) => isLinked)
           .map(({ to, name, icon }) => (
             <Link
@@ -76,8 +77,8 @@ function Side() {
           ))}
       </nav>
       <div className="side-foot">
-        <Palette />
-        <Shortcuts />
+        <Palette pages={pages} />
+        <Keyboard />
         <Button className="side-link" onPress={turnTheme}>
           <ThemeIcon />
           <span>{themeNames[theme]}</span>
