@@ -53,7 +53,7 @@ export function ofThisPerson<Result>(attempt: () => Promise<Result>): () => Prom
 export const useSession = session.use
 export const currentSession = session.get
 
-/** The signed-in person. Only for views behind the gate of routes.tsx. */
+/** The signed-in person. Only for views behind the gate of app/routes.tsx. */
 export function useUser(): User {
   const current = useSession()
   if (current.kind !== 'signed-in') throw new Error('this view is for signed-in people')
