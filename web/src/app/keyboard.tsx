@@ -4,7 +4,7 @@ import { Button } from 'react-aria-components/Button'
 import { useMay } from '../auth/session.ts'
 import { KeyboardIcon } from '../ui/icons.tsx'
 import { ModalDialog } from '../ui/modal.tsx'
-import { shortcuts, shortcutsOn, turnShortcuts, useShortcut } from '../ui/shortcuts.tsx'
+import { shortcuts, shortcutsOn, turnShortcuts, useShortcut } from '../ui/shortcuts.ts'
 
 /** The keys that work everywhere, and the button that lists them. */
 export function Keyboard() {

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { useMay } from '../auth/session.ts'
 import { stateNames } from '../orders/states.ts'
 import { searchOf, useViews } from '../orders/views/queries.ts'
-import { liveShortcuts } from '../ui/shortcuts.tsx'
+import { liveShortcuts } from '../ui/shortcuts.ts'
 import { turnTheme } from '../ui/theme.ts'
 import type { Destination, Entry } from './matching.ts'
 

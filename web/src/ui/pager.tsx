@@ -1,8 +1,8 @@
 import './pager.css'
-import { isMoved } from './activity.ts'
 import { formatCount } from './format.ts'
 import { ArrowIcon } from './icons.tsx'
 import { pageSizes, rowsOf } from './paging.ts'
+import { isMoved } from './pointer.ts'
 
 interface PagerProps {
   /** On the screen. */

@@ -1,7 +1,7 @@
 import { type ReactNode, useCallback, useRef, useState } from 'react'
 import { announce } from '../../ui/announce.ts'
 import { Segments } from '../../ui/segments.tsx'
-import { useShortcut } from '../../ui/shortcuts.tsx'
+import { useShortcut } from '../../ui/shortcuts.ts'
 import { WithCode } from '../../ui/with-code.tsx'
 import { type StateName, stateNames } from '../states.ts'
 import { SearchBox } from './box.tsx'

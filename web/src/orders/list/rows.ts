@@ -1,6 +1,6 @@
 import { type RefObject, useCallback } from 'react'
 import { announce } from '../../ui/announce.ts'
-import { useShortcut } from '../../ui/shortcuts.tsx'
+import { useShortcut } from '../../ui/shortcuts.ts'
 
 const links = 'tbody tr[data-id] a'
 

@@ -2,7 +2,7 @@ import { type ReactNode, type Ref, type RefObject, useRef, useState } from 'reac
 import { announce } from '../../ui/announce.ts'
 import { formatCount, formatTotal } from '../../ui/format.ts'
 import { CheckIcon } from '../../ui/icons.tsx'
-import { useShortcut } from '../../ui/shortcuts.tsx'
+import { useShortcut } from '../../ui/shortcuts.ts'
 import { deeds } from '../decide/actions.ts'
 import type { Chosen } from '../decide/chosen.ts'
 import type { Subject } from '../decide/decisions.ts'

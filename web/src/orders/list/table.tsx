@@ -8,8 +8,8 @@ import {
   useEffect,
   useRef,
 } from 'react'
-import { isMoved } from '../../ui/activity.ts'
 import { ArrowIcon } from '../../ui/icons.tsx'
+import { isMoved } from '../../ui/pointer.ts'
 import type { Sort } from '../address/address.ts'
 import type { Chosen } from '../decide/chosen.ts'
 import { type ColumnName, columns, isSortKey, type SortKey } from '../fields.ts'

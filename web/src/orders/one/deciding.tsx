@@ -1,5 +1,5 @@
 import { type ReactNode, type RefObject, useCallback, useEffect, useState } from 'react'
-import { useShortcut } from '../../ui/shortcuts.tsx'
+import { useShortcut } from '../../ui/shortcuts.ts'
 import { type DeedName, deeds } from '../decide/actions.ts'
 import type { Subject } from '../decide/decisions.ts'
 import { DecisionDialog } from '../decide/dialog/dialog.tsx'
