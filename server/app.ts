@@ -2,20 +2,16 @@ import type { Server } from 'node:http'
 import { type FastifyBaseLogger, type FastifyRequest, fastify, LogController } from 'fastify'
 import { registerLog } from './audit/routes.ts'
 import { Directory } from './auth/accounts/directory.ts'
-import { registerAdministration } from './auth/administration/routes.ts'
-import { Antiforgery } from './auth/antiforgery.ts'
 import { Authenticator } from './auth/authenticate.ts'
+import { PasswordJudge } from './auth/credentials/passwords/judge.ts'
+import { Passwords } from './auth/credentials/passwords/passwords.ts'
+import { Antiforgery } from './auth/credentials/sessions/antiforgery.ts'
+import { LoginThrottle } from './auth/credentials/throttle/throttle.ts'
+import type { SigningKeys } from './auth/credentials/tokens/keys.ts'
+import { RefreshTokens } from './auth/credentials/tokens/refresh-tokens.ts'
+import { AccessTokens } from './auth/credentials/tokens/tokens.ts'
 import { isStillAdmitted, registerGuard } from './auth/guard.ts'
-import { registerLinks } from './auth/links/routes.ts'
-import { PasswordJudge } from './auth/new-password.ts'
-import { Passwords } from './auth/passwords.ts'
-import { registerSessionRoutes } from './auth/session/routes.ts'
-import { registerSignIns } from './auth/sign-ins/routes.ts'
-import { LoginThrottle } from './auth/throttle/throttle.ts'
-import type { SigningKeys } from './auth/tokens/keys.ts'
-import { RefreshTokens } from './auth/tokens/refresh-tokens.ts'
-import { registerTokenRoutes } from './auth/tokens/routes.ts'
-import { AccessTokens } from './auth/tokens/tokens.ts'
+import { registerAuth } from './auth/routes/routes.ts'
 import type { Clock } from './clock.ts'
 import { type Config, publicUrlAt } from './config.ts'
 import type { AppDatabase } from './db/port.ts'
@@ -92,10 +88,11 @@ export async function buildApp(parts: AppParts): Promise<App> {
   registerJwks(app, keys.jwks, config.development)
   registerMetadata(app, { publicUrl, algorithm: keys.algorithm, development: config.development })
   registerSecurityTxt(app, config.securityContact, publicUrl, clock)
-  const authParts = {
+  registerAuth(app, {
     config,
     db,
     clock,
+    publicUrl,
     authenticator,
     antiforgery,
     limits,
@@ -104,12 +101,7 @@ export async function buildApp(parts: AppParts): Promise<App> {
     throttle: new LoginThrottle(db, clock),
     tokens,
     refreshTokens: new RefreshTokens(parts.antiforgeryKey),
-  }
-  registerSessionRoutes(app, authParts)
-  registerTokenRoutes(app, authParts)
-  registerLinks(app, authParts)
-  registerSignIns(app, authParts)
-  registerAdministration(app, { config, db, clock, publicUrl })
+  })
   const isAdmitted = (request: FastifyRequest) => isStillAdmitted(request, authenticator)
   const exports = new Exports(isAdmitted)
   registerOrders(app, { config, db, clock, exports, keys, publicUrl })

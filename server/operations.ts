@@ -1,30 +1,25 @@
 import { eraseText } from './audit/erase.ts'
 import { findLogLines } from './audit/lines.ts'
 import { sealEvents } from './audit/seal.ts'
+import { grantRoles, revokeRoles, setAccountEnabled } from './auth/accounts/accounts.ts'
 import {
   addClient,
-  addUser,
+  changeClient,
   dropOldClientSecrets,
-  grantRoles,
-  revokeRoles,
   rotateClientSecret,
-  setAccountEnabled,
-  setPassword,
-  signOutUser,
-  signOutUsers,
-} from './auth/accounts/accounts.ts'
-import { changeClient } from './auth/administration/clients/clients.ts'
-import { noteClientUse } from './auth/administration/clients/store.ts'
-import { changeUser } from './auth/administration/users/users.ts'
-import { makeLink, useLink } from './auth/links/links.ts'
-import { removeExpiredLinks } from './auth/links/store.ts'
+} from './auth/accounts/clients/clients.ts'
+import { noteClientUse } from './auth/accounts/clients/store.ts'
 import {
   addRole,
   allowPermissions,
   denyPermissions,
   removeRole,
   setRolePermissions,
-} from './auth/roles/roles.ts'
+} from './auth/accounts/roles/roles.ts'
+import { makeLink, useLink } from './auth/accounts/users/links.ts'
+import { removeExpiredLinks } from './auth/accounts/users/store.ts'
+import { addUser, changeUser, setPassword, signOutUser, signOutUsers } from './auth/accounts/users/users.ts'
+import { changePassword, endOtherSignIns, endSignIn } from './auth/credentials/credentials.ts'
 import {
   confirmSession,
   createSession,
@@ -32,20 +27,19 @@ import {
   refreshSession,
   removeEndedSessions,
   touchSession,
-} from './auth/session/store.ts'
-import { changePassword, endOtherSignIns, endSignIn } from './auth/sign-ins/sign-ins.ts'
+} from './auth/credentials/sessions/store.ts'
 import {
   removeForgottenAddresses,
   removeForgottenTries,
   reserveLoginTry,
   returnLoginTry,
-} from './auth/throttle/store.ts'
+} from './auth/credentials/throttle/store.ts'
 import {
   createRefreshFamily,
   endFamily,
   removeEndedFamilies,
   rotateRefreshToken,
-} from './auth/tokens/store.ts'
+} from './auth/credentials/tokens/store.ts'
 import { type ConnectOptions, openDatabase } from './db/open.ts'
 import type { AppDatabase, GroupedOperations } from './db/port.ts'
 import { seedDemo } from './demo/demo.ts'

@@ -67,7 +67,7 @@ function layerOf(path: string): Layer | undefined {
   if (path.startsWith('server/http/') || sharedBySlices.includes(path)) return undefined
   const [, slice, file = ''] = /^server\/(\w+)\/(.+)\.ts$/.exec(path) ?? []
   if (slice === undefined) return undefined
-  if (/(?:^|\/)routes$/.test(file)) return 'routes'
+  if (/(?:^|\/)routes(?:$|\/)/.test(file)) return 'routes'
   if (/(?:^|\/)(?:store|sqlite|postgres|query|statement|tally)$/.test(file)) return 'store'
   return 'rules'
 }
@@ -76,7 +76,7 @@ const sliceOf = (path: string) => slices.find((slice) => path.startsWith(`server
 const isServer = (path: string) => path.startsWith('server/')
 
 /** The lexer of the filter language and the rules of a new password, which server and web app must not have two of. */
-const sharedWithWeb = ['server/orders/filter/lexer.ts', 'server/auth/accounts/new-password.ts']
+const sharedWithWeb = ['server/orders/filter/lexer.ts', 'server/auth/credentials/passwords/new-password.ts']
 
 /** What is wrong with one import of one file, if anything. */
 function breachOf(from: string, { target, typeOnly }: Import): string | undefined {
@@ -251,8 +251,8 @@ describe('imports', () => {
       ['server/orders/store.ts', "import { x } from './orders.ts'"],
       ['server/orders/store.ts', "import type { X } from './routes.ts'"],
       ['server/orders/orders.ts', "import { registerOrders } from './routes.ts'"],
-      ['server/orders/routes.ts', "import { findSession } from '../auth/session/store.ts'"],
-      ['server/orders/routes.ts', "import { registerSessionRoutes } from '../auth/session/routes.ts'"],
+      ['server/orders/routes.ts', "import { findSession } from '../auth/credentials/sessions/store.ts'"],
+      ['server/orders/routes.ts', "import { registerSessions } from '../auth/routes/sessions.ts'"],
       ['server/auth/login.ts', "import {\n  findOrder,\n} from '../orders/store.ts'"],
       ['server/orders/filter/compile.ts', "import { findOrder } from '../store.ts'"],
       ['server/orders/orders.ts', "import { operations } from '../operations.ts'"],
@@ -260,7 +260,7 @@ describe('imports', () => {
       ['server/http/health.ts', "import { operations } from '../operations.ts'"],
       ['server/db/sqlite/open.ts', "import { Problem } from '../../http/problems.ts'"],
       ['server/db/open.ts', "const m = await import('../orders/store.ts')"],
-      ['server/auth/tokens/keys.ts', "import { buildApp } from '../../app.ts'"],
+      ['server/auth/credentials/tokens/keys.ts', "import { buildApp } from '../../../app.ts'"],
       ['server/app.ts', "import { serve } from './serve.ts'"],
       ['server/http/route.ts', "import { runCommandLine } from '../cli/run.ts'"],
       ['web/src/main.tsx', "import type { Order } from '../../server/orders/order.ts'"],

@@ -45,7 +45,7 @@ function sources(): string[] {
       .sort(),
     ...[
       '../server/orders/filter/lexer.ts',
-      '../server/auth/accounts/new-password.ts',
+      '../server/auth/credentials/passwords/new-password.ts',
       '../package-lock.json',
     ].map((path) => fileURLToPath(new URL(path, import.meta.url))),
   ]

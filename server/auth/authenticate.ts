@@ -13,9 +13,9 @@ import {
   retiredIdGraceMilliseconds,
   sessionCookieName,
   touchIntervalMilliseconds,
-} from './session/cookies.ts'
-import { findSession, findStandingSession, type StandingSession } from './session/store.ts'
-import type { AccessTokens, VerifiedToken } from './tokens/tokens.ts'
+} from './credentials/sessions/cookies.ts'
+import { findSession, findStandingSession, type StandingSession } from './credentials/sessions/store.ts'
+import type { AccessTokens, VerifiedToken } from './credentials/tokens/tokens.ts'
 
 /**
  * What the credentials of a request are worth. With both kinds in one request the bearer decides: the cookie is not

@@ -8,9 +8,9 @@ import { assertWellFormed } from '../http/request-context.ts'
 import type { App } from '../http/route.ts'
 import { type Access, isPermission } from '../permissions.ts'
 import type { Principal, SignIn } from '../principal.ts'
-import type { Antiforgery } from './antiforgery.ts'
 import { type Authenticator, type Credential, carriesSessionCookie } from './authenticate.ts'
-import { announceExpiry, clearCookie, sessionCookieName } from './session/cookies.ts'
+import type { Antiforgery } from './credentials/sessions/antiforgery.ts'
+import { announceExpiry, clearCookie, sessionCookieName } from './credentials/sessions/cookies.ts'
 
 export interface GuardParts {
   config: Config

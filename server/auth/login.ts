@@ -7,27 +7,23 @@ import { Problem } from '../http/problems.ts'
 import type { RequestLimits } from '../http/rate-limit.ts'
 import { callerOf } from '../http/route.ts'
 import { sha256 } from '../ids.ts'
+import { type ClientCredentials, findClient } from './accounts/clients/store.ts'
 import { isAccountName } from './accounts/names.ts'
-import {
-  type ClientCredentials,
-  findClient,
-  findUserByEmail,
-  findUserById,
-  type UserCredentials,
-} from './accounts/store.ts'
-import type { Antiforgery } from './antiforgery.ts'
+import { findUserByEmail, findUserById, type UserCredentials } from './accounts/users/store.ts'
 import type { Authenticator } from './authenticate.ts'
-import type { PasswordJudge } from './new-password.ts'
-import type { Passwords } from './passwords.ts'
-import type { LoginThrottle } from './throttle/throttle.ts'
-import type { RefreshTokens } from './tokens/refresh-tokens.ts'
-import type { AccessTokens } from './tokens/tokens.ts'
+import type { PasswordJudge } from './credentials/passwords/judge.ts'
+import type { Passwords } from './credentials/passwords/passwords.ts'
+import type { Antiforgery } from './credentials/sessions/antiforgery.ts'
+import type { LoginThrottle } from './credentials/throttle/throttle.ts'
+import type { RefreshTokens } from './credentials/tokens/refresh-tokens.ts'
+import type { AccessTokens } from './credentials/tokens/tokens.ts'
 
 /** What the routes of this slice work with. */
 export interface AuthParts {
   config: Config
   db: AppDatabase
   clock: Clock
+  publicUrl: () => string
   authenticator: Authenticator
   antiforgery: Antiforgery
   limits: RequestLimits

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { Stamp } from '../audit/event.ts'
 import { machineStamp } from '../audit/stamp.ts'
-import type { Refusal } from '../auth/accounts/refusal.ts'
+import type { Refusal } from '../auth/accounts/roles/refusal.ts'
 import { systemClock } from '../clock.ts'
 import { readDatabase } from '../config.ts'
 import { databaseFile } from '../db/address.ts'

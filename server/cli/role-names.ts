@@ -1,4 +1,4 @@
-import { roleNames } from '../auth/roles/store.ts'
+import { roleNames } from '../auth/accounts/roles/store.ts'
 import type { AppDatabase } from '../db/port.ts'
 import type { Invocation } from './command.ts'
 import { refusalOf } from './database.ts'

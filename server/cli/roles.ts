@@ -1,5 +1,5 @@
 import { isAccountName } from '../auth/accounts/names.ts'
-import { listRoles } from '../auth/roles/store.ts'
+import { listRoles } from '../auth/accounts/roles/store.ts'
 import { type Permission, permissions } from '../permissions.ts'
 import { type Invocation, type Outcome, requiredArgument } from './command.ts'
 import { accepted, commandStamp, withDatabase } from './database.ts'

@@ -248,7 +248,7 @@ export interface RolesTable {
   version: Generated<number>
 }
 
-/** One row: whoever changes accounts or roles holds its lock (auth/accounts/administrators.ts). */
+/** One row: whoever changes accounts or roles holds its lock (auth/accounts/roles/administrators.ts). */
 export interface AdministrationTable {
   /** Always 1. */
   id: number

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import fc from 'fast-check'
-import { Antiforgery } from '../../server/auth/antiforgery.ts'
+import { Antiforgery } from '../../server/auth/credentials/sessions/antiforgery.ts'
 import { newUser, signIn, type TestUser } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { assertProblem } from '../support/problem.ts'

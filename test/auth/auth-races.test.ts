@@ -3,7 +3,7 @@ import { beforeEach, describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { decodeJwt } from 'jose'
 import { machineStamp } from '../../server/audit/stamp.ts'
-import { idsLimit } from '../../server/auth/session/store.ts'
+import { idsLimit } from '../../server/auth/credentials/sessions/store.ts'
 import {
   grantRoles,
   liveCredentials,

@@ -1,7 +1,7 @@
 // engine: none
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { cookieValues } from '../../server/auth/session/cookies.ts'
+import { cookieValues } from '../../server/auth/credentials/sessions/cookies.ts'
 
 const name = '__Host-Http-session'
 

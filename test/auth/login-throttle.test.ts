@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { beforeEach, describe, it, mock } from 'node:test'
-import { Passwords } from '../../server/auth/passwords.ts'
+import { Passwords } from '../../server/auth/credentials/passwords/passwords.ts'
 import { sha256 } from '../../server/ids.ts'
 import { newUser, setEnabled, storedCredentials, type TestUser, unknownEmail } from '../support/accounts.ts'
 import type { Answer } from '../support/client.ts'

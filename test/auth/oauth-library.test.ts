@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import * as oauth from 'oauth4webapi'
-import { loadSigningKeys } from '../../server/auth/tokens/keys.ts'
+import { loadSigningKeys } from '../../server/auth/credentials/tokens/keys.ts'
 import { newClient, newUser, type TestClient, tokenPair } from '../support/accounts.ts'
 import { ownService } from '../support/shared-service.ts'
 

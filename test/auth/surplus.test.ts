@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { findUserByEmail } from '../../server/auth/accounts/store.ts'
-import { sessionsLimit } from '../../server/auth/session/store.ts'
-import { familiesLimit } from '../../server/auth/tokens/store.ts'
+import { findUserByEmail } from '../../server/auth/accounts/users/store.ts'
+import { sessionsLimit } from '../../server/auth/credentials/sessions/store.ts'
+import { familiesLimit } from '../../server/auth/credentials/tokens/store.ts'
 import { newUser, signIn, type TestUser, tokenPair } from '../support/accounts.ts'
 import { sharedService } from '../support/shared-service.ts'
 

@@ -7,7 +7,7 @@ import {
   LoginSessionCommand,
   RefreshTokenCommand,
   TokenLoginCommand,
-} from '../../server/auth/schemas.ts'
+} from '../../server/auth/routes/schemas.ts'
 import { compileParser } from '../../server/http/fields.ts'
 import type { Schema } from '../../server/http/schema.ts'
 import { FilterError } from '../../server/orders/filter/fault.ts'

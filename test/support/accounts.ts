@@ -14,7 +14,7 @@ const usualPassword = 'quiet harbour lanterns at dusk'
 /** The least that Argon2id takes. Who checks a password reads the cost from its hash, so a sign-in costs 0.1 ms, not 12. */
 const leastCost = { algorithm: 2, memoryCost: 8, timeCost: 1, parallelism: 1 }
 
-/** Tests of the cost itself hash with server/auth/passwords.ts. */
+/** Tests of the cost itself hash with server/auth/credentials/passwords/passwords.ts. */
 export const hashOf = (password: string) => hash(password, leastCost)
 
 export interface TestUser {

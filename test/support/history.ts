@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { type Kysely, sql } from '#kysely'
-import { RefreshTokens } from '../../server/auth/tokens/refresh-tokens.ts'
+import { RefreshTokens } from '../../server/auth/credentials/tokens/refresh-tokens.ts'
 import type { Database } from '../../server/db/tables.ts'
 import { sha256 } from '../../server/ids.ts'
 import { type Answer, type Client, isUnanswered } from './client.ts'

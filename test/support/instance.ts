@@ -1,6 +1,6 @@
 import { after, before } from 'node:test'
 import { buildApp } from '../../server/app.ts'
-import type { SigningKeys } from '../../server/auth/tokens/keys.ts'
+import type { SigningKeys } from '../../server/auth/credentials/tokens/keys.ts'
 import { makeLog } from '../../server/log.ts'
 import { Client } from './client.ts'
 import { assertDiscreet, watchServer } from './discretion.ts'

@@ -2,116 +2,27 @@ import type { Kysely, Transaction } from '#kysely'
 import type { EventKind, Stamp } from '../../audit/event.ts'
 import { recordEvent } from '../../audit/events.ts'
 import type { Database } from '../../db/tables.ts'
-import { keepAdministrator } from '../administration/administrators.ts'
-import { insertClient } from '../administration/clients/store.ts'
-import { lockAdministration } from '../administration/store.ts'
-import { revokeCredentials, updateCredentialsDate } from '../credentials/store.ts'
-import { voidLink } from '../links/store.ts'
-import { refuseUnknownRoles } from '../roles/roles.ts'
-import { deleteRoles, insertRoles, rolesOf } from '../roles/store.ts'
-import { takeRolesFromSessions } from '../session/store.ts'
-import type { Refusal } from './refusal.ts'
+import { keepAdministrator } from './roles/administrators.ts'
+import type { Refusal } from './roles/refusal.ts'
+import { accepted } from './roles/refusals.ts'
+import { refuseUnknownRoles } from './roles/roles.ts'
+import { deleteRoles, insertRoles, rolesOf, takeRolesFromSessions } from './roles/store.ts'
 import {
   type Account,
   type AccountReference,
-  clearDemoMark,
-  deleteOldSecrets,
-  deletePrincipal,
   findAccount,
-  insertPrincipal,
-  insertSecret,
-  insertUser,
-  nextUserIds,
   raiseVersion,
-  type UserReference,
+  revokeCredentials,
+  updateCredentialsDate,
   updateEnabled,
-  updatePassword,
+  voidLink,
 } from './store.ts'
 
-/** What administration may do to accounts: by the command line, and by HTTP. */
+/**
+ * Who there is: users, service clients, and the roles that say what they may do. Every change holds the lock of
+ * administration or of its account, and leaves one event.
+ */
 type Trx = Transaction<Database>
-
-export interface AddUserInput {
-  userName: string
-  /** As `normalizeEmail` gives it. */
-  email: string
-  /** Null for a user who will set a password by a link. */
-  passwordHash: string | null
-  timeZone: string | null
-  roles: string[]
-  /** Marks an account whose password or secret is public. */
-  demo?: boolean
-  stamp: Stamp
-}
-
-export async function addUser(trx: Trx, input: AddUserInput): Promise<{ id: number } | Refusal> {
-  await lockAdministration(trx, input.stamp)
-  const unknown = await refuseUnknownRoles(trx, input.roles)
-  if (unknown !== undefined) return unknown
-  const { userName: name, roles, stamp } = input
-  const { nowMilliseconds } = stamp
-  const id = await insertPrincipal(trx, { ...input, kind: 'user', name, nowMilliseconds })
-  if (id === undefined) return { refused: 'name-taken' }
-  if (!(await insertUser(trx, id, input))) {
-    await deletePrincipal(trx, id)
-    return { refused: 'email-taken' }
-  }
-  await insertRoles(trx, id, roles)
-  await recordAccount(trx, stamp, 'user-added', { id, name }, { roles })
-  return { id }
-}
-
-export interface AddClientInput {
-  clientId: string
-  /** What people call it. */
-  name?: string | null
-  /** From then on it gets no token. */
-  endsAt?: number | null
-  secretHash: string
-  roles: string[]
-  demo?: boolean
-  stamp: Stamp
-}
-
-export async function addClient(trx: Trx, input: AddClientInput): Promise<{ id: number } | Refusal> {
-  await lockAdministration(trx, input.stamp)
-  const unknown = await refuseUnknownRoles(trx, input.roles)
-  if (unknown !== undefined) return unknown
-  const { clientId: name, secretHash, roles, stamp } = input
-  const { nowMilliseconds } = stamp
-  const id = await insertPrincipal(trx, { ...input, kind: 'client', name, nowMilliseconds })
-  if (id === undefined) return { refused: 'name-taken' }
-  await insertClient(trx, id, { name: input.name ?? null, endsAt: input.endsAt ?? null })
-  await insertSecret(trx, id, secretHash, nowMilliseconds)
-  await insertRoles(trx, id, roles)
-  await recordAccount(trx, stamp, 'client-added', { id, name }, { roles })
-  return { id }
-}
-
-/** Replaces the password, clears the mark of the demo accounts and ends every credential of the user, links included. */
-export async function setPassword(
-  trx: Trx,
-  input: { account: UserReference; passwordHash: string; stamp: Stamp },
-): Promise<{ name: string } | Refusal> {
-  const account = await accountOf(trx, input.account)
-  if ('refused' in account) return account
-  await givePassword(trx, account.id, input.passwordHash, input.stamp.nowMilliseconds)
-  await recordChange(trx, input.stamp, 'password-set', account)
-  return { name: account.name }
-}
-
-/** Replaces the password, with all that goes with it. */
-export async function givePassword(
-  trx: Trx,
-  principalId: number,
-  passwordHash: string,
-  nowMilliseconds: number,
-): Promise<void> {
-  await revokeCredentials(trx, [principalId], nowMilliseconds)
-  await voidLink(trx, principalId)
-  await clearDemoMark(trx, principalId)
-  await updatePassword(trx, principalId, passwordHash)
-}
 
 /** `changed` is false when the account was in that state already. Throws `last-administrator`. */
 export function setAccountEnabled(
@@ -140,37 +51,6 @@ export async function switchAccount(
     await voidLink(trx, id)
   }
   return changed
-}
-
-/** Ends every credential of the user, who may sign in again. */
-export async function signOutUser(
-  trx: Trx,
-  input: { account: UserReference; stamp: Stamp },
-): Promise<{ name: string } | Refusal> {
-  await lockAdministration(trx, input.stamp)
-  const account = await accountOf(trx, input.account)
-  if ('refused' in account) return account
-  await revokeCredentials(trx, [account.id], input.stamp.nowMilliseconds)
-  await recordChange(trx, input.stamp, 'signed-out', account)
-  return { name: account.name }
-}
-
-/**
- * Ends every credential of the next `limit` users after the number `afterId`; `lastId` is undefined when there are no
- * more. In portions, so that no transaction runs long, however many users there are.
- */
-export async function signOutUsers(
-  trx: Trx,
-  { stamp, ...input }: { afterId: number; limit: number; stamp: Stamp },
-): Promise<{ users: number; lastId: number | undefined }> {
-  const ids = await nextUserIds(trx, input)
-  const [firstId, lastId] = [ids[0], ids.at(-1)]
-  if (firstId === undefined || lastId === undefined) return { users: 0, lastId: undefined }
-  await revokeCredentials(trx, ids, stamp.nowMilliseconds)
-  const data = { users: ids.length, firstId, lastId }
-  const subject = { kind: 'account', id: '*' } as const
-  await recordEvent(trx, stamp, { kind: 'everybody-signed-out', subject, data })
-  return { users: ids.length, lastId }
 }
 
 export interface ChangeRolesInput {
@@ -228,51 +108,6 @@ function changeRoles(
   })
 }
 
-export interface RotateClientSecretInput {
-  clientId: string
-  secretHash: string
-  /** Ends every earlier secret at once, and the tokens that they bought. */
-  dropOld: boolean
-  stamp: Stamp
-}
-
-/**
- * Adds a secret beside the newest one: at most two are active, an older one is dropped. A demo client's published
- * secret never stays. Whenever a secret is dropped, the access tokens issued so far end too.
- */
-export async function rotateClientSecret(
-  trx: Trx,
-  { clientId, secretHash, dropOld, stamp }: RotateClientSecretInput,
-): Promise<{ name: string; dropped: number } | Refusal> {
-  await lockAdministration(trx, stamp)
-  const account = await accountOf(trx, { kind: 'client', name: clientId })
-  if ('refused' in account) return account
-  const wasDemo = await clearDemoMark(trx, account.id)
-  await insertSecret(trx, account.id, secretHash, stamp.nowMilliseconds)
-  const dropped = await dropSecrets(trx, account.id, dropOld || wasDemo ? 1 : 2, stamp.nowMilliseconds)
-  await recordChange(trx, stamp, 'secret-rotated', account, { dropped })
-  return { name: account.name, dropped }
-}
-
-/** Ends a rotation: only the newest secret stays. */
-export async function dropOldClientSecrets(
-  trx: Trx,
-  { clientId, stamp }: { clientId: string; stamp: Stamp },
-): Promise<{ name: string; dropped: number } | Refusal> {
-  await lockAdministration(trx, stamp)
-  const account = await accountOf(trx, { kind: 'client', name: clientId })
-  if ('refused' in account) return account
-  const dropped = await dropSecrets(trx, account.id, 1, stamp.nowMilliseconds)
-  if (dropped > 0) await recordChange(trx, stamp, 'secrets-dropped', account, { dropped })
-  return { name: account.name, dropped }
-}
-
-async function dropSecrets(trx: Trx, principalId: number, kept: number, now: number): Promise<number> {
-  const dropped = await deleteOldSecrets(trx, principalId, kept)
-  if (dropped > 0) await revokeCredentials(trx, [principalId], now)
-  return dropped
-}
-
 /** The event of a change of what is there already, which is a new version of the account. */
 export async function recordChange(
   trx: Trx,
@@ -320,4 +155,19 @@ export async function accountOf(
 ): Promise<Account | Refusal> {
   const account = await findAccount(db, reference)
   return account ?? { refused: reference.kind === 'user' ? 'no-such-user' : 'no-such-client' }
+}
+
+/** Gives the account these roles and no others; null leaves them. Returns which it got and lost. Throws `unknown-role`. */
+export async function replaceRoles(
+  trx: Transaction<Database>,
+  account: { id: number; roles: readonly string[] },
+  wanted: readonly string[] | null,
+  nowMilliseconds: number,
+): Promise<Pick<AccountData, 'granted' | 'revoked'>> {
+  if (wanted === null) return {}
+  accepted((await refuseUnknownRoles(trx, wanted)) ?? {})
+  const granted = await insertRoles(trx, account.id, wanted)
+  const surplus = account.roles.filter((role) => !wanted.includes(role))
+  const revoked = await takeRoles(trx, account.id, surplus, nowMilliseconds)
+  return { ...(granted.length > 0 ? { granted } : {}), ...(revoked.length > 0 ? { revoked } : {}) }
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts'
 import type { AppDatabase } from '../../db/port.ts'
 import { isPermission, type Permission, permissionsOfPeople } from '../../permissions.ts'
-import { readRolePermissions } from '../roles/store.ts'
+import { readRolePermissions } from './roles/store.ts'
 import { findPrincipalState, type PrincipalState } from './store.ts'
 
 const memoryLimit = 10_000

@@ -1,83 +1,7 @@
-import type { Kysely, NotNull, Transaction } from '#kysely'
+import { type Kysely, sql, type Transaction } from '#kysely'
+import { prepared } from '../../db/prepared.ts'
 import type { Database } from '../../db/tables.ts'
-import type { CheckedCredentials } from '../credentials/store.ts'
-
-/** A user with what a login checks. */
-export interface UserCredentials extends CheckedCredentials {
-  userName: string
-  email: string
-  enabled: boolean
-}
-
-/** `email` in lower case, as it is stored. A user who has not set a password yet is not found. */
-export async function findUserByEmail(
-  db: Kysely<Database>,
-  email: string,
-): Promise<UserCredentials | undefined> {
-  return toCredentials(await selectCredentials(db).where('email', '=', email).executeTakeFirst())
-}
-
-export async function findUserById(db: Kysely<Database>, id: number): Promise<UserCredentials | undefined> {
-  return toCredentials(await selectCredentials(db).where('principals.id', '=', id).executeTakeFirst())
-}
-
-function selectCredentials(db: Kysely<Database>) {
-  return db
-    .selectFrom('users')
-    .innerJoin('principals', 'principals.id', 'users.principal_id')
-    .select([
-      'principals.id as principalId',
-      'name as userName',
-      'email',
-      'password_hash as passwordHash',
-      'enabled',
-      'credentials_changed_at as credentialsChangedAt',
-    ])
-    .where('password_hash', 'is not', null)
-    .$narrowType<{ passwordHash: NotNull }>()
-}
-
-function toCredentials<T extends { enabled: number }>(row: T | undefined) {
-  return row && { ...row, enabled: row.enabled === 1 }
-}
-
-export interface ClientCredentials {
-  principalId: number
-  clientId: string
-  enabled: boolean
-  credentialsChangedAt: number
-  secretHashes: string[]
-  /** From then on it gets no token. */
-  endsAt: number | null
-  lastUsedAt: number | null
-}
-
-/** `clientId` exactly as registered. */
-export async function findClient(
-  db: Kysely<Database>,
-  clientId: string,
-): Promise<ClientCredentials | undefined> {
-  const rows = await db
-    .selectFrom('principals')
-    .innerJoin('client_secrets', 'client_secrets.principal_id', 'principals.id')
-    .innerJoin('clients', 'clients.principal_id', 'principals.id')
-    .leftJoin('client_uses', 'client_uses.principal_id', 'principals.id')
-    .select([
-      'principals.id as principalId',
-      'name as clientId',
-      'enabled',
-      'credentials_changed_at as credentialsChangedAt',
-      'secret_hash',
-      'ends_at as endsAt',
-      'last_used_at as lastUsedAt',
-    ])
-    .where('kind', '=', 'client')
-    .where('name', '=', clientId)
-    .execute()
-  const [client] = rows
-  if (client === undefined) return undefined
-  return { ...client, enabled: client.enabled === 1, secretHashes: rows.map((row) => row.secret_hash) }
-}
+import { Problem } from '../../http/problems.ts'
 
 /** What a bearer request checks of its principal besides the token. */
 export interface PrincipalState {
@@ -184,25 +108,6 @@ export async function insertPrincipal(
   return row?.id
 }
 
-/** False when another user has the email. */
-export async function insertUser(
-  trx: Transaction<Database>,
-  principalId: number,
-  user: { email: string; passwordHash: string | null; timeZone: string | null },
-): Promise<boolean> {
-  const { numInsertedOrUpdatedRows } = await trx
-    .insertInto('users')
-    .values({
-      principal_id: principalId,
-      email: user.email,
-      password_hash: user.passwordHash,
-      time_zone: user.timeZone,
-    })
-    .onConflict((conflict) => conflict.column('email').doNothing())
-    .executeTakeFirstOrThrow()
-  return numInsertedOrUpdatedRows === 1n
-}
-
 /** For a principal that nobody else has seen yet, and that nothing refers to. */
 export async function deletePrincipal(trx: Transaction<Database>, principalId: number): Promise<void> {
   await trx.deleteFrom('principals').where('id', '=', principalId).execute()
@@ -234,18 +139,6 @@ export async function updateEnabled(
   return numUpdatedRows === 1n
 }
 
-export async function updatePassword(
-  trx: Transaction<Database>,
-  principalId: number,
-  passwordHash: string,
-): Promise<void> {
-  await trx
-    .updateTable('users')
-    .set('password_hash', passwordHash)
-    .where('principal_id', '=', principalId)
-    .execute()
-}
-
 /** Clears the mark of the demo accounts; true if it was there. */
 export async function clearDemoMark(trx: Transaction<Database>, principalId: number): Promise<boolean> {
   const marked = await trx
@@ -257,51 +150,126 @@ export async function clearDemoMark(trx: Transaction<Database>, principalId: num
   return marked.numUpdatedRows === 1n
 }
 
-/** The next `limit` users after the number `afterId`. */
-export async function nextUserIds(
+/**
+ * Locks the account. False when there is none of this kind and number, or it has another version than those: a write that
+ * changes nothing decides, and every other change of it waits or was first.
+ */
+export async function lockVersion(
   trx: Transaction<Database>,
-  { afterId, limit }: { afterId: number; limit: number },
-): Promise<number[]> {
-  const rows = await trx
-    .selectFrom('principals')
-    .select('id')
-    .where('kind', '=', 'user')
-    .where('id', '>', afterId)
-    .orderBy('id')
-    .limit(limit)
-    .execute()
-  return rows.map(({ id }) => id)
+  kind: 'user' | 'client',
+  id: number,
+  acceptedVersions: readonly number[] | null,
+): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable('principals')
+    .set('kind', kind)
+    .where('id', '=', id)
+    .where('kind', '=', kind)
+    // No version is 0: an empty list accepts none.
+    .$if(acceptedVersions !== null, (query) => query.where('version', 'in', [0, ...(acceptedVersions ?? [])]))
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
 }
 
-export async function insertSecret(
+/** The credentials of a user as they were when its password was checked. */
+export interface CheckedCredentials {
+  principalId: number
+  credentialsChangedAt: number
+  passwordHash: string
+}
+
+/**
+ * The account, if it is enabled. A write that changes nothing locks it: what changes its credentials comes either before
+ * this transaction, and is seen, or after it.
+ */
+export async function lockAccount(
   trx: Transaction<Database>,
   principalId: number,
-  secretHash: string,
+): Promise<{ id: number; name: string; epoch: number } | undefined> {
+  return trx
+    .updateTable('principals')
+    .set('enabled', 1)
+    .where('id', '=', principalId)
+    .where('enabled', '=', 1)
+    .returning(['id', 'name', 'credentials_epoch as epoch'])
+    .executeTakeFirst()
+}
+
+/**
+ * Dates the credentials of the accounts anew, which ends their access tokens when instances next look: a token carries
+ * the instant that it was issued under. A login that has read the old one makes nothing (`confirmCredentials`).
+ */
+export async function updateCredentialsDate(
+  trx: Transaction<Database>,
+  principalIds: readonly number[],
   nowMilliseconds: number,
 ): Promise<void> {
   await trx
-    .insertInto('client_secrets')
-    .values({ principal_id: principalId, secret_hash: secretHash, created_at: nowMilliseconds })
+    .updateTable('principals')
+    .set({ credentials_changed_at: laterInstant(nowMilliseconds) })
+    .where('id', 'in', principalIds)
     .execute()
 }
 
-/** Leaves the `kept` newest secrets and returns how many went. */
-export async function deleteOldSecrets(
+/** One that no credential carries yet, whatever the clock says. */
+function laterInstant(nowMilliseconds: number) {
+  return sql<number>`case when credentials_changed_at < ${nowMilliseconds}
+    then ${nowMilliseconds} else credentials_changed_at + 1 end`
+}
+
+/**
+ * Returns the epoch of the account. Throws `invalid-credentials` unless the user is still enabled and has the
+ * credentials that were checked. A write that changes nothing locks the principal: a disable or a new password comes
+ * either first, and is seen, or after this transaction, and ends what it made.
+ */
+export async function confirmCredentials(
   trx: Transaction<Database>,
-  principalId: number,
-  kept: number,
+  expected: CheckedCredentials,
 ): Promise<number> {
-  const { numDeletedRows } = await trx
-    .deleteFrom('client_secrets')
-    .where('principal_id', '=', principalId)
-    .where('id', 'not in', (eb) =>
-      eb
-        .selectFrom('client_secrets as newest')
-        .select('newest.id')
-        .where('newest.principal_id', '=', principalId)
-        .orderBy('newest.id', 'desc')
-        .limit(kept),
+  const [locked] = (await lockCredentials(trx, expected)).rows
+  if (locked === undefined) throw new Problem('invalid-credentials')
+  return locked.credentials_epoch
+}
+
+const lockCredentials = prepared((trx, expected: CheckedCredentials) =>
+  trx
+    .updateTable('principals')
+    .set('enabled', 1)
+    .where('id', '=', expected.principalId)
+    .where('enabled', '=', 1)
+    .where('credentials_changed_at', '=', expected.credentialsChangedAt)
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('users')
+          .select('principal_id')
+          .where('principal_id', '=', expected.principalId)
+          .where('password_hash', '=', expected.passwordHash),
+      ),
     )
-    .executeTakeFirst()
-  return Number(numDeletedRows)
+    .returning('credentials_epoch'),
+)
+
+/**
+ * As `updateCredentialsDate`, and ends every session and token family at once, however many there are, by ending the
+ * epoch they belong to. The lock of the principal keeps this apart from logins under way (`confirmCredentials`).
+ */
+export async function revokeCredentials(
+  trx: Transaction<Database>,
+  principalIds: readonly number[],
+  nowMilliseconds: number,
+): Promise<void> {
+  await trx
+    .updateTable('principals')
+    .set((eb) => ({
+      credentials_changed_at: laterInstant(nowMilliseconds),
+      credentials_epoch: eb('credentials_epoch', '+', 1),
+    }))
+    .where('id', 'in', principalIds)
+    .execute()
+}
+
+/** Whatever link the user has no longer works. */
+export async function voidLink(trx: Transaction<Database>, principalId: number): Promise<void> {
+  await trx.deleteFrom('one_time_links').where('principal_id', '=', principalId).execute()
 }

@@ -1,102 +1,104 @@
-import { sql, type Transaction } from '#kysely'
-import { prepared } from '../../db/prepared.ts'
+import { type Kysely, sql, type Transaction } from '#kysely'
 import type { Database } from '../../db/tables.ts'
-import { Problem } from '../../http/problems.ts'
+import { opaqueIdPattern } from '../../ids.ts'
 
-/** The credentials of a user as they were when its password was checked. */
-export interface CheckedCredentials {
+export type SignInKind = 'session' | 'tokens'
+
+/** A session or a token family that serves. Instants in milliseconds. */
+export interface StoredSignIn {
+  id: string
+  kind: SignInKind
+  userAgent: string | null
+  createdAt: number
+  lastUsedAt: number
+}
+
+export interface SignInsOf {
   principalId: number
-  credentialsChangedAt: number
-  passwordHash: string
+  nowMilliseconds: number
+  sessionIdleTtlMilliseconds: number
 }
 
-/**
- * The account, if it is enabled. A write that changes nothing locks it: what changes its credentials comes either before
- * this transaction, and is seen, or after it.
- */
-export async function lockAccount(
-  trx: Transaction<Database>,
-  principalId: number,
-): Promise<{ id: number; name: string; epoch: number } | undefined> {
-  return trx
-    .updateTable('principals')
-    .set('enabled', 1)
-    .where('id', '=', principalId)
-    .where('enabled', '=', 1)
-    .returning(['id', 'name', 'credentials_epoch as epoch'])
-    .executeTakeFirst()
-}
-
-/**
- * Dates the credentials of the accounts anew, which ends their access tokens when instances next look: a token carries
- * the instant that it was issued under. A login that has read the old one makes nothing (`confirmCredentials`).
- */
-export async function updateCredentialsDate(
-  trx: Transaction<Database>,
-  principalIds: readonly number[],
-  nowMilliseconds: number,
-): Promise<void> {
-  await trx
-    .updateTable('principals')
-    .set({ credentials_changed_at: laterInstant(nowMilliseconds) })
-    .where('id', 'in', principalIds)
+/** A page of them, the most recently used first, and how many there are in all. */
+export async function findSignIns(
+  db: Kysely<Database>,
+  whose: SignInsOf,
+  { offset, limit }: { offset: number; limit: number },
+): Promise<{ signIns: StoredSignIn[]; totalCount: number }> {
+  const all = () => sessionsOf(db, whose).unionAll(familiesOf(db, whose))
+  const { count } = await db
+    .selectFrom(all().as('sign_ins'))
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  const signIns = await db
+    .selectFrom(all().as('sign_ins'))
+    .selectAll()
+    .orderBy('lastUsedAt', 'desc')
+    .orderBy('id')
+    .limit(limit)
+    .offset(offset)
     .execute()
+  return { signIns, totalCount: Number(count) }
 }
 
-/** One that no credential carries yet, whatever the clock says. */
-function laterInstant(nowMilliseconds: number) {
-  return sql<number>`case when credentials_changed_at < ${nowMilliseconds}
-    then ${nowMilliseconds} else credentials_changed_at + 1 end`
+function sessionsOf(db: Kysely<Database>, { principalId, nowMilliseconds: now, ...whose }: SignInsOf) {
+  return db
+    .selectFrom('sessions')
+    .innerJoin('principals', 'principals.id', 'principal_id')
+    .select(['sessions.id', 'user_agent as userAgent', 'sessions.created_at as createdAt'])
+    .select(['last_seen_at as lastUsedAt', sql.lit<SignInKind>('session').as('kind')])
+    .where('principal_id', '=', principalId)
+    .whereRef('sessions.credentials_epoch', '=', 'principals.credentials_epoch')
+    .where('last_seen_at', '>', now - whose.sessionIdleTtlMilliseconds)
+    .where('absolute_expires_at', '>', now)
 }
 
-/**
- * Returns the epoch of the account. Throws `invalid-credentials` unless the user is still enabled and has the
- * credentials that were checked. A write that changes nothing locks the principal: a disable or a new password comes
- * either first, and is seen, or after this transaction, and ends what it made.
- */
-export async function confirmCredentials(
+function familiesOf(db: Kysely<Database>, { principalId, nowMilliseconds: now }: SignInsOf) {
+  return db
+    .selectFrom('refresh_families')
+    .innerJoin('principals', 'principals.id', 'principal_id')
+    .select(['refresh_families.id', 'user_agent as userAgent', 'refresh_families.created_at as createdAt'])
+    .select(['last_used_at as lastUsedAt', sql.lit<SignInKind>('tokens').as('kind')])
+    .where('principal_id', '=', principalId)
+    .whereRef('refresh_families.credentials_epoch', '=', 'principals.credentials_epoch')
+    .where('token_expires_at', '>', now)
+}
+
+/** What it was; undefined when the user has none of this id. */
+export async function deleteSignIn(
   trx: Transaction<Database>,
-  expected: CheckedCredentials,
-): Promise<number> {
-  const [locked] = (await lockCredentials(trx, expected)).rows
-  if (locked === undefined) throw new Problem('invalid-credentials')
-  return locked.credentials_epoch
+  { principalId, id }: { principalId: number; id: string },
+): Promise<SignInKind | undefined> {
+  // PostgreSQL takes no text with a NUL.
+  if (!opaqueIdPattern.test(id)) return undefined
+  for (const [table, kind] of [
+    ['sessions', 'session'],
+    ['refresh_families', 'tokens'],
+  ] as const) {
+    const { numDeletedRows } = await trx
+      .deleteFrom(table)
+      .where('id', '=', id)
+      .where('principal_id', '=', principalId)
+      .executeTakeFirst()
+    if (numDeletedRows === 1n) return kind
+  }
+  return undefined
 }
 
-const lockCredentials = prepared((trx, expected: CheckedCredentials) =>
-  trx
-    .updateTable('principals')
-    .set('enabled', 1)
-    .where('id', '=', expected.principalId)
-    .where('enabled', '=', 1)
-    .where('credentials_changed_at', '=', expected.credentialsChangedAt)
-    .where((eb) =>
-      eb.exists(
-        eb
-          .selectFrom('users')
-          .select('principal_id')
-          .where('principal_id', '=', expected.principalId)
-          .where('password_hash', '=', expected.passwordHash),
-      ),
-    )
-    .returning('credentials_epoch'),
-)
-
-/**
- * As `updateCredentialsDate`, and ends every session and token family at once, however many there are, by ending the
- * epoch they belong to. The lock of the principal keeps this apart from logins under way (`confirmCredentials`).
- */
-export async function revokeCredentials(
+/** Takes the session or family over from an epoch that has ended into the one after it; false when it is not there. */
+export async function keepSignIn(
   trx: Transaction<Database>,
-  principalIds: readonly number[],
-  nowMilliseconds: number,
-): Promise<void> {
-  await trx
-    .updateTable('principals')
-    .set((eb) => ({
-      credentials_changed_at: laterInstant(nowMilliseconds),
-      credentials_epoch: eb('credentials_epoch', '+', 1),
-    }))
-    .where('id', 'in', principalIds)
-    .execute()
+  { principalId, id, endedEpoch }: { principalId: number; id: string; endedEpoch: number },
+): Promise<boolean> {
+  for (const table of ['sessions', 'refresh_families'] as const) {
+    const { numUpdatedRows } = await trx
+      .updateTable(table)
+      .set('credentials_epoch', endedEpoch + 1)
+      .where('id', '=', id)
+      .where('principal_id', '=', principalId)
+      .where('credentials_epoch', '=', endedEpoch)
+      .executeTakeFirst()
+    if (numUpdatedRows === 1n) return true
+  }
+  return false
 }

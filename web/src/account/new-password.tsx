@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { newPasswordFault } from '../../../server/auth/accounts/new-password.ts'
+import { newPasswordFault } from '../../../server/auth/credentials/passwords/new-password.ts'
 import { Spoken } from '../ui/spoken.tsx'
 
 interface NewPasswordProps {

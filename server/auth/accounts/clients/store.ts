@@ -1,0 +1,196 @@
+import type { Kysely, Transaction } from '#kysely'
+import type { Database } from '../../../db/tables.ts'
+import { rolesByPrincipal } from '../roles/store.ts'
+
+export interface ClientCredentials {
+  principalId: number
+  clientId: string
+  enabled: boolean
+  credentialsChangedAt: number
+  secretHashes: string[]
+  /** From then on it gets no token. */
+  endsAt: number | null
+  lastUsedAt: number | null
+}
+
+/** `clientId` exactly as registered. */
+export async function findClient(
+  db: Kysely<Database>,
+  clientId: string,
+): Promise<ClientCredentials | undefined> {
+  const rows = await db
+    .selectFrom('principals')
+    .innerJoin('client_secrets', 'client_secrets.principal_id', 'principals.id')
+    .innerJoin('clients', 'clients.principal_id', 'principals.id')
+    .leftJoin('client_uses', 'client_uses.principal_id', 'principals.id')
+    .select([
+      'principals.id as principalId',
+      'name as clientId',
+      'enabled',
+      'credentials_changed_at as credentialsChangedAt',
+      'secret_hash',
+      'ends_at as endsAt',
+      'last_used_at as lastUsedAt',
+    ])
+    .where('kind', '=', 'client')
+    .where('name', '=', clientId)
+    .execute()
+  const [client] = rows
+  if (client === undefined) return undefined
+  return { ...client, enabled: client.enabled === 1, secretHashes: rows.map((row) => row.secret_hash) }
+}
+
+/** A service client as administrators see it. Instants in milliseconds. */
+export interface ClientAccount {
+  id: number
+  clientId: string
+  /** What people call it. */
+  name: string | null
+  roles: string[]
+  /** Active ones: two during a rotation. */
+  secrets: number
+  enabled: boolean
+  endsAt: number | null
+  /** When it last got a token, to a minute. */
+  lastUsedAt: number | null
+  /** The published secret of the development seed holds. */
+  demo: boolean
+  createdAt: number
+  version: number
+}
+
+/** In the order of their ids: all, or those of a page. */
+export async function listClients(
+  db: Kysely<Database>,
+  page?: { offset: number; limit: number },
+): Promise<ClientAccount[]> {
+  const all = selectClients(db).orderBy('principals.id')
+  const rows = await (page === undefined ? all : all.limit(page.limit).offset(page.offset)).execute()
+  return withRoles(db, rows, page === undefined ? undefined : rows.map(({ id }) => id))
+}
+
+export async function findClientAccount(
+  db: Kysely<Database>,
+  id: number,
+): Promise<ClientAccount | undefined> {
+  const rows = await selectClients(db).where('principals.id', '=', id).execute()
+  const [client] = await withRoles(db, rows, [id])
+  return client
+}
+
+export async function countClients(db: Kysely<Database>): Promise<number> {
+  const { count } = await db
+    .selectFrom('clients')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+function selectClients(db: Kysely<Database>) {
+  return db
+    .selectFrom('principals')
+    .innerJoin('clients', 'clients.principal_id', 'principals.id')
+    .leftJoin('client_uses', 'client_uses.principal_id', 'principals.id')
+    .select([
+      'principals.id',
+      'principals.name as clientId',
+      'display_name as name',
+      'enabled',
+      'ends_at as endsAt',
+      'last_used_at as lastUsedAt',
+      'demo',
+      'created_at as createdAt',
+      'version',
+    ])
+    .select((eb) =>
+      eb
+        .selectFrom('client_secrets')
+        .select((counted) => counted.fn.countAll<number>().as('count'))
+        .whereRef('client_secrets.principal_id', '=', 'principals.id')
+        .as('secrets'),
+    )
+}
+
+type Row = Awaited<ReturnType<ReturnType<typeof selectClients>['execute']>>[number]
+
+async function withRoles(db: Kysely<Database>, rows: Row[], ids?: number[]): Promise<ClientAccount[]> {
+  const roles = await rolesByPrincipal(db, ids)
+  return rows.map((row) => ({
+    ...row,
+    roles: roles.get(row.id) ?? [],
+    secrets: Number(row.secrets),
+    enabled: row.enabled === 1,
+    demo: row.demo === 1,
+  }))
+}
+
+export async function insertClient(
+  trx: Transaction<Database>,
+  principalId: number,
+  { name, endsAt }: { name: string | null; endsAt: number | null },
+): Promise<void> {
+  const values = { principal_id: principalId, display_name: name, ends_at: endsAt }
+  await trx.insertInto('clients').values(values).execute()
+}
+
+export async function updateClient(
+  trx: Transaction<Database>,
+  principalId: number,
+  { name, endsAt }: { name: string | null; endsAt: number | null },
+): Promise<void> {
+  await trx
+    .updateTable('clients')
+    .set({ display_name: name, ends_at: endsAt })
+    .where('principal_id', '=', principalId)
+    .execute()
+}
+
+/** Keeps when the client last got a token; a later instant stays. */
+export async function noteClientUse(
+  trx: Transaction<Database>,
+  { principalId, nowMilliseconds }: { principalId: number; nowMilliseconds: number },
+): Promise<void> {
+  await trx
+    .insertInto('client_uses')
+    .values({ principal_id: principalId, last_used_at: nowMilliseconds })
+    .onConflict((conflict) =>
+      conflict
+        .column('principal_id')
+        .doUpdateSet({ last_used_at: nowMilliseconds })
+        .where('client_uses.last_used_at', '<', nowMilliseconds),
+    )
+    .execute()
+}
+
+export async function insertSecret(
+  trx: Transaction<Database>,
+  principalId: number,
+  secretHash: string,
+  nowMilliseconds: number,
+): Promise<void> {
+  await trx
+    .insertInto('client_secrets')
+    .values({ principal_id: principalId, secret_hash: secretHash, created_at: nowMilliseconds })
+    .execute()
+}
+
+/** Leaves the `kept` newest secrets and returns how many went. */
+export async function deleteOldSecrets(
+  trx: Transaction<Database>,
+  principalId: number,
+  kept: number,
+): Promise<number> {
+  const { numDeletedRows } = await trx
+    .deleteFrom('client_secrets')
+    .where('principal_id', '=', principalId)
+    .where('id', 'not in', (eb) =>
+      eb
+        .selectFrom('client_secrets as newest')
+        .select('newest.id')
+        .where('newest.principal_id', '=', principalId)
+        .orderBy('newest.id', 'desc')
+        .limit(kept),
+    )
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}

@@ -1,0 +1,269 @@
+import type { Kysely, NotNull, Transaction } from '#kysely'
+import type { Database } from '../../../db/tables.ts'
+import { rolesByPrincipal } from '../roles/store.ts'
+import { type CheckedCredentials, foldName } from '../store.ts'
+
+/** A user with what a login checks. */
+export interface UserCredentials extends CheckedCredentials {
+  userName: string
+  email: string
+  enabled: boolean
+}
+
+/** `email` in lower case, as it is stored. A user who has not set a password yet is not found. */
+export async function findUserByEmail(
+  db: Kysely<Database>,
+  email: string,
+): Promise<UserCredentials | undefined> {
+  return toCredentials(await selectCredentials(db).where('email', '=', email).executeTakeFirst())
+}
+
+export async function findUserById(db: Kysely<Database>, id: number): Promise<UserCredentials | undefined> {
+  return toCredentials(await selectCredentials(db).where('principals.id', '=', id).executeTakeFirst())
+}
+
+function selectCredentials(db: Kysely<Database>) {
+  return db
+    .selectFrom('users')
+    .innerJoin('principals', 'principals.id', 'users.principal_id')
+    .select([
+      'principals.id as principalId',
+      'name as userName',
+      'email',
+      'password_hash as passwordHash',
+      'enabled',
+      'credentials_changed_at as credentialsChangedAt',
+    ])
+    .where('password_hash', 'is not', null)
+    .$narrowType<{ passwordHash: NotNull }>()
+}
+
+function toCredentials<T extends { enabled: number }>(row: T | undefined) {
+  return row && { ...row, enabled: row.enabled === 1 }
+}
+
+/** A user as administrators see it. Instants in milliseconds. */
+export interface UserAccount {
+  id: number
+  userName: string
+  email: string
+  roles: string[]
+  timeZone: string | null
+  enabled: boolean
+  /** False until the user has used a link; before, there is no signing in. */
+  hasPassword: boolean
+  /** The published password of the development seed holds. */
+  demo: boolean
+  createdAt: number
+  version: number
+}
+
+/** In the order of their ids: all, or those of a page. */
+export async function listUsers(
+  db: Kysely<Database>,
+  page?: { offset: number; limit: number },
+): Promise<UserAccount[]> {
+  const all = selectUsers(db).orderBy('principals.id')
+  const rows = await (page === undefined ? all : all.limit(page.limit).offset(page.offset)).execute()
+  return withRoles(db, rows, page === undefined ? undefined : rows.map(({ id }) => id))
+}
+
+export async function findUser(db: Kysely<Database>, id: number): Promise<UserAccount | undefined> {
+  const rows = await selectUsers(db).where('principals.id', '=', id).execute()
+  const [user] = await withRoles(db, rows, [id])
+  return user
+}
+
+export async function countUsers(db: Kysely<Database>): Promise<number> {
+  const { count } = await db
+    .selectFrom('users')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+function selectUsers(db: Kysely<Database>) {
+  return db
+    .selectFrom('principals')
+    .innerJoin('users', 'users.principal_id', 'principals.id')
+    .select([
+      'principals.id',
+      'name as userName',
+      'email',
+      'time_zone as timeZone',
+      'enabled',
+      'demo',
+      'created_at as createdAt',
+      'version',
+    ])
+    .select((eb) => eb.case().when('password_hash', 'is', null).then(0).else(1).end().as('hasPassword'))
+}
+
+type Row = Awaited<ReturnType<ReturnType<typeof selectUsers>['execute']>>[number]
+
+async function withRoles(db: Kysely<Database>, rows: Row[], ids?: number[]): Promise<UserAccount[]> {
+  const roles = await rolesByPrincipal(db, ids)
+  return rows.map((row) => ({
+    ...row,
+    roles: roles.get(row.id) ?? [],
+    enabled: row.enabled === 1,
+    hasPassword: row.hasPassword === 1,
+    demo: row.demo === 1,
+  }))
+}
+
+/** False when a user or a service has the name, in any case. */
+export async function updateUserName(trx: Transaction<Database>, id: number, name: string): Promise<boolean> {
+  const folded = foldName(name)
+  const { numUpdatedRows } = await trx
+    .updateTable('principals')
+    .set({ name, name_folded: folded })
+    .where('id', '=', id)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('principals as other')
+            .select('other.id')
+            .where('other.name_folded', '=', folded)
+            .where('other.id', '!=', id),
+        ),
+      ),
+    )
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}
+
+/** False when another user has the email. */
+export async function updateEmail(trx: Transaction<Database>, id: number, email: string): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable('users')
+    .set('email', email)
+    .where('principal_id', '=', id)
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('users as other').select('other.principal_id').where('other.email', '=', email))),
+    )
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}
+
+export async function updateTimeZone(
+  trx: Transaction<Database>,
+  id: number,
+  timeZone: string | null,
+): Promise<void> {
+  await trx.updateTable('users').set('time_zone', timeZone).where('principal_id', '=', id).execute()
+}
+
+/** False when another user has the email. */
+export async function insertUser(
+  trx: Transaction<Database>,
+  principalId: number,
+  user: { email: string; passwordHash: string | null; timeZone: string | null },
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await trx
+    .insertInto('users')
+    .values({
+      principal_id: principalId,
+      email: user.email,
+      password_hash: user.passwordHash,
+      time_zone: user.timeZone,
+    })
+    .onConflict((conflict) => conflict.column('email').doNothing())
+    .executeTakeFirstOrThrow()
+  return numInsertedOrUpdatedRows === 1n
+}
+
+export async function updatePassword(
+  trx: Transaction<Database>,
+  principalId: number,
+  passwordHash: string,
+): Promise<void> {
+  await trx
+    .updateTable('users')
+    .set('password_hash', passwordHash)
+    .where('principal_id', '=', principalId)
+    .execute()
+}
+
+/** The next `limit` users after the number `afterId`. */
+export async function nextUserIds(
+  trx: Transaction<Database>,
+  { afterId, limit }: { afterId: number; limit: number },
+): Promise<number[]> {
+  const rows = await trx
+    .selectFrom('principals')
+    .select('id')
+    .where('kind', '=', 'user')
+    .where('id', '>', afterId)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** Whose link it is. */
+export interface LinkHolder {
+  principalId: number
+  userName: string
+  email: string
+}
+
+/** Undefined when the link is not there, or has expired, or its user is disabled. */
+export async function findLinkHolder(
+  db: Kysely<Database>,
+  link: { tokenHash: string; nowMilliseconds: number },
+): Promise<LinkHolder | undefined> {
+  return db
+    .selectFrom('one_time_links')
+    .innerJoin('principals', 'principals.id', 'one_time_links.principal_id')
+    .innerJoin('users', 'users.principal_id', 'principals.id')
+    .select(['principals.id as principalId', 'name as userName', 'email'])
+    .where('token_hash', '=', link.tokenHash)
+    .where('expires_at', '>', link.nowMilliseconds)
+    .where('enabled', '=', 1)
+    .executeTakeFirst()
+}
+
+/** A user has one link: a new one takes the place of the older. */
+export async function replaceLink(
+  trx: Transaction<Database>,
+  link: { principalId: number; tokenHash: string; expiresAt: number },
+): Promise<void> {
+  const values = { token_hash: link.tokenHash, expires_at: link.expiresAt }
+  await trx
+    .insertInto('one_time_links')
+    .values({ principal_id: link.principalId, ...values })
+    .onConflict((conflict) => conflict.column('principal_id').doUpdateSet(values))
+    .execute()
+}
+
+/** False when it is not there, or has expired: of any number of simultaneous uses exactly one finds it. */
+export async function takeLink(
+  trx: Transaction<Database>,
+  link: { principalId: number; tokenHash: string; nowMilliseconds: number },
+): Promise<boolean> {
+  const { numDeletedRows } = await trx
+    .deleteFrom('one_time_links')
+    .where('principal_id', '=', link.principalId)
+    .where('token_hash', '=', link.tokenHash)
+    .where('expires_at', '>', link.nowMilliseconds)
+    .executeTakeFirst()
+  return numDeletedRows === 1n
+}
+
+/** Deletes at most `limit` links that have expired. Returns the number of rows. */
+export async function removeExpiredLinks(
+  trx: Transaction<Database>,
+  { nowMilliseconds, limit }: { nowMilliseconds: number; limit: number },
+): Promise<number> {
+  const expired = trx
+    .selectFrom('one_time_links')
+    .select('principal_id')
+    .where('expires_at', '<=', nowMilliseconds)
+    .limit(limit)
+  const { numDeletedRows } = await trx
+    .deleteFrom('one_time_links')
+    .where('principal_id', 'in', expired)
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}

@@ -1,0 +1,93 @@
+import type { Transaction } from '#kysely'
+import type { Stamp } from '../../audit/event.ts'
+import type { Database } from '../../db/tables.ts'
+import { Problem } from '../../http/problems.ts'
+import { recordAccount } from '../accounts/accounts.ts'
+import { lockAdministration } from '../accounts/roles/administrators.ts'
+import {
+  type CheckedCredentials,
+  confirmCredentials,
+  lockAccount,
+  revokeCredentials,
+  updateCredentialsDate,
+} from '../accounts/store.ts'
+import { givePassword } from '../accounts/users/users.ts'
+import { replaceIds } from './sessions/store.ts'
+import { deleteSignIn, keepSignIn } from './store.ts'
+
+/**
+ * What shows who an account is: sessions, tokens, passwords. A session or token family serves while it has the epoch of
+ * its account, so one UPDATE of the account ends them all.
+ */
+type Trx = Transaction<Database>
+
+export interface EndSignInInput {
+  principalId: number
+  id: string
+  stamp: Stamp
+}
+
+/**
+ * Ends one session, or one token family with its access tokens: those of the user's other families end with them, and are
+ * refreshed. Those who may manage accounts end another's. Throws `sign-in-not-found`.
+ */
+export async function endSignIn(trx: Trx, { principalId, id, stamp }: EndSignInInput): Promise<void> {
+  if (stamp.byId !== principalId) await lockAdministration(trx, stamp)
+  const account = await lockAccount(trx, principalId)
+  const kind = await deleteSignIn(trx, { principalId, id })
+  if (account === undefined || kind === undefined) throw new Problem('sign-in-not-found')
+  if (kind === 'tokens') await updateCredentialsDate(trx, [principalId], stamp.nowMilliseconds)
+  await recordAccount(trx, stamp, 'sign-in-ended', account)
+}
+
+/** The sign-in that goes on when all others end. */
+export interface KeptSignIn {
+  id: string
+  /** Of the id that it has from then on, alone; null for a token family. */
+  newIdHash: string | null
+  authenticatedAt: number
+}
+
+export interface EndOtherSignInsInput {
+  principalId: number
+  kept: KeptSignIn
+  stamp: Stamp
+}
+
+/** Ends all sessions and token families of the user but one. Throws `authentication-required` when that one has ended. */
+export async function endOtherSignIns(
+  trx: Trx,
+  { principalId, kept, stamp }: EndOtherSignInsInput,
+): Promise<void> {
+  const account = await lockAccount(trx, principalId)
+  if (account === undefined) throw new Problem('authentication-required')
+  await revokeCredentials(trx, [principalId], stamp.nowMilliseconds)
+  await keep(trx, principalId, account.epoch, kept)
+  await recordAccount(trx, stamp, 'others-signed-out', account)
+}
+
+export interface ChangePasswordInput extends CheckedCredentials {
+  newPasswordHash: string
+  kept: KeptSignIn
+  /** Of the user. */
+  stamp: Stamp
+}
+
+/**
+ * Replaces the password that was checked and ends all sessions and token families but one. Throws `invalid-credentials`
+ * when it is another by now: of two simultaneous changes one fails.
+ */
+export async function changePassword(trx: Trx, input: ChangePasswordInput): Promise<void> {
+  const { principalId, newPasswordHash, kept, stamp } = input
+  const epoch = await confirmCredentials(trx, input)
+  await givePassword(trx, principalId, newPasswordHash, stamp.nowMilliseconds)
+  await keep(trx, principalId, epoch, kept)
+  await recordAccount(trx, stamp, 'password-changed', { id: principalId, name: stamp.by })
+}
+
+/** Somebody may have copied an id of the session: it goes on with a new one alone (ASVS 5.0 7.2.4). */
+async function keep(trx: Trx, principalId: number, endedEpoch: number, kept: KeptSignIn): Promise<void> {
+  const { id, newIdHash, authenticatedAt } = kept
+  if (!(await keepSignIn(trx, { principalId, id, endedEpoch }))) throw new Problem('authentication-required')
+  if (newIdHash !== null) await replaceIds(trx, { sessionId: id, idHash: newIdHash, authenticatedAt })
+}

@@ -1,0 +1,318 @@
+import { type Kysely, sql, type Transaction } from '#kysely'
+import { prepared, unseen } from '../../../db/prepared.ts'
+import type { Database } from '../../../db/tables.ts'
+import { Problem } from '../../../http/problems.ts'
+import { rolesOf } from '../../accounts/roles/store.ts'
+import { type CheckedCredentials, confirmCredentials, lockAccount } from '../../accounts/store.ts'
+
+/** A session that its account stands behind. Instants in milliseconds. */
+export interface StandingSession {
+  roles: string[]
+  lastSeenAt: number
+  absoluteExpiresAt: number
+}
+
+/** A session found by the hash of a presented id. */
+export interface StoredSession extends StandingSession {
+  sessionId: string
+  principalId: number
+  userName: string
+  timeZone: string | null
+  antiforgeryBinding: string
+  /** When the password was last given, as far as the presented id knows. */
+  authenticatedAt: number
+  /** End of the presented id's grace period, or null while it is current. */
+  retiredAt: number | null
+}
+
+/** Undefined also when the account is disabled, or has ended its sessions. */
+export async function findSession(db: Kysely<Database>, idHash: string): Promise<StoredSession | undefined> {
+  const row = (await selectSession(db, { idHash })).rows[0]
+  return row && { ...row, roles: JSON.parse(row.roles) }
+}
+
+const selectSession = prepared((db, { idHash }: { idHash: string }) =>
+  db
+    .selectFrom('session_ids')
+    .innerJoin('sessions', 'sessions.id', 'session_ids.session_id')
+    .innerJoin('principals', 'principals.id', 'sessions.principal_id')
+    .innerJoin('users', 'users.principal_id', 'principals.id')
+    .select([
+      'sessions.id as sessionId',
+      'sessions.principal_id as principalId',
+      'principals.name as userName',
+      'users.time_zone as timeZone',
+      'sessions.roles',
+      'sessions.antiforgery_binding as antiforgeryBinding',
+      'sessions.last_seen_at as lastSeenAt',
+      'sessions.absolute_expires_at as absoluteExpiresAt',
+      'session_ids.authenticated_at as authenticatedAt',
+      'session_ids.retired_at as retiredAt',
+    ])
+    .where('session_ids.id_hash', '=', unseen(idHash))
+    .whereRef('sessions.credentials_epoch', '=', 'principals.credentials_epoch')
+    .where('principals.enabled', '=', sql.lit(1)),
+)
+
+/** By its own id. Undefined as of `findSession`. */
+export async function findStandingSession(
+  db: Kysely<Database>,
+  sessionId: string,
+): Promise<StandingSession | undefined> {
+  const row = await db
+    .selectFrom('sessions')
+    .innerJoin('principals', 'principals.id', 'principal_id')
+    .select(['roles', 'last_seen_at as lastSeenAt', 'absolute_expires_at as absoluteExpiresAt'])
+    .where('sessions.id', '=', sessionId)
+    .whereRef('sessions.credentials_epoch', '=', 'principals.credentials_epoch')
+    .where('enabled', '=', 1)
+    .executeTakeFirst()
+  return row && { ...row, roles: JSON.parse(row.roles) }
+}
+
+export interface CreateSessionInput extends CheckedCredentials {
+  sessionId: string
+  idHash: string
+  /** Binding of the antiforgery cookie that the request carried, if it carried one. */
+  offeredBinding: string | null
+  /** Used when nothing was offered, or when another session holds what was offered. */
+  freshBinding: string
+  /** Id of the session that the login came with, which it ends. */
+  replacedIdHash: string | null
+  nowMilliseconds: number
+  absoluteExpiresAt: number
+  userAgent: string | null
+}
+
+/**
+ * Makes a session and ends the one that the login came with. Throws `invalid-credentials` if the credentials are no
+ * longer those that were checked: a login that races with a disable makes nothing.
+ */
+export async function createSession(
+  trx: Transaction<Database>,
+  input: CreateSessionInput,
+): Promise<{ roles: string[] }> {
+  const credentialsEpoch = await confirmCredentials(trx, input)
+  if (input.replacedIdHash !== null) await endSessionOf(trx, input.replacedIdHash)
+  const roles = await rolesOf(trx, input.principalId)
+  const session = {
+    id: input.sessionId,
+    principal_id: input.principalId,
+    credentials_epoch: credentialsEpoch,
+    roles: JSON.stringify(roles),
+    created_at: input.nowMilliseconds,
+    last_seen_at: input.nowMilliseconds,
+    absolute_expires_at: input.absoluteExpiresAt,
+    user_agent: input.userAgent,
+    issued_ids: 1,
+  }
+  const insert = (binding: string) =>
+    trx
+      .insertInto('sessions')
+      .values({ ...session, antiforgery_binding: binding })
+      .onConflict((conflict) => conflict.column('antiforgery_binding').doNothing())
+      .executeTakeFirstOrThrow()
+  const taken =
+    input.offeredBinding !== null && (await insert(input.offeredBinding)).numInsertedOrUpdatedRows === 1n
+  if (!taken) await insert(input.freshBinding)
+  const { sessionId, idHash, nowMilliseconds: authenticatedAt } = input
+  await insertSessionId(trx, { sessionId, idHash, number: 1, authenticatedAt })
+  await endSurplusSessions(trx, input.principalId)
+  return { roles }
+}
+
+/** Sessions that a user can have at a time; a new one ends the one that was not used for longest. */
+export const sessionsLimit = 100
+
+async function endSurplusSessions(trx: Transaction<Database>, principalId: number): Promise<void> {
+  await trx
+    .deleteFrom('sessions')
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('sessions')
+        .select('id')
+        .where('principal_id', '=', principalId)
+        .orderBy('last_seen_at', 'desc')
+        .orderBy('created_at', 'desc')
+        .orderBy('id')
+        .limit(1)
+        .offset(sessionsLimit),
+    )
+    .execute()
+}
+
+async function insertSessionId(
+  trx: Transaction<Database>,
+  id: { sessionId: string; idHash: string; number: number; authenticatedAt: number },
+): Promise<void> {
+  await trx
+    .insertInto('session_ids')
+    .values({
+      id_hash: id.idHash,
+      session_id: id.sessionId,
+      number: id.number,
+      authenticated_at: id.authenticatedAt,
+      retired_at: null,
+    })
+    .execute()
+}
+
+/** Ends every id of the session, and gives it another. */
+export async function replaceIds(
+  trx: Transaction<Database>,
+  { sessionId, ...id }: { sessionId: string; idHash: string; authenticatedAt: number },
+): Promise<void> {
+  await trx.deleteFrom('session_ids').where('session_id', '=', sessionId).execute()
+  const { issued_ids: number } = await trx
+    .updateTable('sessions')
+    .set((eb) => ({ issued_ids: eb('issued_ids', '+', 1) }))
+    .where('id', '=', sessionId)
+    .returning('issued_ids')
+    .executeTakeFirstOrThrow()
+  await insertSessionId(trx, { ...id, sessionId, number })
+}
+
+export interface RefreshSessionInput {
+  sessionId: string
+  principalId: number
+  presentedIdHash: string
+  newIdHash: string
+  /** Of the presented id, or now. */
+  authenticatedAt: number
+  nowMilliseconds: number
+  /** Whether it counts as use of the session. */
+  isUse: boolean
+  /** When the presented id stops serving. An earlier end is kept. */
+  retireAt: number
+}
+
+export interface RefreshedSession extends StandingSession {
+  email: string
+}
+
+/** Re-reads the roles and adds a new id. Throws `authentication-required` when the session has ended meanwhile. */
+export async function refreshSession(
+  trx: Transaction<Database>,
+  input: RefreshSessionInput,
+): Promise<RefreshedSession> {
+  const { principalId, sessionId } = input
+  const account = await lockAccount(trx, principalId)
+  if (account === undefined) throw new Problem('authentication-required')
+  const roles = await rolesOf(trx, principalId)
+  const session = await trx
+    .updateTable('sessions')
+    .set((eb) => ({
+      ...(input.isUse && { last_seen_at: input.nowMilliseconds }),
+      roles: JSON.stringify(roles),
+      issued_ids: eb('issued_ids', '+', 1),
+    }))
+    .where('id', '=', sessionId)
+    .where('credentials_epoch', '=', account.epoch)
+    .returning(['issued_ids', 'last_seen_at as lastSeenAt', 'absolute_expires_at as absoluteExpiresAt'])
+    .executeTakeFirst()
+  if (session === undefined || !(await retireId(trx, input))) throw new Problem('authentication-required')
+  await makeRoomForId(trx, input)
+  const { newIdHash: idHash, authenticatedAt } = input
+  const { issued_ids: number, ...ends } = session
+  await insertSessionId(trx, { sessionId, idHash, number, authenticatedAt })
+  const { email } = await trx
+    .selectFrom('users')
+    .select('email')
+    .where('principal_id', '=', principalId)
+    .executeTakeFirstOrThrow()
+  return { email, roles, ...ends }
+}
+
+/**
+ * Refreshes a session whose password was given again: only its new id says so (ASVS 5.0 7.2.4). Throws
+ * `invalid-credentials` on the same condition as `createSession`.
+ */
+export async function confirmSession(
+  trx: Transaction<Database>,
+  input: RefreshSessionInput & CheckedCredentials,
+): Promise<RefreshedSession> {
+  await confirmCredentials(trx, input)
+  return refreshSession(trx, input)
+}
+
+/** False when the presented id does not serve any more. */
+async function retireId(trx: Transaction<Database>, input: RefreshSessionInput): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable('session_ids')
+    .set((eb) => ({ retired_at: eb.fn.coalesce('retired_at', eb.val(input.retireAt)) }))
+    .where('id_hash', '=', input.presentedIdHash)
+    .where((eb) => eb.or([eb('retired_at', 'is', null), eb('retired_at', '>', input.nowMilliseconds)]))
+    .executeTakeFirst()
+  return numUpdatedRows === 1n
+}
+
+/** Ids of a session that may serve at a time; one more retires the oldest at once. */
+export const idsLimit = 8
+
+/** Deletes the ids that serve no more, and the oldest of those that do when there is no room for another. */
+async function makeRoomForId(
+  trx: Transaction<Database>,
+  { sessionId, nowMilliseconds }: RefreshSessionInput,
+): Promise<void> {
+  const ids = trx.deleteFrom('session_ids').where('session_id', '=', sessionId)
+  await ids.where('retired_at', '<=', nowMilliseconds).execute()
+  await ids
+    .where('number', '<=', (eb) =>
+      eb
+        .selectFrom('session_ids as kept')
+        .select('kept.number')
+        .where('kept.session_id', '=', sessionId)
+        .orderBy('kept.number', 'desc')
+        .limit(1)
+        .offset(idsLimit - 1),
+    )
+    .execute()
+}
+
+/**
+ * Ends the session, with all its ids: also when refreshes have meanwhile pushed out the one that was presented. Ending what
+ * is gone changes nothing.
+ */
+export async function endSession(trx: Transaction<Database>, input: { sessionId: string }): Promise<void> {
+  await trx.deleteFrom('sessions').where('id', '=', input.sessionId).execute()
+}
+
+async function endSessionOf(trx: Transaction<Database>, idHash: string): Promise<void> {
+  await trx
+    .deleteFrom('sessions')
+    .where('id', 'in', (eb) =>
+      eb.selectFrom('session_ids').select('session_id').where('id_hash', '=', idHash),
+    )
+    .execute()
+}
+
+/** Slides the idle end of a session; written at most once a minute. */
+export async function touchSession(
+  trx: Transaction<Database>,
+  input: { sessionId: string; nowMilliseconds: number },
+): Promise<void> {
+  await trx
+    .updateTable('sessions')
+    .set('last_seen_at', input.nowMilliseconds)
+    .where('id', '=', input.sessionId)
+    .where('last_seen_at', '<', input.nowMilliseconds)
+    .execute()
+}
+
+/**
+ * Deletes at most `limit` sessions that were unused for too long, with all their ids, and returns how many. Nobody uses
+ * a session after its absolute end, so those come along.
+ */
+export async function removeEndedSessions(
+  trx: Transaction<Database>,
+  input: { nowMilliseconds: number; sessionIdleTtlMilliseconds: number; limit: number },
+): Promise<number> {
+  const { nowMilliseconds, sessionIdleTtlMilliseconds, limit } = input
+  const unused = trx
+    .selectFrom('sessions')
+    .select('id')
+    .where('last_seen_at', '<=', nowMilliseconds - sessionIdleTtlMilliseconds)
+    .limit(limit)
+  const { numDeletedRows } = await trx.deleteFrom('sessions').where('id', 'in', unused).executeTakeFirst()
+  return Number(numDeletedRows)
+}

@@ -1,0 +1,219 @@
+import { type Kysely, sql, type Transaction } from '#kysely'
+import { clockDifferenceMilliseconds } from '../../../clock.ts'
+import { prepared, unseenNumber } from '../../../db/prepared.ts'
+import type { Database } from '../../../db/tables.ts'
+import { Problem, retryAfter } from '../../../http/problems.ts'
+
+interface Policy {
+  freeTries: number
+  waitLimitMilliseconds: number
+}
+
+/** Section 8 of the contract. These are never scaled by a setting. */
+const pairPolicy: Policy = { freeTries: 5, waitLimitMilliseconds: 15 * 60_000 }
+const networkPolicy: Policy = { ...pairPolicy, freeTries: 4 * pairPolicy.freeTries }
+const accountPolicy: Policy = { freeTries: 100, waitLimitMilliseconds: 60_000 }
+const firstWaitMilliseconds = 1_000
+const forgottenAfterMilliseconds = 24 * 3_600_000
+const knownForMilliseconds = 30 * 24 * 3_600_000
+/** Addresses that are remembered of an account, so that who knows a password cannot fill the table. */
+const knownAddressesLimit = 100
+
+export interface LoginTry {
+  /** Hash of account and address together. */
+  pairHash: string
+  /** Hash of account and IPv6 /48 together. */
+  networkHash: string | null
+  /** Hash of the account. */
+  accountHash: string
+  /**
+   * The account signed in from the address of late: whatever strangers do elsewhere, it only waits for its own tries.
+   */
+  isKnown: boolean
+  nowMilliseconds: number
+}
+
+/**
+ * Reserves a login try before the password is hashed, so that fifty parallel guesses are fifty tries. Throws
+ * `too-many-attempts` during a wait; then nothing is counted.
+ */
+export async function reserveLoginTry(trx: Transaction<Database>, input: LoginTry): Promise<void> {
+  const { networkHash, isKnown, nowMilliseconds: now } = input
+  if (!isKnown) await reserve(trx, input.accountHash, now, accountPolicy)
+  if (!isKnown && networkHash !== null) await reserve(trx, networkHash, now, networkPolicy)
+  await reserve(trx, input.pairHash, now, pairPolicy)
+}
+
+async function reserve(
+  trx: Transaction<Database>,
+  keyHash: string,
+  now: number,
+  { freeTries, waitLimitMilliseconds }: Policy,
+): Promise<void> {
+  // No wait is that long: it was written before the clock was set back.
+  const endlessAfter = now + waitLimitMilliseconds + clockDifferenceMilliseconds
+  const forgottenBefore = now - forgottenAfterMilliseconds
+  const reserved = (await countTry(trx, { keyHash, now, forgottenBefore, endlessAfter })).rows[0]
+  if (reserved === undefined) throw await tooManyAttempts(trx, keyHash, now)
+  const waitMilliseconds = waitAfter(reserved.failures, freeTries, waitLimitMilliseconds)
+  const blockedUntil = waitMilliseconds === 0 ? 0 : now + waitMilliseconds
+  if (blockedUntil !== reserved.blocked_until) await block(trx, { keyHash, blockedUntil })
+}
+
+/** One more try, or the first after long; no row while a wait runs. */
+const countTry = prepared(
+  (trx, tried: { keyHash: string; now: number; forgottenBefore: number; endlessAfter: number }) => {
+    const { keyHash, now, forgottenBefore, endlessAfter } = tried
+    const forgotten = sql<boolean>`login_failures.updated_at <= ${forgottenBefore}`
+    const failures = sql<number>`case when ${forgotten} then 1 else login_failures.failures + 1 end`
+    return trx
+      .insertInto('login_failures')
+      .values({ key_hash: keyHash, failures: 1, blocked_until: 0, updated_at: now })
+      .onConflict((conflict) =>
+        conflict
+          .column('key_hash')
+          .doUpdateSet({ failures, updated_at: now })
+          .where((eb) =>
+            eb.or([
+              eb('login_failures.blocked_until', '<=', now),
+              eb('login_failures.blocked_until', '>', endlessAfter),
+              forgotten,
+            ]),
+          ),
+      )
+      .returning(['failures', 'blocked_until'])
+  },
+)
+
+const block = prepared((trx, wait: { keyHash: string; blockedUntil: number }) =>
+  trx
+    .updateTable('login_failures')
+    .set('blocked_until', wait.blockedUntil)
+    .where('key_hash', '=', wait.keyHash),
+)
+
+/** None while tries are free, then one second, doubling up to the limit. */
+function waitAfter(failures: number, freeTries: number, limitMilliseconds: number): number {
+  if (failures < freeTries) return 0
+  return Math.min(firstWaitMilliseconds * 2 ** (failures - freeTries), limitMilliseconds)
+}
+
+async function tooManyAttempts(trx: Transaction<Database>, keyHash: string, now: number): Promise<Problem> {
+  const { blocked_until } = await trx
+    .selectFrom('login_failures')
+    .select('blocked_until')
+    .where('key_hash', '=', keyHash)
+    .executeTakeFirstOrThrow()
+  return new Problem('too-many-attempts', { headers: retryAfter(blocked_until - now) })
+}
+
+/**
+ * Gives a reserved try back. After a success the pair starts afresh, and its address is known; a try in which no
+ * password was checked (the queue was full, say) is only taken off. No wait was running when the try was reserved, so
+ * none is left.
+ */
+export async function returnLoginTry(
+  trx: Transaction<Database>,
+  input: LoginTry & { succeeded: boolean },
+): Promise<void> {
+  const { networkHash, isKnown, pairHash } = input
+  // In the order of reserving: opposite orders of rows would be a deadlock.
+  if (!isKnown) await takeOff(trx, { keyHash: input.accountHash })
+  if (!isKnown && networkHash !== null) await takeOff(trx, { keyHash: networkHash })
+  if (!input.succeeded) {
+    await takeOff(trx, { keyHash: pairHash })
+    return
+  }
+  await forget(trx, { keyHash: pairHash })
+  await remember(trx, input)
+  await forgetOldestAddress(trx, input)
+}
+
+const forget = prepared((trx, key: { keyHash: string }) =>
+  trx.deleteFrom('login_failures').where('key_hash', '=', key.keyHash),
+)
+
+const takeOff = prepared((trx, key: { keyHash: string }) =>
+  trx
+    .updateTable('login_failures')
+    .set((eb) => ({ failures: eb('failures', '-', 1), blocked_until: 0 }))
+    .where('key_hash', '=', key.keyHash)
+    .where('failures', '>', 0),
+)
+
+const remember = prepared((trx, signIn: LoginTry) =>
+  trx
+    .insertInto('known_addresses')
+    .values({
+      pair_hash: signIn.pairHash,
+      account_hash: signIn.accountHash,
+      signed_in_at: signIn.nowMilliseconds,
+    })
+    .onConflict((conflict) =>
+      conflict.column('pair_hash').doUpdateSet(({ ref }) => ({ signed_in_at: ref('excluded.signed_in_at') })),
+    ),
+)
+
+const forgetOldestAddress = prepared((trx, signIn: LoginTry) =>
+  trx
+    .deleteFrom('known_addresses')
+    .where('pair_hash', 'in', (eb) =>
+      eb
+        .selectFrom('known_addresses')
+        .select('pair_hash')
+        .where('account_hash', '=', signIn.accountHash)
+        .orderBy('signed_in_at', 'desc')
+        .limit(sql.lit(1))
+        .offset(sql.lit(knownAddressesLimit)),
+    ),
+)
+
+/** Whether the account signed in from the address in the last 30 days. */
+export async function isKnownAddress(
+  db: Kysely<Database>,
+  { pairHash, nowMilliseconds }: { pairHash: string; nowMilliseconds: number },
+): Promise<boolean> {
+  const since = nowMilliseconds - knownForMilliseconds
+  return (await selectKnown(db, { pairHash, since })).rows.length === 1
+}
+
+const selectKnown = prepared((db, address: { pairHash: string; since: number }) =>
+  db
+    .selectFrom('known_addresses')
+    .select('pair_hash')
+    .where('pair_hash', '=', address.pairHash)
+    .where('signed_in_at', '>', unseenNumber(address.since)),
+)
+
+interface Removal {
+  nowMilliseconds: number
+  limit: number
+}
+
+/** Deletes at most `limit` counters that are forgotten by now. Returns the number of rows. */
+export async function removeForgottenTries(trx: Transaction<Database>, input: Removal): Promise<number> {
+  const forgotten = trx
+    .selectFrom('login_failures')
+    .select('key_hash')
+    .where('updated_at', '<=', input.nowMilliseconds - forgottenAfterMilliseconds)
+    .limit(input.limit)
+  const { numDeletedRows } = await trx
+    .deleteFrom('login_failures')
+    .where('key_hash', 'in', forgotten)
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
+/** Deletes at most `limit` addresses that are known no longer. Returns the number of rows. */
+export async function removeForgottenAddresses(trx: Transaction<Database>, input: Removal): Promise<number> {
+  const forgotten = trx
+    .selectFrom('known_addresses')
+    .select('pair_hash')
+    .where('signed_in_at', '<=', input.nowMilliseconds - knownForMilliseconds)
+    .limit(input.limit)
+  const { numDeletedRows } = await trx
+    .deleteFrom('known_addresses')
+    .where('pair_hash', 'in', forgotten)
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}

@@ -1,0 +1,57 @@
+import type { Clock } from '../../../clock.ts'
+import type { AppDatabase } from '../../../db/port.ts'
+import { sha256 } from '../../../ids.ts'
+import { OneAtATime } from '../passwords/one-at-a-time.ts'
+import { isKnownAddress, type LoginTry } from './store.ts'
+
+/** Tries that may wait for their turn on one account, or on one of its known addresses. */
+const waitingTriesLimit = 128
+
+/**
+ * The waits after failed sign-ins (section 8 of the contract; ASVS 5.0 6.3.1). The counters are in the database, shared
+ * by all instances. Within an instance the tries of one account take turns, from whatever address that it does not
+ * know: each is reserved when the one before has ended, so that successes never count against each other.
+ */
+export class LoginThrottle {
+  readonly #db: AppDatabase
+  readonly #clock: Clock
+  readonly #tries = new OneAtATime(waitingTriesLimit)
+
+  constructor(db: AppDatabase, clock: Clock) {
+    this.#db = db
+    this.#clock = clock
+  }
+
+  /**
+   * Runs `check` as one try on the account from the address; it returns undefined for a wrong password. Throws
+   * `too-many-attempts` without checking during a wait, alike for accounts that do not exist.
+   */
+  async attempt<T>(
+    account: string,
+    address: string,
+    check: () => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    const accountHash = sha256(`account\n${account}`)
+    const pairHash = sha256(`pair\n${address}\n${account}`)
+    const network = networkOf(address)
+    const networkHash = network === null ? null : sha256(`pair\n${network}\n${account}`)
+    const isKnown = await isKnownAddress(this.#db.read, { pairHash, nowMilliseconds: this.#clock() })
+    // Who signed in from there of late does not queue behind strangers either.
+    return this.#tries.run(isKnown ? pairHash : accountHash, async () => {
+      const nowMilliseconds = this.#clock()
+      const reserved: LoginTry = { accountHash, pairHash, networkHash, isKnown, nowMilliseconds }
+      await this.#db.write('reserveLoginTry', reserved)
+      const result = await check().catch(async (error: unknown) => {
+        await this.#db.write('returnLoginTry', { ...reserved, succeeded: false })
+        throw error
+      })
+      if (result !== undefined) await this.#db.write('returnLoginTry', { ...reserved, succeeded: true })
+      return result
+    })
+  }
+}
+
+/** The /48 of a /64, in which one caller may have every /64; null for IPv4. */
+function networkOf(address: string): string | null {
+  return address.endsWith('::/64') ? `${address.split(':').slice(0, 3).join(':')}::/48` : null
+}

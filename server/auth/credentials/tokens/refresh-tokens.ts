@@ -1,0 +1,68 @@
+import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
+import { sha256 } from '../../../ids.ts'
+import type { RefreshToken } from './store.ts'
+
+/**
+ * A token is 256 random bits, family and generation, followed by the tag of these three: 112 characters of base64url.
+ * It begins with what is secret: logs name families, and a log is searched for how tokens begin.
+ */
+const familyAt = 32
+const generationAt = 48
+const tagAt = 52
+const tokenPattern = /^[A-Za-z0-9_-]{112}$/
+
+/**
+ * Makes and reads refresh tokens. The tag tells a token that was issued from one that was made up, so that nothing of
+ * used tokens is stored (ADR 26). Its key is derived (RFC 5869) from a secret that every instance has.
+ */
+export class RefreshTokens {
+  readonly #tagKey: Buffer
+  readonly #successorKey: Buffer
+
+  constructor(secret: Buffer) {
+    const derive = (purpose: string) =>
+      Buffer.from(hkdfSync('sha256', secret, '', `countersign refresh token ${purpose}`, 32))
+    this.#tagKey = derive('tag')
+    this.#successorKey = derive('successor')
+  }
+
+  /** The first token of a family, whose id is one of `newOpaqueId`. */
+  first(familyId: string): string {
+    return this.#make(familyId, 1, randomBytes(32))
+  }
+
+  /**
+   * The token of the next generation. With a key it is the same each time, and nobody knows it who has not both the
+   * token and the key; without one it is another each time.
+   */
+  successor({ text, familyId, generation }: RefreshToken, key: string | null): string {
+    const random =
+      key === null
+        ? randomBytes(32)
+        : createHmac('sha256', this.#successorKey).update(`${text}\n${key}`).digest()
+    return this.#make(familyId, generation + 1, random)
+  }
+
+  /** Undefined for a text that never was a refresh token. */
+  read(text: string): RefreshToken | undefined {
+    if (!tokenPattern.test(text)) return undefined
+    const bytes = Buffer.from(text, 'base64url')
+    return {
+      text,
+      hash: sha256(text),
+      familyId: bytes.toString('base64url', familyAt, generationAt),
+      generation: bytes.readUInt32BE(generationAt),
+      isGenuine: timingSafeEqual(bytes.subarray(tagAt), this.#tag(bytes.subarray(0, tagAt))),
+    }
+  }
+
+  #make(familyId: string, generation: number, random: Buffer): string {
+    const content = Buffer.concat([random, Buffer.from(familyId, 'base64url'), Buffer.alloc(4)])
+    content.writeUInt32BE(generation, generationAt)
+    return Buffer.concat([content, this.#tag(content)]).toString('base64url')
+  }
+
+  #tag(content: Buffer): Buffer {
+    return createHmac('sha256', this.#tagKey).update(content).digest()
+  }
+}

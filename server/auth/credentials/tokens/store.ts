@@ -1,0 +1,217 @@
+import { type Kysely, sql, type Transaction } from '#kysely'
+import { prepared, unseen, unseenNumber } from '../../../db/prepared.ts'
+import type { Database } from '../../../db/tables.ts'
+import { rolesOf } from '../../accounts/roles/store.ts'
+import { type CheckedCredentials, confirmCredentials } from '../../accounts/store.ts'
+
+export interface CreateRefreshFamilyInput extends CheckedCredentials {
+  familyId: string
+  tokenHash: string
+  nowMilliseconds: number
+  /** End of the token if it is not used; that of the family comes before it. */
+  tokenExpiresAt: number
+  familyExpiresAt: number
+  userAgent: string | null
+}
+
+/** What an access token is signed from, after the write that allows it. */
+export interface TokenGrant {
+  principalId: number
+  userName: string
+  roles: string[]
+  /** When the family was made. */
+  authenticatedAt: number
+  credentialsChangedAt: number
+}
+
+/** Makes a family with its first token. Throws `invalid-credentials` on the same condition as `createSession`. */
+export async function createRefreshFamily(
+  trx: Transaction<Database>,
+  input: CreateRefreshFamilyInput,
+): Promise<{ roles: string[] }> {
+  const { principalId, tokenExpiresAt, familyExpiresAt } = input
+  const credentialsEpoch = await confirmCredentials(trx, input)
+  const expiresAt = Math.min(tokenExpiresAt, familyExpiresAt)
+  await insertFamily(trx, { ...input, credentialsEpoch, tokenExpiresAt: expiresAt })
+  await endSurplusFamilies(trx, input)
+  return { roles: await rolesOf(trx, principalId) }
+}
+
+const insertFamily = prepared((trx, family: CreateRefreshFamilyInput & { credentialsEpoch: number }) =>
+  trx.insertInto('refresh_families').values({
+    id: family.familyId,
+    principal_id: family.principalId,
+    credentials_epoch: family.credentialsEpoch,
+    generation: 1,
+    token_hash: family.tokenHash,
+    token_expires_at: family.tokenExpiresAt,
+    created_at: family.nowMilliseconds,
+    last_used_at: family.nowMilliseconds,
+    expires_at: family.familyExpiresAt,
+    user_agent: family.userAgent,
+  }),
+)
+
+/** Families that a user can have at a time; a new one ends the oldest. */
+export const familiesLimit = 100
+
+const endSurplusFamilies = prepared((trx, user: { principalId: number }) =>
+  trx
+    .deleteFrom('refresh_families')
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('refresh_families')
+        .select('id')
+        .where('principal_id', '=', user.principalId)
+        .orderBy('created_at', 'desc')
+        .orderBy('id')
+        .limit(sql.lit(1))
+        .offset(sql.lit(familiesLimit)),
+    ),
+)
+
+/** What a refresh token says of itself. */
+export interface RefreshToken {
+  text: string
+  hash: string
+  familyId: string
+  /** From 1, one more at each rotation. */
+  generation: number
+  /** Its tag is ours: it was issued once, for this family and generation. */
+  isGenuine: boolean
+}
+
+/** Of a token that was issued: its tag is ours, or it has just been the one that serves. */
+export interface RotateRefreshTokenInput extends Pick<RefreshToken, 'familyId' | 'generation' | 'hash'> {
+  newTokenHash: string
+  nowMilliseconds: number
+  /** End of the new token if it is not used; that of the family comes before it. */
+  tokenExpiresAt: number
+}
+
+/** `reused` when a used token came back: its family, and nothing else, has then been ended. */
+export type RotationRefusal = {
+  refused: 'invalid-refresh-token'
+  reused: { familyId: string; principalId: number } | null
+}
+
+/**
+ * Uses a refresh token once, by one conditional UPDATE (RFC 9700 §4.14.2): of any number of simultaneous uses exactly
+ * one rotates it, and each later one ends the family. A use that comes with the very successor that the token has is a
+ * repetition, not another use: it is granted the same again until the successor is used.
+ */
+export async function rotateRefreshToken(
+  trx: Transaction<Database>,
+  input: RotateRefreshTokenInput,
+): Promise<TokenGrant | RotationRefusal> {
+  const isRotated = (await rotate(trx, input)).numAffectedRows === 1n
+  const account = (await selectAccount(trx, input)).rows[0]
+  if (account !== undefined) return { ...account, roles: await rolesOf(trx, account.principalId) }
+  const [ended] = isRotated ? [] : (await endReusedFamily(trx, input)).rows
+  return {
+    refused: 'invalid-refresh-token',
+    reused: ended === undefined ? null : { familyId: input.familyId, principalId: ended.principal_id },
+  }
+}
+
+const rotate = prepared((trx, token: RotateRefreshTokenInput) =>
+  trx
+    .updateTable('refresh_families')
+    .set((eb) => ({
+      generation: eb('generation', '+', 1),
+      token_hash: token.newTokenHash,
+      last_used_at: token.nowMilliseconds,
+      token_expires_at: eb
+        .case()
+        .when('expires_at', '<', token.tokenExpiresAt)
+        .then(eb.ref('expires_at'))
+        .else(eb.val(token.tokenExpiresAt))
+        .end(),
+    }))
+    .where('id', '=', token.familyId)
+    .where('token_hash', '=', token.hash)
+    .where('token_expires_at', '>', unseenNumber(token.nowMilliseconds))
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('principals')
+          .select('principals.id')
+          .whereRef('principals.id', '=', 'refresh_families.principal_id')
+          .whereRef('principals.credentials_epoch', '=', 'refresh_families.credentials_epoch')
+          .where('principals.enabled', '=', sql.lit(1)),
+      ),
+    ),
+)
+
+/**
+ * The account of a family whose token is now the new one, in one statement and so of one snapshot. A change of
+ * credentials since the UPDATE has also ended the family, so no grant carries the date of a change that it must not
+ * survive.
+ */
+const selectAccount = prepared((trx, token: RotateRefreshTokenInput) =>
+  trx
+    .selectFrom('refresh_families')
+    .innerJoin('principals', 'principals.id', 'refresh_families.principal_id')
+    .select([
+      'principals.id as principalId',
+      'principals.name as userName',
+      'principals.credentials_changed_at as credentialsChangedAt',
+      'refresh_families.created_at as authenticatedAt',
+    ])
+    .where('refresh_families.id', '=', unseen(token.familyId))
+    .where('refresh_families.token_hash', '=', unseen(token.newTokenHash))
+    .where('refresh_families.token_expires_at', '>', unseenNumber(token.nowMilliseconds))
+    .whereRef('refresh_families.credentials_epoch', '=', 'principals.credentials_epoch')
+    .where('principals.enabled', '=', sql.lit(1)),
+)
+
+/** Of a token that is older than the one that serves. */
+const endReusedFamily = prepared((trx, token: RotateRefreshTokenInput) =>
+  trx
+    .deleteFrom('refresh_families')
+    .where('id', '=', token.familyId)
+    .where('generation', '>', token.generation)
+    .returning('principal_id'),
+)
+
+/** Ends a family, if it is there. Says whose it was. */
+export async function endFamily(
+  trx: Transaction<Database>,
+  { familyId }: { familyId: string },
+): Promise<{ familyId: string; principalId: number } | null> {
+  const ended = await trx
+    .deleteFrom('refresh_families')
+    .where('id', '=', familyId)
+    .returning('principal_id')
+    .executeTakeFirst()
+  return ended === undefined ? null : { familyId, principalId: ended.principal_id }
+}
+
+/** Whether it is the one token of its family that serves, whatever key its tag was made with. */
+export async function isServingToken(db: Kysely<Database>, token: RefreshToken): Promise<boolean> {
+  return (await selectServing(db, token)).rows.length === 1
+}
+
+const selectServing = prepared((db, token: RefreshToken) =>
+  db
+    .selectFrom('refresh_families')
+    .select('id')
+    .where('id', '=', token.familyId)
+    .where('token_hash', '=', token.hash),
+)
+
+/** Deletes at most `limit` families whose token has expired. Returns the number of rows. */
+export async function removeEndedFamilies(
+  trx: Transaction<Database>,
+  { nowMilliseconds: now, limit }: { nowMilliseconds: number; limit: number },
+): Promise<number> {
+  const ended = trx
+    .selectFrom('refresh_families')
+    .select('id')
+    .where('token_expires_at', '<=', now)
+    .limit(limit)
+  const { numDeletedRows } = await trx
+    .deleteFrom('refresh_families')
+    .where('id', 'in', ended)
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}

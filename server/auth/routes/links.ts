@@ -1,0 +1,58 @@
+import type { FastifyRequest } from 'fastify'
+import { stampOf } from '../../audit/stamp.ts'
+import { noContent } from '../../http/fields.ts'
+import { Problem } from '../../http/problems.ts'
+import type { App } from '../../http/route.ts'
+import { sha256 } from '../../ids.ts'
+import { findLinkHolder, type LinkHolder } from '../accounts/users/store.ts'
+import { hashNewPassword } from '../credentials/passwords/judge.ts'
+import type { AuthParts } from '../login.ts'
+import { UseLinkCommand } from './schemas.ts'
+
+/** The one-time link by which a user sets a password: the first one, or another when it is forgotten. */
+export function registerLinks(app: App, parts: AuthParts): void {
+  app.route({
+    method: 'POST',
+    url: '/v1/auth/links/use',
+    config: {
+      access: 'public',
+      limit: 'exchange',
+      problems: ['link-not-found'],
+    },
+    schema: {
+      operationId: 'useLink',
+      summary: 'Set the password by a one-time link',
+      description:
+        'Works once, for 24 hours or until a newer link is made; a link that has been used, has expired or was replaced looks like one that never was. Ends all sessions and token families of the user, who can then sign in. A password that breaks the rules does not use the link up.',
+      tags: ['Authentication'],
+      body: UseLinkCommand,
+      response: { 204: noContent },
+    },
+    handler: async (request, reply) => {
+      const now = parts.clock()
+      const { token, newPassword } = request.body
+      const tokenHash = sha256(token)
+      const holder = await findLinkHolder(parts.db.read, { tokenHash, nowMilliseconds: now })
+      if (holder === undefined) throw refusedLink(request)
+      const { principalId: id, userName, email } = holder
+      const passwordHash = await hashNewPassword(parts, newPassword, [userName, email])
+      await parts.db.write('useLink', {
+        tokenHash,
+        passwordHash,
+        stamp: stampOf({ id, userName }, now, null),
+      })
+      logLink(request, holder)
+      return reply.code(204).send(undefined)
+    },
+  })
+}
+
+/** Guesses are hopeless, and worth a line (ASVS 5.0 16.3.3). */
+function refusedLink(request: FastifyRequest): Problem {
+  request.log.info({ event: 'link-refused', address: request.clientAddress }, 'no such link')
+  return new Problem('link-not-found')
+}
+
+function logLink(request: FastifyRequest, { principalId }: LinkHolder): void {
+  request.log.info({ event: 'link-used', principalId, address: request.clientAddress }, 'link used')
+}

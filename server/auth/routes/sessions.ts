@@ -1,0 +1,332 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { noContent } from '../../http/fields.ts'
+import { Problem } from '../../http/problems.ts'
+import { type App, backgroundHeader, callerOf, sessionExpiry } from '../../http/route.ts'
+import type { Static } from '../../http/schema.ts'
+import { newOpaqueId, newSecret, sha256 } from '../../ids.ts'
+import type { SessionState } from '../../principal.ts'
+import type { CheckedCredentials } from '../accounts/store.ts'
+import { isBackground, presentedAntiforgeryCookie, presentedSessionIdHash } from '../authenticate.ts'
+import {
+  announceExpiry,
+  antiforgeryCookieName,
+  clearCookie,
+  clearSession,
+  retiredIdGraceMilliseconds,
+  sessionCookieName,
+  setCookie,
+} from '../credentials/sessions/cookies.ts'
+import type { CreateSessionInput, RefreshSessionInput } from '../credentials/sessions/store.ts'
+import { type AuthParts, confirmPassword, logSignIn, signIn, userAgentOf } from '../login.ts'
+import {
+  AuthenticatedUser,
+  ConfirmSessionCommand,
+  CsrfTokenResponse,
+  CurrentUserPermissions,
+  CurrentUserResponse,
+  LoginSessionCommand,
+} from './schemas.ts'
+
+const tags = ['Authentication']
+const setCookieHeader = {
+  name: 'Set-Cookie',
+  description: 'The session cookie: HttpOnly, Secure, SameSite=Strict.',
+  schema: { type: 'string' },
+}
+const preferHeader = {
+  name: 'Prefer',
+  description: '`return=minimal` asks for 204 without a body (RFC 7240).',
+  schema: { type: 'string', example: 'return=minimal' },
+}
+const preferenceAppliedHeader = {
+  name: 'Preference-Applied',
+  description: '`return=minimal`: the answer without a body was asked for.',
+  schema: { type: 'string', example: 'return=minimal' },
+}
+
+/** What login and refresh have in common: both set the cookie and answer with the user, or with no body. */
+const cookieAnswer = {
+  requestHeaders: [preferHeader],
+  responseHeaders: {
+    200: [setCookieHeader, ...sessionExpiry],
+    204: [setCookieHeader, preferenceAppliedHeader, ...sessionExpiry],
+  },
+}
+const userResponse = { 200: AuthenticatedUser, 204: noContent }
+
+/** The cookie session of the browser app (section 4 of the contract). */
+export function registerSessions(app: App, parts: AuthParts): void {
+  registerLogin(app, parts)
+  registerRefresh(app, parts)
+  registerConfirm(app, parts)
+  registerLogout(app, parts)
+  registerCurrentUser(app)
+  registerCurrentUserPermissions(app)
+  registerCsrf(app, parts)
+}
+
+function registerLogin(app: App, parts: AuthParts): void {
+  app.route({
+    method: 'POST',
+    url: '/v1/auth/session',
+    config: {
+      access: 'public',
+      limit: 'exchange',
+      sameSiteOnly: true,
+      problems: ['invalid-credentials', 'too-many-attempts', 'cross-site-request'],
+      ...cookieAnswer,
+    },
+    schema: {
+      operationId: 'loginSession',
+      summary: 'Sign in with a session cookie',
+      description:
+        'Makes a new session and ends the one that the request came with. An antiforgery token fetched before stays valid.',
+      tags,
+      body: LoginSessionCommand,
+      response: userResponse,
+    },
+    handler: async (request, reply) => {
+      const sessionId = newSecret()
+      const user = await signIn(parts, request, 'session', request.body, async (checked, now) => {
+        const session = newSession(parts, request, checked, sessionId, now)
+        const { roles } = await parts.db.write('createSession', session)
+        announceExpiry(reply, { ...session, lastSeenAt: now }, parts.config)
+        return { id: checked.principalId, userName: checked.userName, email: checked.email, roles }
+      })
+      reply.header('set-cookie', setCookie(sessionCookieName, sessionId))
+      if (presentedAntiforgeryCookie(request) !== undefined) {
+        reply.header('set-cookie', clearCookie(antiforgeryCookieName))
+      }
+      return answerUser(request, reply, user)
+    },
+  })
+}
+
+function newSession(
+  { config }: AuthParts,
+  request: FastifyRequest,
+  { principalId, passwordHash, credentialsChangedAt }: CheckedCredentials,
+  sessionId: string,
+  now: number,
+): CreateSessionInput {
+  const antiforgeryCookie = presentedAntiforgeryCookie(request)
+  return {
+    sessionId: newOpaqueId(),
+    idHash: sha256(sessionId),
+    principalId,
+    passwordHash,
+    credentialsChangedAt,
+    offeredBinding: antiforgeryCookie === undefined ? null : sha256(antiforgeryCookie),
+    freshBinding: newSecret(),
+    replacedIdHash: presentedSessionIdHash(request) ?? null,
+    nowMilliseconds: now,
+    absoluteExpiresAt: now + config.sessionAbsoluteTtlSeconds * 1000,
+    userAgent: userAgentOf(request),
+  }
+}
+
+function registerRefresh(app: App, parts: AuthParts): void {
+  app.route({
+    method: 'POST',
+    url: '/v1/auth/session/refresh',
+    config: { access: 'session', limit: 'sessionRefresh', ...cookieAnswer },
+    schema: {
+      operationId: 'refreshSession',
+      summary: 'Re-issue the session cookie',
+      description:
+        'Re-reads the roles and issues a new session id. The id presented serves 30 seconds longer, for parallel tabs. The absolute end stays.',
+      tags,
+      response: userResponse,
+    },
+    handler: async (request, reply) => {
+      const sessionId = newSecret()
+      const refresh = refreshOf(request, sessionId, parts.clock())
+      const refreshed = await parts.db.write('refreshSession', refresh)
+      announceExpiry(reply, refreshed, parts.config)
+      reply.header('set-cookie', setCookie(sessionCookieName, sessionId))
+      const { id, userName } = callerOf(request)
+      const { email, roles } = refreshed
+      return answerUser(request, reply, { id, userName, email, roles })
+    },
+  })
+}
+
+function registerConfirm(app: App, parts: AuthParts): void {
+  app.route({
+    method: 'POST',
+    url: '/v1/auth/session/confirm',
+    config: {
+      access: 'session',
+      problems: ['wrong-password', 'too-many-attempts'],
+      responseHeaders: { 204: [setCookieHeader] },
+    },
+    schema: {
+      operationId: 'confirmSession',
+      summary: 'Give the password once more',
+      description:
+        'For five minutes the session may do what needs a recent sign-in. Issues a new session id, as a refresh does: only the new one counts as recent.',
+      tags,
+      body: ConfirmSessionCommand,
+      response: { 204: noContent },
+    },
+    handler: async (request, reply) => {
+      const checked = await confirmPassword(parts, request, request.body.password)
+      const sessionId = newSecret()
+      const now = parts.clock()
+      const refresh = { ...checked, ...refreshOf(request, sessionId, now), authenticatedAt: now }
+      const refreshed = await parts.db.write('confirmSession', refresh)
+      logSignIn(request, checked.principalId, 'confirmation')
+      announceExpiry(reply, refreshed, parts.config)
+      return reply.code(204).header('set-cookie', setCookie(sessionCookieName, sessionId)).send(undefined)
+    },
+  })
+}
+
+function refreshOf(request: FastifyRequest, newId: string, now: number): RefreshSessionInput {
+  const { id, presentedIdHash, authenticatedAt } = sessionOf(request)
+  return {
+    sessionId: id,
+    principalId: callerOf(request).id,
+    presentedIdHash,
+    newIdHash: sha256(newId),
+    authenticatedAt,
+    nowMilliseconds: now,
+    isUse: !isBackground(request),
+    retireAt: now + retiredIdGraceMilliseconds,
+  }
+}
+
+function registerLogout(app: App, parts: AuthParts): void {
+  app.route({
+    method: 'POST',
+    url: '/v1/auth/session/logout',
+    config: {
+      access: 'session',
+      clearsStaleCookie: true,
+      responseHeaders: {
+        204: [{ ...setCookieHeader, description: 'Clears the session cookie.' }],
+        401: [{ ...setCookieHeader, description: 'Clears a session cookie that no longer serves.' }],
+      },
+    },
+    schema: {
+      operationId: 'logoutSession',
+      summary: 'End the session',
+      description: 'Ends every id of the session at once and clears the cookie.',
+      tags,
+      response: { 204: noContent },
+    },
+    handler: async (request, reply) => {
+      await parts.db.write('endSession', { sessionId: sessionOf(request).id })
+      return clearSession(reply).code(204).send(undefined)
+    },
+  })
+}
+
+function registerCurrentUser(app: App): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/auth/me',
+    config: { access: 'authenticated' },
+    schema: {
+      operationId: 'getCurrentUser',
+      summary: 'The current user',
+      description:
+        'The same for a session cookie and a bearer token. A service is a user named by its clientId.',
+      tags,
+      response: { 200: CurrentUserResponse },
+    },
+    handler: async (request) => {
+      const { id, userName, roles } = callerOf(request)
+      return { id, userName, roles: [...roles] }
+    },
+  })
+}
+
+function registerCurrentUserPermissions(app: App): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/auth/me/permissions',
+    config: { access: 'authenticated' },
+    schema: {
+      operationId: 'getCurrentUserPermissions',
+      summary: 'What the current user may do',
+      description:
+        'The permissions that the roles of the credential hold now; a change of a role shows within five minutes. The same for a session cookie and a bearer token.',
+      tags,
+      response: { 200: CurrentUserPermissions },
+    },
+    handler: async (request) => ({ permissions: [...callerOf(request).permissions].sort() }),
+  })
+}
+
+function registerCsrf(app: App, parts: AuthParts): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/auth/csrf',
+    config: {
+      access: 'public',
+      limit: 'own',
+      problems: ['database-unavailable'],
+      requestHeaders: [backgroundHeader],
+      responseHeaders: {
+        200: [{ ...setCookieHeader, description: 'The binding, where there was none.' }, ...sessionExpiry],
+      },
+    },
+    schema: {
+      operationId: 'getCsrfToken',
+      summary: 'An antiforgery token',
+      description:
+        'Works before sign-in: without a valid session a cookie holds the binding of the token until the sign-in takes it over.',
+      tags,
+      response: { 200: CsrfTokenResponse },
+    },
+    handler: async (request, reply) => ({
+      token: parts.antiforgery.issue(await antiforgeryBinding(request, reply, parts)),
+    }),
+  })
+}
+
+/** The session's binding, or that of the antiforgery cookie, which is kept if well-formed and set otherwise. */
+async function antiforgeryBinding(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { authenticator, limits, config }: AuthParts,
+): Promise<string> {
+  const credential = await authenticator.session(request)
+  if (credential.outcome === 'valid' && credential.principal.session !== null) {
+    limits.consume('read', String(credential.principal.id), reply)
+    announceExpiry(reply, credential.principal.session, config)
+    return credential.principal.session.antiforgeryBinding
+  }
+  limits.consume('anonymous', request.clientAddress, reply)
+  const kept = presentedAntiforgeryCookie(request)
+  if (kept !== undefined) return sha256(kept)
+  const made = newSecret()
+  reply.header('set-cookie', setCookie(antiforgeryCookieName, made))
+  return sha256(made)
+}
+
+function sessionOf(request: FastifyRequest): SessionState {
+  const { session } = callerOf(request)
+  if (session === null) throw new Problem('authentication-required')
+  return session
+}
+
+type UserAnswer = Static<typeof AuthenticatedUser>
+
+/** 200 with the user, or 204 when the caller prefers no body. */
+function answerUser(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  user: UserAnswer,
+): UserAnswer | FastifyReply {
+  if (!prefersMinimal(request.headers.prefer)) return user
+  return reply.code(204).header('preference-applied', 'return=minimal').send()
+}
+
+function prefersMinimal(prefer: string | string[] | undefined): boolean {
+  return [prefer ?? []]
+    .flat()
+    .flatMap((field) => field.split(','))
+    .some((preference) => /^\s*return\s*=\s*"?minimal"?\s*(;|$)/i.test(preference))
+}
