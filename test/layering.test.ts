@@ -177,7 +177,7 @@ describe('imports', () => {
       ['web/src/ui/button.tsx', "import { x } from '../orders/create/create.tsx'"],
       ['client/src/client.ts', "import { facts } from '../../web/src/orders/fields.ts'"],
       ['client/src/client.ts', "import { SignJWT } from 'jose'"],
-      ['tools/guards/planted.ts', "import '../generate.ts'"],
+      ['tools/guards/places.ts', "import '../guards.ts'"],
     ]
     const found = (all: SourceFile[]) => circles(all).length + breaches(all).length
     const before = found(files)
