@@ -1,12 +1,11 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyContextConfig, RouteOptions } from 'fastify'
 import { isPermission } from '../permissions.ts'
-import { formSchemaOf, formType, isOptionalBody, nameOf } from './fields.ts'
+import { Components, type Json, type Part } from './components.ts'
+import { formSchemaOf, formType, isOptionalBody } from './fields.ts'
 import { problemSchema } from './problem-schema.ts'
 import { catalogue, type ProblemCode } from './problems.ts'
 import { backgroundHeader, type HeaderDescription, sessionExpiry } from './route.ts'
-
-type Json = Record<string, unknown>
 
 /** The OpenAPI 3.1 description, made from what the routes declare: schema, access, limit, problems. */
 export function describeApi(routes: readonly RouteOptions[], serverUrl: string): Json {
@@ -42,7 +41,7 @@ export function describeApi(routes: readonly RouteOptions[], serverUrl: string):
       { name: 'Operations', description: 'Probes and public keys.' },
     ],
     paths,
-    components: { schemas: components.schemas(), securitySchemes },
+    components: { ...components.describe(), securitySchemes },
   }
 }
 
@@ -69,43 +68,6 @@ const securitySchemes = {
   },
 }
 
-/** Named schemas, each written once under components/schemas and referred to everywhere else. */
-class Components {
-  readonly #byName = new Map<string, unknown>()
-
-  reference(schema: unknown): unknown {
-    if (typeof schema !== 'object' || schema === null) return schema
-    const name = nameOf(schema)
-    if (name === undefined) return this.#inline(schema)
-    if (!this.#byName.has(name)) {
-      this.#byName.set(name, undefined)
-      this.#byName.set(name, this.#inline(schema))
-    }
-    return { $ref: `#/components/schemas/${name}` }
-  }
-
-  schemas(): Json {
-    return Object.fromEntries([...this.#byName].sort(([a], [b]) => (a < b ? -1 : 1)))
-  }
-
-  #inline(schema: object): unknown {
-    if (Array.isArray(schema)) return schema.map((member) => this.reference(member))
-    const members = Object.entries(typesApart(schema))
-    return Object.fromEntries(members.map(([key, value]) => [key, this.reference(value)]))
-  }
-}
-
-/**
- * A value that is sent as text too has a schema for each of its forms: generated clients apply a pattern that stands
- * beside two types to both. (In the schema of a route they stand together, which is quicker to serialize.)
- */
-function typesApart(schema: object): object {
-  const { type, pattern, format, minimum, maximum, exclusiveMinimum, ...about } = schema as Json
-  if (!Array.isArray(type) || pattern === undefined) return schema
-  const plain = { type: type[0], format, minimum, maximum, exclusiveMinimum }
-  return { anyOf: [plain, { type: 'string', pattern }], ...about }
-}
-
 /** Members that are undefined do not appear: the description is sent, and written, as JSON. */
 function describeOperation(route: RouteOptions, components: Components): Json {
   const { schema = {}, config = {} } = route
@@ -125,7 +87,10 @@ function describeOperation(route: RouteOptions, components: Components): Json {
         ...value,
       })),
       ...queryParameters(schema.querystring, components),
-      ...headersTaken(config).map((header) => ({ required: false, ...header, in: 'header' })),
+      ...headersTaken(config).map((header) => {
+        const parameter = { required: false, ...header, in: 'header' }
+        return components.part('parameters', header.name, parameter)
+      }),
     ],
     requestBody: schema.body && {
       required: !isOptionalBody(schema.body),
@@ -143,20 +108,22 @@ function securityOf(route: RouteOptions): Json[] {
   return access === 'session' ? [cookie] : [{ bearerAuth: [] }, cookie]
 }
 
-function queryParameters(querystring: unknown, components: Components): Json[] {
+function queryParameters(querystring: unknown, components: Components): Part[] {
   const properties = (querystring as { properties?: Record<string, Json> } | undefined)?.properties ?? {}
-  return Object.entries(properties).map(([name, schema]) => ({
-    name,
-    in: 'query',
-    required: false,
-    description: schema.description,
-    schema: components.reference(schema),
-    example: firstExample(schema),
-  }))
+  return Object.entries(properties).map(([name, schema]) =>
+    components.part('parameters', name, {
+      name,
+      in: 'query',
+      required: false,
+      description: schema.description,
+      schema: components.schema(schema),
+      example: firstExample(schema),
+    }),
+  )
 }
 
 function contentOf(schema: unknown, components: Components, mediaType = 'application/json'): Json {
-  return { [mediaType]: { schema: components.reference(schema), example: exampleOf(schema) } }
+  return { [mediaType]: { schema: components.schema(schema), example: exampleOf(schema) } }
 }
 
 function bodiesOf(schema: unknown, components: Components): Json {
@@ -185,23 +152,44 @@ function successes(route: RouteOptions, components: Components): Json {
   return Object.fromEntries(
     Object.entries(response as Record<string, Json>).map(([status, schema]) => [
       status,
-      {
-        description: STATUS_CODES[status],
-        headers: describeHeaders([
-          ...(route.config?.isForAll ? [] : [requestIdHeader]),
-          ...(route.config?.isForAll || route.config?.limit === 'exempt' ? [] : rateLimitHeaders),
-          ...headersOf(route, Number(status)),
-        ]),
-        content:
-          schema.type === 'null'
-            ? undefined
-            : {
-                ...contentOf(schema, components, route.config?.mediaType),
-                ...exportsOf(route, schema),
-              },
-      },
+      describeSuccess(Number(status), schema, components, route),
     ]),
   )
+}
+
+function describeSuccess(
+  status: number,
+  schema: Json,
+  components: Components,
+  route: RouteOptions,
+): Json | Part {
+  const { isForAll, limit, mediaType } = route.config ?? {}
+  const description = STATUS_CODES[status] ?? ''
+  const headers = describeHeaders(
+    [
+      ...(isForAll ? [] : [requestIdHeader]),
+      ...(isForAll || limit === 'exempt' ? [] : rateLimitHeaders),
+      ...headersOf(route, status),
+    ],
+    components,
+  )
+  if (schema.type === 'null') {
+    return components.part('responses', answerName([description], route), { description, headers })
+  }
+  const content = { ...contentOf(schema, components, mediaType), ...exportsOf(route, schema) }
+  return { description, headers, content }
+}
+
+const crossSiteProblems = ['csrf-token-missing', 'csrf-token-invalid', 'cross-site-request'] as const
+
+/** The name of an answer that several operations give, such as `PublicBadRequestOrMalformedJson`. */
+function answerName(meanings: string[], { config }: RouteOptions): string {
+  const words = [
+    ...(config?.formFailure === undefined ? [] : ['form']),
+    ...(config?.access === 'public' ? ['public'] : []),
+    meanings.join('-or-').replace(crossSiteProblems.join('-or-'), 'cross-site-request'),
+  ]
+  return words.join('-').replaceAll(/(?:^|[- ])(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
 /** A 304 carries what the 200 would have carried (RFC 9110 §15.4.5). */
@@ -236,9 +224,19 @@ const retryAfterHeader: HeaderDescription = {
   description: 'Seconds to wait.',
   schema: { type: 'integer', minimum: 1 },
 }
+const challengeHeader: HeaderDescription = {
+  name: 'WWW-Authenticate',
+  description: 'The challenge.',
+  schema: { type: 'string' },
+}
 
-function describeHeaders(headers: readonly HeaderDescription[]): Json {
-  return Object.fromEntries(headers.map(({ name, description, schema }) => [name, { description, schema }]))
+function describeHeaders(
+  headers: readonly HeaderDescription[],
+  components: Components,
+): Record<string, Part> {
+  return Object.fromEntries(
+    headers.map(({ name, ...header }) => [name, components.part('headers', name, header)]),
+  )
 }
 
 /** Problems of an operation by status: its own, and those that its access, limit and body imply. */
@@ -268,10 +266,9 @@ function problemsOf(route: RouteOptions): ProblemCode[] {
     'expectation-failed',
     'misdirected-request',
     'internal-error',
-    ...(access === 'public' ? [] : (['authentication-required', 'database-unavailable'] as const)),
-    ...(access === 'public' || isRead
-      ? []
-      : (['csrf-token-missing', 'csrf-token-invalid', 'cross-site-request'] as const)),
+    ...(access === 'public' ? [] : (['authentication-required'] as const)),
+    ...(access === 'public' && isRead ? [] : (['database-unavailable'] as const)),
+    ...(access === 'public' || isRead ? [] : crossSiteProblems),
     ...(access !== undefined && isPermission(access) ? (['permission-denied'] as const) : []),
     ...(access === 'person' ? (['not-for-services'] as const) : []),
     ...(needsRecentSignIn ? (['recent-sign-in-needed'] as const) : []),
@@ -285,7 +282,6 @@ function problemsOf(route: RouteOptions): ProblemCode[] {
           ...(takesJson ? (['malformed-json'] as const) : []),
           'body-too-large',
           'unsupported-media-type',
-          'database-unavailable',
           'overloaded',
         ] as const)),
   ]
@@ -299,25 +295,24 @@ function describeProblem(
   codes: ProblemCode[],
   components: Components,
   route: RouteOptions,
-): Json {
+): Part {
   const formFailure = route.config?.formFailure
   const [first] = codes
   if (first === undefined) throw new Error('a status without a problem')
   const waits = status === 429 || status === 503 || codes.some((code) => conflictsThatPass.includes(code))
-  return {
+  const headers = [
+    requestIdHeader,
+    ...(waits ? [retryAfterHeader] : []),
+    ...(status === 401 ? [challengeHeader] : []),
+    ...headersOf(route, status),
+  ]
+  return components.part('responses', answerName(codes, route), {
     description: codes.map((code) => `\`${code}\`: ${catalogue[code].title}.`).join(' '),
-    headers: describeHeaders([
-      requestIdHeader,
-      ...(waits ? [retryAfterHeader] : []),
-      ...(status === 401
-        ? [{ name: 'WWW-Authenticate', description: 'The challenge.', schema: { type: 'string' } }]
-        : []),
-      ...headersOf(route, status),
-    ]),
+    headers: describeHeaders(headers, components),
     content: {
       ...(formFailure === undefined ? {} : contentOf(formFailure, components)),
       'application/problem+json': {
-        schema: components.reference(problemSchema),
+        schema: components.schema(problemSchema),
         example: {
           type: `https://orders.example.com/problems/${first}`,
           title: catalogue[first].title,
@@ -329,7 +324,7 @@ function describeProblem(
         },
       },
     },
-  }
+  })
 }
 
 function firstExample(schema: Json): unknown {

@@ -6,17 +6,17 @@ export const cacheControl = 'private, no-cache'
 
 export const etagHeader: HeaderDescription = {
   name: 'ETag',
-  description: 'Row version as a strong entity tag.',
+  description: 'Strong entity tag of this version.',
   schema: { type: 'string', example: '"1"' },
 }
 export const ifMatchHeader: HeaderDescription = {
   name: 'If-Match',
-  description: 'Only this version, or any by `*`. A tag that a proxy has weakened counts as it was.',
+  description: 'The version to change, or `*` for any. A tag that a proxy weakened still counts.',
   schema: { type: 'string', example: '"1"' },
 }
 export const ifNoneMatchHeader: HeaderDescription = {
   name: 'If-None-Match',
-  description: 'Entity tags that the caller has; a match is answered 304.',
+  description: 'Entity tags that the caller has. If one matches, the answer is 304 without a body.',
   schema: { type: 'string', example: '"1"' },
 }
 

@@ -45,6 +45,12 @@ export const backgroundHeader: HeaderDescription = {
   schema: { type: 'string', enum: ['?1', '?0'], example: '?1' },
 }
 
+export const locationHeader: HeaderDescription = {
+  name: 'Location',
+  description: 'Path of what was added.',
+  schema: { type: 'string' },
+}
+
 /** To every cookie caller who has been let in. */
 export const sessionExpiry: HeaderDescription[] = [
   {

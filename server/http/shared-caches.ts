@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { sha256 } from '../ids.ts'
-import { matchesNone } from './preconditions.ts'
+import { etagHeader, matchesNone } from './preconditions.ts'
 
 const ofOneRequest = ['x-request-id', 'traceparent', 'ratelimit', 'ratelimit-policy']
 
@@ -13,9 +13,7 @@ export function cacheForAll(reply: FastifyReply, directives: string): void {
 /** What routes that answer by `answerForAll` declare. */
 export const forAll = {
   isForAll: true,
-  responseHeaders: {
-    200: [{ name: 'ETag', description: 'Hash of the document.', schema: { type: 'string' } }],
-  },
+  responseHeaders: { 200: [etagHeader] },
 }
 
 /**

@@ -5,7 +5,7 @@ import { type Clock, parseTimeZone } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { AppDatabase } from '../db/port.ts'
 import type { Exports } from '../http/export.ts'
-import { etagHeader, matchesNone } from '../http/preconditions.ts'
+import { matchesNone } from '../http/preconditions.ts'
 import { Problem } from '../http/problems.ts'
 import { callerOf, type HeaderDescription } from '../http/route.ts'
 import { parseUuid, sha256 } from '../ids.ts'
@@ -34,7 +34,6 @@ export const timeZoneHeader: HeaderDescription = {
   description: 'IANA time zone of the audit stamp; else the user’s own, else the default of the service.',
   schema: { type: 'string', example: 'Europe/Berlin' },
 }
-export const hashTagHeader: HeaderDescription = { ...etagHeader, description: 'A hash of the answer.' }
 
 /** The id in the path. Throws `order-not-found` for what is none. */
 export function requireOrderId(request: FastifyRequest): string {

@@ -18,7 +18,7 @@ import {
   versionTag,
 } from '../http/preconditions.ts'
 import { Problem } from '../http/problems.ts'
-import { type App, callerOf } from '../http/route.ts'
+import { type App, callerOf, locationHeader } from '../http/route.ts'
 import { newOrderedId } from '../ids.ts'
 import { exportOrders } from './export/export.ts'
 import { registerOrderLife } from './life/routes.ts'
@@ -28,7 +28,6 @@ import type { CreatedOrder } from './orders.ts'
 import { registerOverview } from './overview/routes.ts'
 import { registerApprovalPolicy } from './policy/routes.ts'
 import {
-  hashTagHeader,
   idParameter,
   type OrderParts,
   readStamp,
@@ -67,11 +66,7 @@ function registerCreate(app: App, { config, db, clock }: OrderParts): void {
       problems: idempotencyProblems,
       requestHeaders: [timeZoneHeader, idempotencyKeyHeader],
       responseHeaders: {
-        201: [
-          { name: 'Location', description: 'Path of the new order.', schema: { type: 'string' } },
-          etagHeader,
-          replayedHeader,
-        ],
+        201: [locationHeader, etagHeader, replayedHeader],
       },
     },
     schema: {
@@ -121,7 +116,7 @@ function registerList(app: App, { db, exports }: OrderParts): void {
       exports: exportTypes,
       requestHeaders: [ifNoneMatchHeader],
       responseHeaders: {
-        200: [linkHeader, hashTagHeader],
+        200: [linkHeader, etagHeader],
       },
     },
     schema: {

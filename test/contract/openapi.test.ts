@@ -72,6 +72,19 @@ describe('the live description says what the contract says', () => {
     }
   })
 
+  it('with every header, parameter and answer that places share written once', () => {
+    const text = JSON.stringify(description)
+    const { headers, parameters, responses } = description.components
+    for (const [kind, parts] of Object.entries({ headers, parameters, responses })) {
+      for (const name of Object.keys(parts)) {
+        assert.ok(text.split(`"#/components/${kind}/${name}"`).length > 2, `${name} stands in one place`)
+      }
+      assert.ok(Object.keys(parts).length > 5, kind)
+    }
+    const { responses: ofGetOrder } = description.paths['/v1/orders/{id}']?.get ?? {}
+    assert.deepEqual(ofGetOrder?.[404], { $ref: '#/components/responses/OrderNotFound' })
+  })
+
   it('with exactly the members of sections 2, 14 and 15, required as there', () => {
     const shapes: Record<string, [string[], string[]]> = {
       Order: [

@@ -27,13 +27,26 @@ export interface Description {
   openapi: string
   info: { title: string; version: string; contact?: { name?: string; url?: string } }
   paths: Record<string, Record<string, Operation>>
-  components: { schemas: Record<string, Json>; securitySchemes: Record<string, Json> }
+  components: Record<
+    'schemas' | 'headers' | 'parameters' | 'responses' | 'securitySchemes',
+    Record<string, Json>
+  >
 }
 
 /** Headers without which an answer for which they are described would be of no use. */
 const alwaysSent = ['X-Request-Id', 'WWW-Authenticate', 'Location']
 /** Headers that no answer carries without saying so, whatever the operation. */
 const describedWhereSent = 'Set-Cookie ETag Location Link Preference-Applied Idempotency-Replayed'.split(' ')
+
+/** The value with every answer, header and parameter where it is referred to. References to schemas stay. */
+function inPlace<T>(description: Description, value: T): T {
+  return JSON.parse(JSON.stringify(value), (_, part) => {
+    const [, kind, name] =
+      /^#\/components\/(headers|parameters|responses)\/(.+)$/.exec(part?.$ref ?? '') ?? []
+    if (kind === undefined || name === undefined) return part
+    return inPlace(description, description.components[kind as 'headers'][name])
+  })
+}
 
 /** The published description, as a judge of requests and answers. */
 export class Judge {
@@ -45,7 +58,7 @@ export class Judge {
   readonly seen = new Set<string>()
 
   constructor(description: Description) {
-    this.description = description
+    this.description = { ...description, paths: inPlace(description, description.paths) }
     this.#ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true, allowUnionTypes: true })
     // The types of both packages differ in how they are exported, not in what they are.
     ;(formats as unknown as (ajv: Ajv2020) => void)(this.#ajv)

@@ -24,7 +24,6 @@ import { type App, callerOf } from '../../http/route.ts'
 import { newSalt } from '../../ids.ts'
 import type { Permission } from '../../permissions.ts'
 import {
-  hashTagHeader,
   idParameter,
   type OrderParts,
   readStamp,
@@ -212,7 +211,7 @@ function registerHistory(app: App, { db }: OrderParts): void {
       problems: ['order-not-found'],
       parameters: idParameter,
       requestHeaders: [ifNoneMatchHeader],
-      responseHeaders: { 200: [linkHeader, hashTagHeader] },
+      responseHeaders: { 200: [linkHeader, etagHeader] },
     },
     schema: {
       operationId: 'listOrderHistory',
@@ -243,7 +242,7 @@ function registerApprovals(app: App, { db }: OrderParts): void {
       problems: ['order-not-found'],
       parameters: idParameter,
       requestHeaders: [ifNoneMatchHeader],
-      responseHeaders: { 200: [hashTagHeader] },
+      responseHeaders: { 200: [etagHeader] },
     },
     schema: {
       operationId: 'getOrderApprovals',
@@ -269,7 +268,7 @@ function registerReceipt(app: App, { db, clock, keys, publicUrl }: OrderParts): 
       problems: ['order-not-found', 'order-not-approved', 'receipt-not-ready'],
       parameters: idParameter,
       requestHeaders: [ifNoneMatchHeader],
-      responseHeaders: { 200: [hashTagHeader] },
+      responseHeaders: { 200: [etagHeader] },
     },
     schema: {
       operationId: 'getOrderReceipt',

@@ -1,8 +1,8 @@
 import { noContent } from '../../http/fields.ts'
-import { cacheControl, ifNoneMatchHeader } from '../../http/preconditions.ts'
+import { cacheControl, etagHeader, ifNoneMatchHeader } from '../../http/preconditions.ts'
 import type { App } from '../../http/route.ts'
 import { summaryNames } from '../order.ts'
-import { hashTagHeader, type OrderParts, revalidate, tags } from '../requests.ts'
+import { type OrderParts, revalidate, tags } from '../requests.ts'
 import { toDate, toResponse } from '../responses.ts'
 import { getOrdersOverview } from './overview.ts'
 import { OrderStatistics, OrdersOverviewQuery } from './schemas.ts'
@@ -15,7 +15,7 @@ export function registerOverview(app: App, { db, clock }: OrderParts): void {
       access: 'Orders.Read',
       requestHeaders: [ifNoneMatchHeader],
       responseHeaders: {
-        200: [hashTagHeader],
+        200: [etagHeader],
       },
     },
     schema: {

@@ -21,7 +21,6 @@ import { readApprovalPolicy } from './policy.ts'
 import { ApprovalPolicy } from './schemas.ts'
 
 const url = '/v1/approval-policy'
-const versionHeader = { ...etagHeader, description: 'Version of the policy as a strong entity tag.' }
 
 /** Who decides on orders (section 15 of the contract). */
 export function registerApprovalPolicy(app: App, parts: OrderParts): void {
@@ -36,7 +35,7 @@ function registerRead(app: App, { db }: OrderParts): void {
     config: {
       access: 'Orders.Read',
       requestHeaders: [ifNoneMatchHeader],
-      responseHeaders: { 200: [versionHeader] },
+      responseHeaders: { 200: [etagHeader] },
     },
     schema: {
       operationId: 'getApprovalPolicy',
@@ -68,7 +67,7 @@ function registerReplace(app: App, { config, db, clock }: OrderParts): void {
         ...idempotencyProblems,
       ],
       requestHeaders: [{ ...ifMatchHeader, required: true }, timeZoneHeader, idempotencyKeyHeader],
-      responseHeaders: { 204: [versionHeader, replayedHeader], 409: [versionHeader], 412: [versionHeader] },
+      responseHeaders: { 204: [etagHeader, replayedHeader], 409: [etagHeader], 412: [etagHeader] },
     },
     schema: {
       operationId: 'setApprovalPolicy',

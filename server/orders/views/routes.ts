@@ -11,9 +11,9 @@ import {
   versionTag,
 } from '../../http/preconditions.ts'
 import { Problem } from '../../http/problems.ts'
-import { type App, callerOf } from '../../http/route.ts'
+import { type App, callerOf, locationHeader } from '../../http/route.ts'
 import { parseUuid } from '../../ids.ts'
-import { hashTagHeader, idParameter, type OrderParts, revalidate } from '../requests.ts'
+import { idParameter, type OrderParts, revalidate } from '../requests.ts'
 import { ListViewsQuery, PaginatedListOfView, PutViewCommand, ViewResponse } from './schemas.ts'
 import type { View } from './store.ts'
 import { readView, readViews, viewerOf, viewsLimit } from './views.ts'
@@ -39,7 +39,7 @@ function registerList(app: App, { db }: OrderParts): void {
     config: {
       access: 'Orders.Read',
       requestHeaders: [ifNoneMatchHeader],
-      responseHeaders: { 200: [linkHeader, hashTagHeader] },
+      responseHeaders: { 200: [linkHeader, etagHeader] },
     },
     schema: {
       operationId: 'listViews',
@@ -106,7 +106,7 @@ function registerPut(app: App, { db }: OrderParts): void {
       requestHeaders: [ifMatchHeader],
       responseHeaders: {
         200: [etagHeader],
-        201: [{ name: 'Location', description: 'Path of the view.', schema: { type: 'string' } }, etagHeader],
+        201: [locationHeader, etagHeader],
         412: [etagHeader],
       },
     },

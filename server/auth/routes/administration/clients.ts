@@ -11,7 +11,7 @@ import {
   versionTag,
 } from '../../../http/preconditions.ts'
 import { Problem } from '../../../http/problems.ts'
-import type { App } from '../../../http/route.ts'
+import { type App, locationHeader } from '../../../http/route.ts'
 import { newSecret, sha256 } from '../../../ids.ts'
 import {
   countClients,
@@ -31,16 +31,7 @@ import {
   RotateClientSecretCommand,
   RotateClientSecretResponse,
 } from './client-schemas.ts'
-import {
-  changing,
-  idParameter,
-  locationHeader,
-  readStamp,
-  requireId,
-  sendVersion,
-  shownOnce,
-  tags,
-} from './requests.ts'
+import { changing, idParameter, readStamp, requireId, sendVersion, shownOnce, tags } from './requests.ts'
 
 const url = '/v1/clients/:id'
 

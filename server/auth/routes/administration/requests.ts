@@ -46,9 +46,3 @@ export function sendVersion(
   const isOther = matchesNone(request.headers['if-none-match'], etag)
   return isOther ? reply.send(body) : reply.code(304).send(undefined)
 }
-
-export const locationHeader = {
-  name: 'Location',
-  description: 'Path of what was added.',
-  schema: { type: 'string' },
-}

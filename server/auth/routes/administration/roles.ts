@@ -10,12 +10,12 @@ import {
   versionTag,
 } from '../../../http/preconditions.ts'
 import { Problem } from '../../../http/problems.ts'
-import type { App } from '../../../http/route.ts'
+import { type App, locationHeader } from '../../../http/route.ts'
 import { permissions, permissionsOfPeople } from '../../../permissions.ts'
 import { accepted } from '../../accounts/roles/refusals.ts'
 import { findRole, listRoles, type Role as StoredRole } from '../../accounts/roles/store.ts'
 import type { AuthParts } from '../../login.ts'
-import { changing, locationHeader, readStamp, sendVersion, tags } from './requests.ts'
+import { changing, readStamp, sendVersion, tags } from './requests.ts'
 import {
   AddRoleCommand,
   PagesQuery,

@@ -10,7 +10,7 @@ import {
   versionTag,
 } from '../../../http/preconditions.ts'
 import { Problem } from '../../../http/problems.ts'
-import type { App } from '../../../http/route.ts'
+import { type App, locationHeader } from '../../../http/route.ts'
 import { newSecret, sha256 } from '../../../ids.ts'
 import { accepted } from '../../accounts/roles/refusals.ts'
 import { linkAddress } from '../../accounts/users/links.ts'
@@ -21,16 +21,7 @@ import {
   type UserAccount as StoredUser,
 } from '../../accounts/users/store.ts'
 import type { AuthParts } from '../../login.ts'
-import {
-  changing,
-  idParameter,
-  locationHeader,
-  readStamp,
-  requireId,
-  sendVersion,
-  shownOnce,
-  tags,
-} from './requests.ts'
+import { changing, idParameter, readStamp, requireId, sendVersion, shownOnce, tags } from './requests.ts'
 import {
   AddUserCommand,
   AddUserResponse,
