@@ -7,7 +7,7 @@ import { launchChromium } from '../test/support/browser/chromium.ts'
 import { figuresOf, recordInteractions } from '../test/support/browser/figures.ts'
 import { createTestDatabase, withRawDatabase } from '../test/support/database.ts'
 import { type RunningServer, startServer } from '../test/support/process.ts'
-import { credentialsOf, prepareProduction } from '../test/support/production.ts'
+import { credentialsOf, newProduction } from '../test/support/production.ts'
 import { buildWebIfStale } from '../web/build.ts'
 
 /**
@@ -46,7 +46,7 @@ async function main(): Promise<void> {
   await buildWebIfStale()
   const loadBefore = loadavg()
   const database = await createTestDatabase()
-  const production = await prepareProduction(database.databaseUrl)
+  const production = await newProduction({ databaseUrl: database.databaseUrl })
   await addDemoOrders(database.databaseUrl)
   const server = await startServer([], production.env)
   const browser = await launchChromium()

@@ -4,11 +4,10 @@ import { readCheckpoint } from '../../server/audit/statements.ts'
 import type { Client } from '../support/client.ts'
 import { decode, parts, verifyElsewhere } from '../support/forge.ts'
 import { addEvents } from '../support/log.ts'
-import { publicUrl } from '../support/service.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { publicUrl, testService } from '../support/service.ts'
 
 describe('getLogCheckpoint', () => {
-  const service = sharedService()
+  const service = testService()
   let admin: Client
   before(async () => {
     await addEvents(service, 3)

@@ -11,14 +11,14 @@ import { bearerOf, newCaller, newUser, signIn } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { withRawDatabase } from '../support/database.ts'
 import { addEvents, inPortions, seal } from '../support/log.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 const jsonl = { accept: 'application/jsonl' }
 /** With 4 KB each: some three times what the buffers of a connection hold of an export that nobody reads. */
 const count = 3_000
 
 describe('listLog', () => {
-  const service = sharedService()
+  const service = testService()
   let admin: Client
   let size: number
   before(async () => {

@@ -11,7 +11,7 @@ import { newSecret, sha256 } from '../../server/ids.ts'
 import { openAppDatabase, operations } from '../../server/operations.ts'
 import { newCaller, newClient, newLink, newUser, revoke, signIn, tokenPair } from '../support/accounts.ts'
 import { createTestDatabase } from '../support/database.ts'
-import { type InsideService, startInside } from '../support/service.ts'
+import { type InsideService, startService } from '../support/service.ts'
 import { removeExpired } from '../support/upkeep.ts'
 import { keptView } from '../support/views.ts'
 
@@ -88,7 +88,7 @@ describe('every write operation of the registry', () => {
   let service: InsideService
   let written: Written[]
   before(async () => {
-    service = await startInside()
+    service = await startService({ inside: true })
     const seeded = await seedEmptyDatabase(service.now())
     const watched = await watchWrites(service.db)
     await useSessionsAndTokens(service)

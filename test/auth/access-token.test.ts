@@ -13,11 +13,10 @@ import {
 } from '../support/accounts.ts'
 import { decode, encode, forge, type Members, makeKey, parts, verifyElsewhere } from '../support/forge.ts'
 import { exchange, request } from '../support/raw.ts'
-import { publicUrl, type Service, startInside } from '../support/service.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { publicUrl, type Service, startService, testService } from '../support/service.ts'
 
 describe('access tokens', () => {
-  const service = sharedService()
+  const service = testService()
   let user: TestUser
   let client: TestClient
   let token: string
@@ -96,7 +95,7 @@ describe('access tokens', () => {
     })
 
     it('name PUBLIC_URL without its trailing slash', async (t) => {
-      const other = await startInside({ env: { PUBLIC_URL: `${publicUrl}/` } })
+      const other = await startService({ inside: true, env: { PUBLIC_URL: `${publicUrl}/` } })
       t.after(() => other.close())
       const caller = await other.bearer('viewer')
       const { iss, aud } = decode((caller.headers.authorization ?? '').split('.')[1])

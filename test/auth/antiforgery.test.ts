@@ -6,8 +6,7 @@ import { Antiforgery } from '../../server/auth/credentials/sessions/antiforgery.
 import { newUser, signIn, type TestUser } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { assertProblem } from '../support/problem.ts'
-import { publicUrl, startService } from '../support/service.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { publicUrl, startService, testService } from '../support/service.ts'
 
 const sessionCookie = '__Host-Http-session'
 const csrfCookie = '__Host-Http-csrf'
@@ -45,7 +44,7 @@ const good = new Set(tokenStates.slice(0, 2))
 const missing = new Set(['absent', 'empty'])
 
 describe('antiforgery', () => {
-  const service = sharedService()
+  const service = testService()
   let user: TestUser
   before(async () => {
     user = await newUser(service, { roles: ['Admin'] })
@@ -260,8 +259,7 @@ describe('antiforgery', () => {
     }
 
     it('in development takes the address that the browser used for its own origin, and no other', async (t) => {
-      const development = await startService({ development: true, env: { PUBLIC_URL: '' } })
-      t.after(() => development.close())
+      const development = await startService({ development: true, env: { PUBLIC_URL: '' }, until: t })
       const browser = await development.session('admin')
       const { host } = new URL(development.baseUrl)
       const own = await browser.post('/v1/orders', order, { origin: `http://${host}` })

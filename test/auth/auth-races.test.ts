@@ -17,14 +17,14 @@ import {
   tokenPair,
 } from '../support/accounts.ts'
 import type { Answer } from '../support/client.ts'
-import { interruptedInstance, startInstance } from '../support/instance.ts'
+import { interruptedInstance } from '../support/interrupted.ts'
 import { assertOneOf, assertProblem } from '../support/problem.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { startService, testService } from '../support/service.ts'
 
 const sessionCookie = '__Host-Http-session'
 
 describe('races of authentication', () => {
-  const service = sharedService()
+  const service = testService()
   let user: TestUser
   beforeEach(async () => {
     user = await newUser(service, { roles: ['Operator', 'Viewer'] })
@@ -39,8 +39,7 @@ describe('races of authentication', () => {
   describe('50 simultaneous uses of one refresh token', () => {
     it('over two instances: exactly one is answered 200, the others 401, and the family has ended', async (t) => {
       const { refreshToken } = await tokenPair(service, user)
-      const instance = await startInstance(service)
-      t.after(() => instance.close())
+      const instance = await startService({ instanceOf: service, until: t })
       const answers = await together(50, (index) =>
         refresh(index % 2 === 0 ? service : instance, refreshToken),
       )

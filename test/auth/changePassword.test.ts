@@ -14,7 +14,7 @@ import {
 } from '../support/accounts.ts'
 import type { Answer, Client } from '../support/client.ts'
 import { assertInvalid, assertProblem } from '../support/problem.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 const path = '/v1/auth/password'
 const newPassword = 'seven grey herons by the weir'
@@ -22,7 +22,7 @@ const wrong = 'not the password of anybody'
 const minute = 60_000
 
 describe('changePassword', () => {
-  const service = sharedService()
+  const service = testService()
   let user: TestUser
   let browser: Client
   const newcomer = async () => {

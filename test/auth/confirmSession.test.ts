@@ -4,7 +4,7 @@ import { machineStamp } from '../../server/audit/stamp.ts'
 import { newUser, signIn, type TestUser } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { assertProblem } from '../support/problem.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 const path = '/v1/auth/session/confirm'
 const sessionCookie = '__Host-Http-session'
@@ -12,7 +12,7 @@ const minute = 60_000
 const wrong = 'not the password of anybody'
 
 describe('confirmSession', () => {
-  const service = sharedService()
+  const service = testService()
   let user: TestUser
   let browser: Client
   beforeEach(async () => {

@@ -12,13 +12,13 @@ import {
 } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { assertProblem } from '../support/problem.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 const path = '/v1/auth/sessions'
 const minute = 60_000
 
 describe('endOtherSignIns', () => {
-  const service = sharedService()
+  const service = testService()
   let user: TestUser
   let browser: Client
   beforeEach(async () => {

@@ -11,15 +11,14 @@ import {
   tokenPair,
 } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
-import { startInstance } from '../support/instance.ts'
 import { assertProblem } from '../support/problem.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { startService, testService } from '../support/service.ts'
 
 const path = '/v1/auth/sessions'
 const minute = 60_000
 
 describe('endSignIn', () => {
-  const service = sharedService()
+  const service = testService()
   let user: TestUser
   let browser: Client
   beforeEach(async () => {
@@ -42,8 +41,7 @@ describe('endSignIn', () => {
       const other = await signIn(service, user)
       const sibling = other.copy()
       await other.post('/v1/auth/session/refresh')
-      const instance = await startInstance(service)
-      t.after(() => instance.close())
+      const instance = await startService({ instanceOf: service, until: t })
       const elsewhere = instance.client()
       for (const [name, value] of other.cookies) elsewhere.cookies.set(name, value)
       assert.equal((await elsewhere.get('/v1/auth/me')).status, 200)

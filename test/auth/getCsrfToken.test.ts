@@ -3,15 +3,14 @@ import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
 import { newUser, signIn, type TestUser } from '../support/accounts.ts'
 import type { Answer, Client } from '../support/client.ts'
-import { startInstance } from '../support/instance.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { startService, testService } from '../support/service.ts'
 
 const path = '/v1/auth/csrf'
 const sessionCookie = '__Host-Http-session'
 const csrfCookie = '__Host-Http-csrf'
 
 describe('getCsrfToken', () => {
-  const service = sharedService()
+  const service = testService()
   let user: TestUser
   beforeEach(async () => {
     user = await newUser(service)
@@ -80,8 +79,7 @@ describe('getCsrfToken', () => {
     })
 
     it('the same on every instance: a token of one serves at another', async (t) => {
-      const other = await startInstance(service)
-      t.after(() => other.close())
+      const other = await startService({ instanceOf: service, until: t })
       const browser = service.client()
       const { body } = await browser.get(path)
       await login(browser)

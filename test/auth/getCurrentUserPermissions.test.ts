@@ -4,7 +4,7 @@ import { machineStamp } from '../../server/audit/stamp.ts'
 import { bearerOf, newClient, newUser, serviceToken, signIn, type TestUser } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { addRole } from '../support/roles.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 const path = '/v1/auth/me/permissions'
 
@@ -20,7 +20,7 @@ const ofAdmin = [
 ]
 
 describe('getCurrentUserPermissions', () => {
-  const service = sharedService()
+  const service = testService()
   let user: TestUser
   let browser: Client
   before(async () => {

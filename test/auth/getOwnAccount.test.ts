@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { machineStamp } from '../../server/audit/stamp.ts'
 import { hashOf, newUser, signIn, tokenPair } from '../support/accounts.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 const path = '/v1/auth/me/account'
 
 describe('getOwnAccount', () => {
-  const service = sharedService()
+  const service = testService()
 
   it('succeeds by cookie and by bearer, with the email', async () => {
     const user = await newUser(service, { roles: ['Viewer', 'Operator'] })

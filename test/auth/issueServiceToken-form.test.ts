@@ -5,8 +5,7 @@ import { decodeJwt } from 'jose'
 import { newClient, newUser, type TestClient, tokenPair } from '../support/accounts.ts'
 import type { Answer } from '../support/client.ts'
 import { visibleParts } from '../support/problem.ts'
-import { startInside } from '../support/service.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { startService, testService } from '../support/service.ts'
 
 const path = '/v1/auth/clients/token'
 const grant = { grant_type: 'client_credentials' }
@@ -33,7 +32,7 @@ function assertRefusal(answer: Answer, status: number, error: string, code: stri
 }
 
 describe('issueServiceToken, asked by a form', () => {
-  const service = sharedService()
+  const service = testService()
   let client: TestClient
   let inBody: Record<string, string>
   let inHeader: Record<string, string>
@@ -193,8 +192,11 @@ describe('issueServiceToken, asked by a form', () => {
   })
 
   it('is limited as JSON is, and says so as OAuth has it', async (t) => {
-    const limited = await startInside({ env: { RATE_LIMIT_FACTOR: '1', RATE_LIMIT_EXCHANGE: '2' } })
-    t.after(() => limited.close())
+    const limited = await startService({
+      inside: true,
+      env: { RATE_LIMIT_FACTOR: '1', RATE_LIMIT_EXCHANGE: '2' },
+      until: t,
+    })
     const caller = limited.client()
     await caller.post(path, { clientId: 'nobody', clientSecret: 'x' })
     await caller.postForm(path, grant)

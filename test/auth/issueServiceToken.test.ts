@@ -11,12 +11,12 @@ import {
   type TestClient,
 } from '../support/accounts.ts'
 import { assertProblem } from '../support/problem.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 const path = '/v1/auth/clients/token'
 
 describe('issueServiceToken', () => {
-  const service = sharedService()
+  const service = testService()
   let client: TestClient
   beforeEach(async () => {
     client = await newClient(service)

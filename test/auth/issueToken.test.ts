@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto'
 import { before, describe, it } from 'node:test'
 import { decodeJwt } from 'jose'
 import { liveCredentials, newUser, storedCredentials, type TestUser } from '../support/accounts.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 const path = '/v1/auth/token'
 const day = 86_400_000
 
 describe('issueToken', () => {
-  const service = sharedService()
+  const service = testService()
   let user: TestUser
   before(async () => {
     user = await newUser(service)

@@ -4,10 +4,10 @@ import { describe, it } from 'node:test'
 import { decodeJwt } from 'jose'
 import { newUser, refresh, tokenPair } from '../support/accounts.ts'
 import { assertProblem } from '../support/problem.ts'
-import { ownService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 describe('the lifetimes that are configured', () => {
-  const service = ownService({
+  const service = testService({
     env: {
       SESSION_IDLE_TTL_SECONDS: '10',
       SESSION_ABSOLUTE_TTL_SECONDS: '15',

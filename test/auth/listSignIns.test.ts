@@ -4,14 +4,14 @@ import { formatInstant } from '../../server/clock.ts'
 import { newUser, type TestUser, tokenPair } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { assertProblem } from '../support/problem.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 const path = '/v1/auth/sessions'
 const minute = 60_000
 const browserName = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0'
 
 describe('listSignIns', () => {
-  const service = sharedService()
+  const service = testService()
   let user: TestUser
   beforeEach(async () => {
     user = await newUser(service)

@@ -6,10 +6,8 @@ import { sha256 } from '../../server/ids.ts'
 import { newUser, setEnabled, storedCredentials, type TestUser, unknownEmail } from '../support/accounts.ts'
 import type { Answer } from '../support/client.ts'
 import { withRawDatabase } from '../support/database.ts'
-import { startInstance } from '../support/instance.ts'
 import { assertProblem, visibleParts } from '../support/problem.ts'
-import { type Service, startInside } from '../support/service.ts'
-import { ownService } from '../support/shared-service.ts'
+import { type Service, startService, testService } from '../support/service.ts'
 
 const hour = 3_600_000
 const day = 24 * hour
@@ -18,7 +16,7 @@ const wrong = 'not the password at all'
 const fiveFree = [401, 401, 401, 401, 401, 429]
 
 describe('login throttle', () => {
-  const service = ownService({ env: { TRUSTED_PROXIES: '127.0.0.1' } })
+  const service = testService({ env: { TRUSTED_PROXIES: '127.0.0.1' } })
   let user: TestUser
   let address: string
   beforeEach(async () => {
@@ -242,8 +240,7 @@ describe('login throttle', () => {
       await failFromEverywhere()
       await assertWaiting(1, { from: randomAddress() })
       assert.equal((await succeed()).status, 200)
-      const instance = await startInstance(service)
-      t.after(() => instance.close())
+      const instance = await startService({ instanceOf: service, until: t })
       const { password } = user
       assert.equal((await attempt({ at: instance, password, path: '/v1/auth/session' })).status, 200)
     })
@@ -351,8 +348,7 @@ describe('login throttle', () => {
 
   describe('and its settings', () => {
     it('no factor changes it, and without configured proxies all come from the peer', async (t) => {
-      const other = await startInside({ env: { RATE_LIMIT_FACTOR: '1000' } })
-      t.after(() => other.close())
+      const other = await startService({ inside: true, env: { RATE_LIMIT_FACTOR: '1000' }, until: t })
       const fail = () => attempt({ at: other, email: 'viewer@example.com', from: randomAddress() })
       assert.deepEqual(statuses(await Promise.all(Array.from({ length: 6 }, fail))), fiveFree)
     })
@@ -364,8 +360,7 @@ describe('login throttle', () => {
 
     it('is in the database: all instances share it, and a restart forgets nothing', async (t) => {
       await times(5)
-      const instance = await startInstance(service)
-      t.after(() => instance.close())
+      const instance = await startService({ instanceOf: service, until: t })
       assertProblem(await attempt({ at: instance }), 429, 'too-many-attempts')
     })
 

@@ -3,15 +3,14 @@ import { createHash } from 'node:crypto'
 import { before, describe, it } from 'node:test'
 import { liveCredentials, newUser, signIn, storedCredentials, type TestUser } from '../support/accounts.ts'
 import { assertInvalid, assertProblem } from '../support/problem.ts'
-import { publicUrl, type Service } from '../support/service.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { publicUrl, type Service, testService } from '../support/service.ts'
 
 const path = '/v1/auth/session'
 const sessionCookie = '__Host-Http-session'
 const minute = 60_000
 
 describe('loginSession', () => {
-  const service = sharedService()
+  const service = testService()
   let user: TestUser
   before(async () => {
     user = await newUser(service, { roles: ['Viewer', 'Operator'] })

@@ -3,14 +3,14 @@ import { beforeEach, describe, it } from 'node:test'
 import { liveCredentials, newUser, signIn, type TestUser } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { assertProblem } from '../support/problem.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 const path = '/v1/auth/session/logout'
 const sessionCookie = '__Host-Http-session'
 const cleared = '__Host-Http-session=; Max-Age=0; Path=/; Secure; HttpOnly; SameSite=Strict'
 
 describe('logoutSession', () => {
-  const service = sharedService()
+  const service = testService()
   let user: TestUser
   let browser: Client
   beforeEach(async () => {

@@ -2,13 +2,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { decodeJwt } from 'jose'
-import { publicUrl, startInside } from '../support/service.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { publicUrl, startService, testService } from '../support/service.ts'
 
 const paths = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration']
 
 describe('getAuthorizationServerMetadata and getOpenIdConfiguration', () => {
-  const service = sharedService()
+  const service = testService()
 
   it('tell the same, and nothing that is not so', async () => {
     for (const path of paths) {
@@ -31,8 +30,7 @@ describe('getAuthorizationServerMetadata and getOpenIdConfiguration', () => {
   })
 
   it('name the issuer and the algorithm of the tokens, whatever the request calls the service', async (t) => {
-    const other = await startInside({ env: { SIGNING_ALGORITHM: 'PS256' } })
-    t.after(() => other.close())
+    const other = await startService({ inside: true, env: { SIGNING_ALGORITHM: 'PS256' }, until: t })
     const headers = { host: 'evil.example', 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'http' }
     for (const path of paths) {
       const { text, body } = await other.client().get(path, headers)

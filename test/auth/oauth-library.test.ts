@@ -4,14 +4,14 @@ import { before, describe, it } from 'node:test'
 import * as oauth from 'oauth4webapi'
 import { loadSigningKeys } from '../../server/auth/credentials/tokens/keys.ts'
 import { newClient, newUser, type TestClient, tokenPair } from '../support/accounts.ts'
-import { ownService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 /** Development has no TLS; that is the one thing the library has to be told. */
 const onLoopback = { [oauth.allowInsecureRequests]: true }
 
 /** What a library that knows nothing of this service makes of the issuer's address alone. */
 describe('an OAuth library', () => {
-  const service = ownService({ development: true, env: { PUBLIC_URL: '' } })
+  const service = testService({ development: true, env: { PUBLIC_URL: '' } })
   let issuer: URL
   let client: TestClient
   before(async () => {

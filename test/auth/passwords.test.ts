@@ -9,7 +9,7 @@ import { toProblem } from '../../server/http/errors.ts'
 import { Problem } from '../../server/http/problems.ts'
 import { hashOf, newUser, setEnabled, type TestUser } from '../support/accounts.ts'
 import { assertProblem } from '../support/problem.ts'
-import { ownService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 const password = 'quiet harbour lanterns at dusk'
 
@@ -72,7 +72,7 @@ describe('passwords', () => {
     })
 
     describe('at the endpoints', () => {
-      const service = ownService()
+      const service = testService({ inside: true })
       let user: TestUser
       before(async () => {
         user = await newUser(service)

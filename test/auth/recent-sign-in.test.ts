@@ -8,7 +8,7 @@ import { newClient, newUser, serviceToken, signIn, type TestUser, tokenPair } fr
 import type { Client } from '../support/client.ts'
 import { assertProblem } from '../support/problem.ts'
 import { changingRoutes } from '../support/routes.ts'
-import { type InsideService, startInside } from '../support/service.ts'
+import { type InsideService, startService } from '../support/service.ts'
 
 const minute = 60_000
 /** Any guarded route will do: this one is made to ask for a recent sign-in. */
@@ -22,7 +22,7 @@ describe('a route that needs a recent sign-in', () => {
       (route) => {
         if (route.url === guarded) route.config = { ...route.config, needsRecentSignIn: true }
       },
-      () => startInside(),
+      () => startService({ inside: true }),
     )
   })
   beforeEach(async () => {

@@ -14,16 +14,14 @@ import {
   type TestUser,
   tokenPair,
 } from '../support/accounts.ts'
-import { startInstance } from '../support/instance.ts'
 import { assertProblem } from '../support/problem.ts'
-import { startInside } from '../support/service.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { startService, testService } from '../support/service.ts'
 
 const path = '/v1/auth/token/refresh'
 const day = 86_400_000
 
 describe('refreshToken', () => {
-  const service = sharedService()
+  const service = testService()
   let user: TestUser
   let pair: TestPair
   beforeEach(async () => {
@@ -106,8 +104,10 @@ describe('refreshToken', () => {
     })
 
     it('also after the key of the tags was replaced, then with a tag of the new one', async (t) => {
-      const instance = await startInstance({ ...service, antiforgeryKey: randomBytes(32) })
-      t.after(() => instance.close())
+      const instance = await startService({
+        instanceOf: { ...service, antiforgeryKey: randomBytes(32) },
+        until: t,
+      })
       const elsewhere = (refreshToken: string) => instance.client().post(path, { refreshToken })
       const { status, body } = await elsewhere(pair.refreshToken)
       assert.equal(status, 200)
@@ -212,8 +212,7 @@ describe('refreshToken', () => {
     })
 
     it('loses nothing when the connection ends between the commit and the answer', async (t) => {
-      const inside = await startInside()
-      t.after(() => inside.close())
+      const inside = await startService({ inside: true, until: t })
       const { write } = inside.db
       const own = await newUser(inside)
       let { refreshToken } = await tokenPair(inside, own)

@@ -19,17 +19,17 @@ import {
 } from '../support/accounts.ts'
 import type { Answer, Client } from '../support/client.ts'
 import { withRawDatabase } from '../support/database.ts'
-import { interruptedInstance } from '../support/instance.ts'
+import { interruptedInstance } from '../support/interrupted.ts'
 import { assertProblem } from '../support/problem.ts'
 import { at } from '../support/production.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 const minute = 60_000
 const newPassword = 'another harbour lantern at dawn'
 const order = { customer: 'Acme', total: 1 }
 
 describe('revocation', () => {
-  const service = sharedService()
+  const service = testService()
 
   const disable = (account: TestUser | TestClient) => setEnabled(service, account, false)
   const enable = (account: TestUser | TestClient) => setEnabled(service, account, true)

@@ -3,13 +3,12 @@ import { describe, it } from 'node:test'
 import { liveCredentials, newClient, newUser, revoke, serviceToken, tokenPair } from '../support/accounts.ts'
 import type { Answer } from '../support/client.ts'
 import { assertProblem } from '../support/problem.ts'
-import { startInside } from '../support/service.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { startService, testService } from '../support/service.ts'
 
 const path = '/v1/auth/revoke'
 
 describe('revokeToken', () => {
-  const service = sharedService()
+  const service = testService()
 
   const refresh = (refreshToken: string) => service.client().post('/v1/auth/token/refresh', { refreshToken })
 
@@ -112,8 +111,7 @@ describe('revokeToken', () => {
 
   it('counts by family, and by address what is no token of ours', async (t) => {
     const env = { RATE_LIMIT_FACTOR: '1', RATE_LIMIT_REFRESH: '2', RATE_LIMIT_ANONYMOUS: '2' }
-    const limited = await startInside({ env })
-    t.after(() => limited.close())
+    const limited = await startService({ inside: true, env, until: t })
     const { refreshToken } = await tokenPair(limited, await newUser(limited))
     const statusesOf = async (token: string) => {
       const answers = []

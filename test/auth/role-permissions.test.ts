@@ -3,14 +3,13 @@ import { describe, it } from 'node:test'
 import { machineStamp } from '../../server/audit/stamp.ts'
 import { everyCredentialOf, newClient, newUser, serviceToken } from '../support/accounts.ts'
 import { assertProblem } from '../support/problem.ts'
-import { startInside } from '../support/service.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { startService, testService } from '../support/service.ts'
 
 const minute = 60_000
 const order = { customer: 'Acme', total: 1 }
 
 describe('the permissions of a role', () => {
-  const service = sharedService()
+  const service = testService()
 
   const permissions = ['Orders.Create' as const]
   const withPermissions = () => ({ role: 'Viewer', permissions, stamp: machineStamp(service.now()) })
@@ -39,8 +38,7 @@ describe('the permissions of a role', () => {
   })
 
   it('are remembered no longer than PERMISSION_CACHE_TTL_SECONDS, nor are accounts', async (t) => {
-    const prompt = await startInside({ env: { PERMISSION_CACHE_TTL_SECONDS: '0' } })
-    t.after(() => prompt.close())
+    const prompt = await startService({ inside: true, env: { PERMISSION_CACHE_TTL_SECONDS: '0' }, until: t })
     const caller = await prompt.bearer('viewer')
     assertProblem(await caller.post('/v1/orders', order), 403, 'permission-denied')
     await prompt.db.write('allowPermissions', withPermissions())

@@ -3,14 +3,13 @@ import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { newClient, newUser, type TestUser } from '../support/accounts.ts'
 import { exchange, request } from '../support/raw.ts'
-import { startInside } from '../support/service.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { startService, testService } from '../support/service.ts'
 import { until } from '../support/stream.ts'
 
 const address = '127.0.0.1'
 
 describe('security events in the log', () => {
-  const service = sharedService()
+  const service = testService()
   let user: TestUser
   before(async () => {
     user = await newUser(service)
@@ -141,8 +140,7 @@ describe('security events in the log', () => {
 
   it('what is no request: why and from where, none of its bytes, and one line a second for any number', async (t) => {
     // On a clock that runs, for it is the times of the lines that are looked at.
-    const service = await startInside({ clockRuns: true })
-    t.after(() => service.close())
+    const service = await startService({ inside: true, clockRuns: true, until: t })
     const unreadable = async () => (await service.log()).filter((line) => line.event === 'request-unreadable')
     const line = (values: object) => ({ level: 30, event: 'request-unreadable', address, ...values })
     const about = (logged: Record<string, unknown> | undefined) => {

@@ -9,15 +9,13 @@ import { loadSigningKeys, type SigningKeys } from '../../server/auth/credentials
 import { ConfigurationError } from '../../server/config.ts'
 import { newUser, type TestUser, tokenPair } from '../support/accounts.ts'
 import { decode, forge, type Members, makeKey, parts, verifyElsewhere } from '../support/forge.ts'
-import { type Instance, startInstance } from '../support/instance.ts'
-import { type Service, startService } from '../support/service.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { type Service, startService, testService } from '../support/service.ts'
 
 const pem = (key: KeyObject, type: 'pkcs1' | 'pkcs8' = 'pkcs8') =>
   key.export({ format: 'pem', type }).toString()
 
 describe('signing keys', () => {
-  const service = sharedService()
+  const service = testService()
   let user: TestUser
   let header: Members
   let claims: Members
@@ -60,7 +58,7 @@ describe('signing keys', () => {
   })
 
   describe('with several', () => {
-    const instances: Instance[] = []
+    const instances: Service[] = []
     let [oldKeys, both, bothMoved, newKeys]: SigningKeys[] = []
     before(async () => {
       const oldFile = await keyFile('old.pem', pem(makeKey(), 'pkcs1'))
@@ -72,10 +70,10 @@ describe('signing keys', () => {
     })
     after(() => Promise.all(instances.map((instance) => instance.close())))
 
-    const tokenFrom = async (instance: Instance): Promise<string> =>
+    const tokenFrom = async (instance: Service): Promise<string> =>
       (await instance.client().post('/v1/auth/token', user.credentials)).body.accessToken
-    async function start(keys: SigningKeys | undefined): Promise<Instance> {
-      const instance = await startInstance(service, keys)
+    async function start(keys: SigningKeys | undefined): Promise<Service> {
+      const instance = await startService({ instanceOf: service, keys })
       instances.push(instance)
       return instance
     }
@@ -126,8 +124,7 @@ describe('signing keys', () => {
 
     it('SIGNING_ALGORITHM=PS256 signs and verifies with PS256 only', async (t) => {
       const keys = await loadSigningKeys([join(folder, 'old.pem')], 'PS256')
-      const other = await startService({ env: { SIGNING_ALGORITHM: 'PS256' }, keys })
-      t.after(() => other.close())
+      const other = await startService({ env: { SIGNING_ALGORITHM: 'PS256' }, keys, until: t })
       const caller = await other.bearer('viewer')
       const bearer = (caller.headers.authorization ?? '').slice(7)
       assert.deepEqual(decode(parts(bearer)[0]), { alg: 'PS256', kid: keys.kid, typ: 'at+jwt' })

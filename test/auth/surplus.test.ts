@@ -4,10 +4,10 @@ import { findUserByEmail } from '../../server/auth/accounts/users/store.ts'
 import { sessionsLimit } from '../../server/auth/credentials/sessions/store.ts'
 import { familiesLimit } from '../../server/auth/credentials/tokens/store.ts'
 import { newUser, signIn, type TestUser, tokenPair } from '../support/accounts.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 describe('sign-ins of one user', () => {
-  const service = sharedService()
+  const service = testService()
 
   /** What a sign-in writes, without the work that its password costs. */
   async function credentialsOf({ credentials }: TestUser) {

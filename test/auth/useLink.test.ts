@@ -13,13 +13,13 @@ import {
 } from '../support/accounts.ts'
 import type { Answer } from '../support/client.ts'
 import { assertProblem, visibleParts } from '../support/problem.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 const newPassword = 'seven grey herons by the weir'
 const hour = 3_600_000
 
 describe('useLink', () => {
-  const service = sharedService()
+  const service = testService()
   let user: TestUser
   let token: string
   const invite = async () => {

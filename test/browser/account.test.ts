@@ -17,8 +17,7 @@ import { startService } from '../support/service.ts'
 const browser = openBrowser()
 const minute = 60_000
 const newPassword = 'seven grey herons by the weir'
-const service = await startService({ clockRuns: true })
-after(() => service.close())
+const service = await startService({ clockRuns: true, until: { after } })
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 const places = (page: Page) =>

@@ -20,8 +20,7 @@ import { insertOrders, type OrderRow, orderRow } from '../support/orders.ts'
 import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
-const service = await startService({ clockRuns: true })
-after(() => service.close())
+const service = await startService({ clockRuns: true, until: { after } })
 
 /** An administrator goes to the view of a pending order that only this test knows. */
 async function toOrder(person: Person, given: Partial<OrderRow> = {}): Promise<{ page: Page; id: string }> {

@@ -21,8 +21,7 @@ import { insertOrders, type OrderRow, storedState } from '../support/orders.ts'
 import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
-const service = await startService({ clockRuns: true })
-after(() => service.close())
+const service = await startService({ clockRuns: true, until: { after } })
 
 /** An administrator at a list of pending orders that only this test knows: "Owl 1" of 1.00 first, and so on. */
 async function atList(

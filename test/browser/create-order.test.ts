@@ -17,8 +17,7 @@ import { brokenConnection } from '../support/browser/watch.ts'
 import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
-const service = await startService({ clockRuns: true })
-after(() => service.close())
+const service = await startService({ clockRuns: true, until: { after } })
 
 const customer = (page: Page) => page.getByLabel('Customer')
 const total = (page: Page) => page.getByLabel('Total')

@@ -7,7 +7,7 @@ import { eventually, focuses, isAt, visit } from '../support/browser/orders.ts'
 import { openBrowser, screenshot } from '../support/browser/person.ts'
 import { brokenConnection } from '../support/browser/watch.ts'
 import { insertOrders, orderIdAt, orderRow } from '../support/orders.ts'
-import { startInside } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
 const start = Date.UTC(2026, 0, 1)
@@ -30,8 +30,7 @@ async function textOf(download: Download): Promise<string> {
   return readFile(await download.path(), 'utf8')
 }
 
-const service = await startInside({ clockRuns: true })
-after(() => service.close())
+const service = await startService({ inside: true, clockRuns: true, until: { after } })
 await insertOrders(service, rows)
 
 /** Answers with the second portion wait for it. */

@@ -16,8 +16,7 @@ import { insertOrders } from '../support/orders.ts'
 import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
-const service = await startService({ clockRuns: true })
-after(() => service.close())
+const service = await startService({ clockRuns: true, until: { after } })
 await insertOrders(service, [
   ...latestFirst(['Finch & Sons', 'Hotel Finch', 'FINCHLEY Works']),
   ...latestFirst(['Heron Mills', 'Heron Yard']),

@@ -18,8 +18,7 @@ import { insertOrders, orderRow } from '../support/orders.ts'
 import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
-const service = await startService({ clockRuns: true })
-after(() => service.close())
+const service = await startService({ clockRuns: true, until: { after } })
 await insertOrders(service, [
   ...latestFirst(['Finch & Sons', 'Hotel Finch', 'FINCHLEY Works']),
   ...latestFirst(['Heron Ltd', 'Heron Bros', 'Heron Mills'], { status: 1, version: 2 }),

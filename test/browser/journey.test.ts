@@ -7,8 +7,7 @@ import { openBrowser } from '../support/browser/person.ts'
 import { passwordOf, startService } from '../support/service.ts'
 
 const browser = openBrowser()
-const service = await startService({ orders: true })
-after(() => service.close())
+const service = await startService({ orders: true, until: { after } })
 
 /** The one journey that meets each engine; what an answer says, the tests of the API hold on both. */
 describe('the way of an order through the app, on either engine', () => {

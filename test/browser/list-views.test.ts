@@ -11,8 +11,7 @@ import { startService } from '../support/service.ts'
 import { keptView, putView, viewOf } from '../support/views.ts'
 
 const browser = openBrowser()
-const service = await startService({ clockRuns: true })
-after(() => service.close())
+const service = await startService({ clockRuns: true, until: { after } })
 await insertOrders(service, [
   ...latestFirst(['Acme', 'Basil']),
   ...latestFirst(['Cedar'], {

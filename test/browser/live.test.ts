@@ -14,8 +14,7 @@ import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
 const stream = 'GET /v1/orders/events'
-const service = await startService({ clockRuns: true })
-after(() => service.close())
+const service = await startService({ clockRuns: true, until: { after } })
 const operator = await service.bearer('operator')
 
 const row = (page: Page, customer: string) => page.getByRole('row').filter({ hasText: customer })

@@ -14,8 +14,7 @@ import { startService } from '../support/service.ts'
 const browser = openBrowser()
 const longText = `Too much ${'for this year and the next '.repeat(20)}${'W'.repeat(120)}`
 
-const service = await startService({ clockRuns: true })
-after(() => service.close())
+const service = await startService({ clockRuns: true, until: { after } })
 
 describe('the page of the log', () => {
   const person = browser.stayingPerson({ service })

@@ -22,8 +22,7 @@ import { startService } from '../support/service.ts'
 const owls = ['Owl One', 'Owl Two', 'Owl Three', 'Owl Four']
 
 const browser = openBrowser()
-const service = await startService({ clockRuns: true })
-after(() => service.close())
+const service = await startService({ clockRuns: true, until: { after } })
 await insertOrders(service, [
   ...latestFirst(Array.from({ length: 30 }, (_, index) => `Sparrow ${index + 1}`)),
   ...latestFirst(owls),

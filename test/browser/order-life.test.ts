@@ -15,8 +15,7 @@ const browser = openBrowser()
 /** The totals from which on the policy asks for two, and for somebody else. */
 const forTwo = 50_000
 const forOthers = 90_000
-const service = await startService({ clockRuns: true })
-after(() => service.close())
+const service = await startService({ clockRuns: true, until: { after } })
 await putPolicy(await service.bearer('admin'), [
   policyRow(),
   policyRow({ from: forTwo, approvals: 2 }),

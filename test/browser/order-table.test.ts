@@ -30,8 +30,7 @@ const tokyo = {
   zoned: newOrderedId(createdAt),
   row: { created_at: createdAt, created_at_time_zone: 'America/New_York' },
 } as const
-const service = await startService({ clockRuns: true })
-after(() => service.close())
+const service = await startService({ clockRuns: true, until: { after } })
 await insertOrders(service, [
   ...variedOrders(60),
   ...latestFirst(Array.from({ length: 130 }, (_, index) => `Sparrow ${index + 1}`)),

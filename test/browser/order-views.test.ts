@@ -14,8 +14,7 @@ const browser = openBrowser()
 /** From this total on an order needs two approvals. */
 const forTwo = 100_000
 
-const service = await startService({ clockRuns: true })
-after(() => service.close())
+const service = await startService({ clockRuns: true, until: { after } })
 const policy = [policyRow(), policyRow({ from: forTwo, approvals: 2, selfApproval: false })]
 await putPolicy(await service.bearer('admin'), policy)
 

@@ -44,8 +44,7 @@ async function openPalette(page: Page): Promise<void> {
   await box(page).waitFor()
 }
 
-const service = await startService({ clockRuns: true })
-after(() => service.close())
+const service = await startService({ clockRuns: true, until: { after } })
 const rows = await insertOrders(service, latestFirst(['Acme (Zürich)', 'Acme Ltd', 'Basil', 'OR "AND" -x*']))
 
 describe('the palette', () => {

@@ -6,8 +6,7 @@ import { createdId } from '../support/orders.ts'
 import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
-const service = await startService({ orders: true })
-after(() => service.close())
+const service = await startService({ orders: true, until: { after } })
 
 const rows = (page: Page) => page.getByRole('row').filter({ has: page.getByRole('link') })
 

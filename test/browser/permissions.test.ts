@@ -20,8 +20,7 @@ import { addRole } from '../support/roles.ts'
 import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
-const service = await startService({ clockRuns: true })
-after(() => service.close())
+const service = await startService({ clockRuns: true, until: { after } })
 
 const pending = { status: 0, version: 1, modifiedBy: null }
 const dialog = (page: Page) => page.getByRole('alertdialog')

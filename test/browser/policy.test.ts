@@ -11,8 +11,7 @@ import { firstPolicy, policyRow, putPolicy } from '../support/policy.ts'
 import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
-const service = await startService({ clockRuns: true })
-after(() => service.close())
+const service = await startService({ clockRuns: true, until: { after } })
 const admin = await service.bearer('admin')
 const given = [1, 999, 999.9999, 1_000, 5_000, 20_000]
 const days = (count: number) => service.now() - count * 86_400_000

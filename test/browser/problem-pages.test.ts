@@ -8,8 +8,7 @@ import { openBrowser, sideBySide } from '../support/browser/person.ts'
 import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
-const service = await startService({ clockRuns: true })
-after(() => service.close())
+const service = await startService({ clockRuns: true, until: { after } })
 const codes = Object.keys(catalogue)
 
 /** How each of them is put into words, test/web/problems/ tells. */

@@ -13,8 +13,7 @@ import { policyRow, putPolicy } from '../support/policy.ts'
 import { publicUrl, startService } from '../support/service.ts'
 
 const browser = openBrowser()
-const service = await startService({ clockRuns: true })
-after(() => service.close())
+const service = await startService({ clockRuns: true, until: { after } })
 await putPolicy(await service.bearer('admin'), [policyRow({ approvals: 2 })])
 
 /** An order of the operator that two have approved: admin, and the one whose name is told. */

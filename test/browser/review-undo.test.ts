@@ -11,8 +11,7 @@ import { createdId } from '../support/orders.ts'
 import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
-const service = await startService({ clockRuns: true })
-after(() => service.close())
+const service = await startService({ clockRuns: true, until: { after } })
 
 interface Scene {
   page: Page

@@ -19,8 +19,7 @@ import { createdId, insertOrders } from '../support/orders.ts'
 import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
-const service = await startService({ clockRuns: true })
-after(() => service.close())
+const service = await startService({ clockRuns: true, until: { after } })
 
 /** Who works elsewhere. */
 const someone = await newUser(service, { roles: ['Admin'] })

@@ -26,8 +26,7 @@ const refresh = 'POST /v1/auth/session/refresh'
 const stillThere = (page: Page) => page.getByText('Still there?')
 const signedOutWords = 'Your session has ended. Sign in to pick up where you left off.'
 
-const service = await startService({ clockRuns: true })
-after(() => service.close())
+const service = await startService({ clockRuns: true, until: { after } })
 await createdId(await service.bearer('operator'), { customer: 'Protected Pencils' })
 
 /** Grows: what is asked from now on, with `by itself` where the request says so. */

@@ -21,8 +21,7 @@ import { createdId } from '../support/orders.ts'
 import { passwordOf, startService } from '../support/service.ts'
 
 const browser = openBrowser()
-const service = await startService({ clockRuns: true })
-after(() => service.close())
+const service = await startService({ clockRuns: true, until: { after } })
 await createdId(await service.bearer('operator'), { customer: 'Protected Pencils' })
 
 const failure = ({ page }: Person) => page.getByRole('alert')

@@ -17,8 +17,7 @@ import { createdId } from '../support/orders.ts'
 import { startService } from '../support/service.ts'
 
 const browser = openBrowser()
-const service = await startService({ clockRuns: true })
-after(() => service.close())
+const service = await startService({ clockRuns: true, until: { after } })
 await createdId(await service.bearer('operator'), { customer: 'Protected Pencils' })
 
 async function signOut(tab: Page): Promise<void> {

@@ -4,8 +4,7 @@ import { newLink, newUser, signIn, tokenPair } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { Judge, JudgedClient } from '../support/description.ts'
 import { createdId } from '../support/orders.ts'
-import { passwordOf, startInside } from '../support/service.ts'
-import { ownService } from '../support/shared-service.ts'
+import { passwordOf, startService, testService } from '../support/service.ts'
 import { keptView, viewOf } from '../support/views.ts'
 
 /** What is refused in the same way wherever it is sent. */
@@ -22,7 +21,7 @@ const probes: [query: string, body?: unknown, headers?: Record<string, string>][
 const newPassword = 'seven grey herons by the weir'
 
 describe('the live description knows every answer', () => {
-  const service = ownService({ development: true, orders: true, env: { RATE_LIMIT_FACTOR: '1000' } })
+  const service = testService({ development: true, orders: true, env: { RATE_LIMIT_FACTOR: '1000' } })
   let judge: Judge
   let bearer: Client
   let viewer: Client
@@ -258,8 +257,12 @@ describe('the live description knows every answer', () => {
   })
 
   it('of an instance that is limited, draining or without its database', async (t) => {
-    const limited = await startInside({ development: true, env: { RATE_LIMIT_FACTOR: '0.0001' } })
-    t.after(() => limited.close())
+    const limited = await startService({
+      inside: true,
+      development: true,
+      env: { RATE_LIMIT_FACTOR: '0.0001' },
+      until: t,
+    })
     const caller = judged(limited.client())
     const operations = judge.operations()
     const all = () =>

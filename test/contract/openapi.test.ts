@@ -4,7 +4,7 @@ import { before, describe, it } from 'node:test'
 import { catalogue } from '../../server/http/problems.ts'
 import { permissions } from '../../server/permissions.ts'
 import { type Description, Judge, toPointer } from '../support/description.ts'
-import { ownService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 const operationIds = [
   ...'createOrder listOrders getOrdersOverview getOrder approveOrder rejectOrder'.split(' '),
@@ -39,7 +39,7 @@ const schemaNames = [
 ]
 
 describe('the live description says what the contract says', () => {
-  const service = ownService({ development: true, env: { PUBLIC_URL: 'http://localhost:8080' } })
+  const service = testService({ development: true, env: { PUBLIC_URL: 'http://localhost:8080' } })
   let description: Description
   let judge: Judge
   before(async () => {

@@ -6,8 +6,7 @@ import { unknownEmail } from '../support/accounts.ts'
 import type { Answer, Client } from '../support/client.ts'
 import { policyRow } from '../support/policy.ts'
 import { exchange, type RawAnswer, request } from '../support/raw.ts'
-import { publicUrl } from '../support/service.ts'
-import { ownService, sharedService } from '../support/shared-service.ts'
+import { publicUrl, testService } from '../support/service.ts'
 import { viewOf } from '../support/views.ts'
 
 const unknownId = '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57'
@@ -64,7 +63,7 @@ describe('what the database cannot do', () => {
     [new QueryTooSlow('stopped'), 400, 'filter-too-expensive', null],
     [new Error('unknown'), 500, 'internal-error', null],
   ]
-  const service = ownService()
+  const service = testService({ inside: true })
   let viewer: Client
   before(async () => {
     viewer = await service.bearer('viewer')
@@ -81,7 +80,7 @@ describe('what the database cannot do', () => {
 })
 
 describe('a problem', () => {
-  const service = sharedService()
+  const service = testService()
   let anybody: Client
   let admin: Client
   let viewer: Client

@@ -17,8 +17,7 @@ import type { Client } from '../support/client.ts'
 import { createdId } from '../support/orders.ts'
 import { addRole } from '../support/roles.ts'
 import { changingRoutes, type Route, tableOfRoutes } from '../support/routes.ts'
-import { type Service, startInside } from '../support/service.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { type Service, startService, testService } from '../support/service.ts'
 
 /** As the contract has it (sections 3, 4, 9 and 14 to 18), so that a route that is opened or forgotten fails here. */
 const contracted: Record<string, string> = {
@@ -120,7 +119,7 @@ async function callersOf(service: Service, user: TestUser): Promise<[Client, Cli
 }
 
 describe('the route table', () => {
-  const service = sharedService()
+  const service = testService()
   let routes: Route[]
   let guarded: Route[]
   let permitted: Route[]
@@ -157,8 +156,7 @@ describe('the route table', () => {
   })
 
   it('keeps the service from starting when any one of its routes declares no access', async (t) => {
-    const inside = await startInside()
-    t.after(() => inside.close())
+    const inside = await startService({ inside: true, until: t })
     const { app } = inside
     assert.throws(() => app.route({ method: 'GET', url: '/v1/open', handler: async () => 1 }))
     const declared = routes.filter((route) => route.method !== 'HEAD')

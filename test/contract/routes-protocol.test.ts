@@ -7,8 +7,7 @@ import { createdId } from '../support/orders.ts'
 import { assertProblem } from '../support/problem.ts'
 import { exchange, request } from '../support/raw.ts'
 import { type Route, sampleId, tableOfRoutes } from '../support/routes.ts'
-import { startInside } from '../support/service.ts'
-import { ownService } from '../support/shared-service.ts'
+import { startService, testService } from '../support/service.ts'
 import { putView, viewOf } from '../support/views.ts'
 
 /** CONNECT never reaches a handler: Node closes the connection. */
@@ -32,7 +31,7 @@ const forAll = [
 const env = { SECURITY_CONTACT: 'mailto:security@example.com, https://example.com/security' }
 
 describe('every route', () => {
-  const service = ownService({ env })
+  const service = testService({ env })
   let routes: Route[]
   let admin: Client
   let orderId: string
@@ -316,8 +315,7 @@ describe('every route', () => {
     )
     const days = (Date.parse(/^Expires: (.*)$/m.exec(text)?.[1] ?? '') - Date.now()) / 86_400_000
     assert.ok(days > 80 && days < 365, String(days))
-    const without = await startInside()
-    t.after(() => without.close())
+    const without = await startService({ inside: true, until: t })
     assertProblem(await without.client().get('/.well-known/security.txt'), 404, 'route-not-found')
   })
 

@@ -19,11 +19,11 @@ import { anyCharacter } from '../support/any-character.ts'
 import type { Client } from '../support/client.ts'
 import { Judge, toPointer } from '../support/description.ts'
 import { canBeSeen } from '../support/orders.ts'
-import { ownService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 /** What the schema allows is never answered 400, what it forbids is never accepted. */
 describe('the live description allows exactly what is accepted', () => {
-  const service = ownService({ development: true, env: { RATE_LIMIT_FACTOR: '1000' } })
+  const service = testService({ development: true, env: { RATE_LIMIT_FACTOR: '1000' } })
   let judge: Judge
   let admin: Client
   before(async () => {

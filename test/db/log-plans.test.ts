@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { countMatches, findMatches, type LogFilter } from '../../server/audit/store.ts'
 import { statementsOf, stepsOf } from '../support/plans.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 describe('the statements of a filter of the log', () => {
-  const service = sharedService()
+  const service = testService()
 
   /** How its count, and then its page, look at events. */
   async function looksOf(filter: LogFilter): Promise<string[]> {

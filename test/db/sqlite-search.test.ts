@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto'
 import { describe, it } from 'node:test'
 import Sqlite from 'better-sqlite3'
 import { createdId, insertOrders, orderRow } from '../support/orders.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 describe('the search index of SQLite', () => {
-  const service = sharedService()
+  const service = testService()
 
   /**
    * Throws where the index and the orders do not say the same

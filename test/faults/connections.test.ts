@@ -8,7 +8,7 @@ import { Client } from '../support/client.ts'
 import { isLong } from '../support/faults.ts'
 import { insertOrders, orderRow } from '../support/orders.ts'
 import { newProduction, type Production } from '../support/production.ts'
-import { type InsideService, startInside } from '../support/service.ts'
+import { type InsideService, startService } from '../support/service.ts'
 
 /** Of app.ts. */
 const limits = { headers: 10_000, request: 30_000, silence: 30_000, idle: 65_000 }
@@ -43,7 +43,7 @@ describe('a caller that takes its time', { concurrency: 6 }, () => {
   /** The server's ends, by the client's port. */
   const accepted = new Map<number, Socket>()
   before(async () => {
-    service = await startInside()
+    service = await startService({ inside: true })
     service.app.server.on('connection', (socket: Socket) => accepted.set(socket.remotePort ?? 0, socket))
     bearer = await service.bearer('admin')
     await insertOrders(

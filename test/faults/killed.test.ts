@@ -12,7 +12,6 @@ import {
   credentialsOf,
   newProduction,
   type Production,
-  prepareProduction,
   sessionOf,
 } from '../support/production.ts'
 
@@ -97,7 +96,7 @@ describe('PostgreSQL killed under a load of writes', { skip: withoutPostgres }, 
   let production: Production
   before(async () => {
     postgres = await startPostgres({ durable: true })
-    production = await prepareProduction((await createPostgresDatabase(postgres.url)).databaseUrl)
+    production = await newProduction(await createPostgresDatabase(postgres.url))
   })
   after(async () => {
     await production?.remove()

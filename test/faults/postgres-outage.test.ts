@@ -9,13 +9,7 @@ import { createPostgresDatabase } from '../support/database.ts'
 import { connectTo, type OwnPostgres, runSql, startPostgres, withoutPostgres } from '../support/postgres.ts'
 import { assertProblem } from '../support/problem.ts'
 import type { RunningServer } from '../support/process.ts'
-import {
-  bearerOf,
-  credentialsOf,
-  type Production,
-  prepareProduction,
-  sessionOf,
-} from '../support/production.ts'
+import { bearerOf, credentialsOf, newProduction, type Production, sessionOf } from '../support/production.ts'
 import { type FaultProxy, startProxy } from '../support/proxy.ts'
 import { openStream, until } from '../support/stream.ts'
 
@@ -43,7 +37,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     postgres = await startPostgres({ durable: true })
     databaseUrl = (await createPostgresDatabase(postgres.url)).databaseUrl
     proxy = await startProxy(databaseUrl)
-    production = await prepareProduction(databaseUrl)
+    production = await newProduction({ databaseUrl })
     server = await production.serve({ DATABASE_URL: proxy.url })
     bearer = await bearerOf(server.baseUrl, 'admin')
     session = await sessionOf(server.baseUrl, 'admin')

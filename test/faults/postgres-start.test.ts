@@ -16,13 +16,7 @@ import { Client } from '../support/client.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { connectTo, runSql, withoutPostgres } from '../support/postgres.ts'
 import { versionAnswer, welcome } from '../support/postgres-messages.ts'
-import {
-  bearerOf,
-  type Production,
-  prepareProduction,
-  productionKeys,
-  sessionOf,
-} from '../support/production.ts'
+import { bearerOf, newProduction, type Production, sessionOf } from '../support/production.ts'
 import { startProxy } from '../support/proxy.ts'
 
 const secret = 'h0rse-battery-staple'
@@ -31,7 +25,7 @@ const serverUrl = process.env.TEST_DATABASE_URL ?? ''
 describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, () => {
   let keys: Production
   before(async () => {
-    keys = await productionKeys('')
+    keys = await newProduction({ databaseUrl: '', accounts: false })
   })
   after(() => keys.remove())
 
@@ -291,7 +285,7 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
   it('a role without the right to create tables serves what its owner has migrated', async (t) => {
     const scope = scopeOf(t)
     const databaseUrl = await emptyDatabase(scope)
-    const production = await prepareProduction(databaseUrl)
+    const production = await newProduction({ databaseUrl })
     const role = await newRole(scope)
     await runSql(
       databaseUrl,

@@ -10,7 +10,7 @@ import { assertSound } from '../support/history.ts'
 import { type Acknowledged, OrderLoad, ordersAt } from '../support/order-load.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { type RunningCopy, startCopy, takeBaseBackup } from '../support/postgres-copy.ts'
-import { at, bearerOf, type Production, prepareProduction } from '../support/production.ts'
+import { at, bearerOf, newProduction, type Production } from '../support/production.ts'
 
 /** What is taken of a database while the load writes, and put in place elsewhere. */
 interface Restored {
@@ -34,7 +34,7 @@ async function sqliteSource(): Promise<Source> {
   const backup = join(folder, 'backup.db')
   const restored = join(folder, 'elsewhere', 'countersign.db')
   const databaseUrl = `file:${file}`
-  const production = await prepareProduction(databaseUrl)
+  const production = await newProduction({ databaseUrl })
   async function backUp(load: OrderLoad): Promise<Restored> {
     const acknowledged = load.acknowledged()
     const { status, stderr } = await runCommand(`backup ${backup}`, '', folder, { DATABASE_URL: databaseUrl })
@@ -71,7 +71,7 @@ async function postgresSource(): Promise<Source> {
     await copy?.end()
     await postgres.end()
   }
-  return { production: await prepareProduction(databaseUrl), backUp, end }
+  return { production: await newProduction({ databaseUrl }), backUp, end }
 }
 
 describe('a backup that is made under a load of writes and put in place elsewhere', () => {

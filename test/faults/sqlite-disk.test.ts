@@ -7,7 +7,7 @@ import { testEngine } from '../support/database.ts'
 import { failCalls, limitFiles, type Mend, withoutLimits, withoutStrace } from '../support/disk.ts'
 import { faultSeed, isLong, randomOf } from '../support/faults.ts'
 import { assertProblem } from '../support/problem.ts'
-import { type Production, prepareProduction } from '../support/production.ts'
+import { newProduction, type Production } from '../support/production.ts'
 import { NoWrites } from './no-writes.ts'
 
 const rounds = isLong ? 20 : 2
@@ -22,7 +22,7 @@ describe('the disk under SQLite', { skip: testEngine !== 'sqlite' && 'PostgreSQL
   let service: NoWrites
   before(async () => {
     mkdirSync(folder)
-    production = await prepareProduction(`file:${file}`)
+    production = await newProduction({ databaseUrl: `file:${file}` })
     service = await NoWrites.serve(production)
   })
   after(async () => {

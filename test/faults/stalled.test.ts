@@ -14,8 +14,7 @@ const stallMilliseconds = 1_000
 
 describe('held up for a second', () => {
   it('the event loop, with writes and lists under way: all of them are answered', async (t) => {
-    const service = await startService()
-    t.after(() => service.close())
+    const service = await startService({ until: t })
     const admin = await service.bearer('admin')
     const session = await service.session('operator')
     const calls = Array.from({ length: 20 }, (_, index) => [

@@ -6,7 +6,6 @@ import { machineStamp } from '../../server/audit/stamp.ts'
 import { newSecret, sha256 } from '../../server/ids.ts'
 import { ofCurrentEpoch } from '../support/accounts.ts'
 import type { Answer } from '../support/client.ts'
-import { type Instance, startInstance } from '../support/instance.ts'
 import { assertApprovalsKept, assertLogKept, storedEvents } from '../support/kept-log.ts'
 import { compareOrders, type OrderRow, orderRow } from '../support/orders.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -36,10 +35,10 @@ const ordersLimit = 600
 /** Two instances of the service on one database, whose clock moves only when it is told to. */
 export class World {
   readonly service: Service
-  readonly #instances: Instance[]
+  readonly #instances: Service[]
   readonly #sender: Sender
 
-  private constructor(service: Service, instances: Instance[], sender: Sender) {
+  private constructor(service: Service, instances: Service[], sender: Sender) {
     this.service = service
     this.#instances = instances
     this.#sender = sender
@@ -55,7 +54,7 @@ export class World {
       REFRESH_TOKEN_FAMILY_TTL_SECONDS: '10800',
     }
     const service = await startService({ env })
-    return new World(service, [await startInstance(service)], sender)
+    return new World(service, [await startService({ instanceOf: service })], sender)
   }
 
   get now(): number {

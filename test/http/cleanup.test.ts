@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { newLink, newUser, signIn, tokenPair } from '../support/accounts.ts'
-import { ownService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 import { removeExpired } from '../support/upkeep.ts'
 
 const hourMilliseconds = 3_600_000
 
 describe('the clean-up', () => {
-  const service = ownService()
+  const service = testService({ inside: true })
 
   const remove = (limit = 200) => removeExpired(service, limit)
   const tables = [

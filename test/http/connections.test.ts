@@ -9,7 +9,7 @@ import { keepAnswering, registerConnections, unreadLimitBytes } from '../../serv
 import type { App } from '../../server/http/route.ts'
 import type { Client } from '../support/client.ts'
 import { insertOrders, orderRow } from '../support/orders.ts'
-import { ownService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 async function connected(baseUrl: string): Promise<Socket> {
   const { hostname, port } = new URL(baseUrl)
@@ -25,7 +25,7 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 describe('requests sent ahead on a connection', () => {
-  const service = ownService()
+  const service = testService({ inside: true })
   let bearer: Client
   before(async () => {
     bearer = await service.bearer('admin')
@@ -73,7 +73,7 @@ describe('requests sent ahead on a connection', () => {
 })
 
 describe('answers that nobody reads', () => {
-  const service = ownService()
+  const service = testService({ inside: true })
   let bearer: Client
   const sockets: Socket[] = []
   let lists = 0

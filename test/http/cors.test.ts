@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { startInside } from '../support/service.ts'
-import { ownService, sharedService } from '../support/shared-service.ts'
+import { startService, testService } from '../support/service.ts'
 
 const listed = 'https://app.example.net'
 const preflight = {
@@ -12,8 +11,8 @@ const corsHeaders = (headers: Headers) =>
   [...headers.keys()].filter((name) => name.startsWith('access-control-')).sort()
 
 describe('cross-origin requests', () => {
-  const closed = sharedService()
-  const service = ownService({ env: { CORS_ORIGINS: `${listed}, http://localhost:5173` } })
+  const closed = testService()
+  const service = testService({ env: { CORS_ORIGINS: `${listed}, http://localhost:5173` } })
 
   it('of a listed origin may be made with a bearer: preflight and answer name that origin and no other', async () => {
     for (const origin of [listed, 'http://localhost:5173']) {
@@ -89,7 +88,8 @@ describe('cross-origin requests', () => {
   })
 
   it('are counted: a preflight is a request without a credential', async () => {
-    const limited = await startInside({
+    const limited = await startService({
+      inside: true,
       env: { CORS_ORIGINS: listed, RATE_LIMIT_FACTOR: '1', RATE_LIMIT_ANONYMOUS: '2' },
     })
     const statuses: number[] = []

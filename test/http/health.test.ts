@@ -4,11 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { assertProblem } from '../support/problem.ts'
-import { passwordOf, startInside } from '../support/service.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { passwordOf, startService, testService } from '../support/service.ts'
 
 describe('the probes', () => {
-  const service = sharedService()
+  const service = testService()
 
   it('say ok, to anybody, and are never stored', async () => {
     for (const path of ['/health', '/health/ready']) {
@@ -20,8 +19,7 @@ describe('the probes', () => {
   })
 
   it('while draining: alive but not ready, and serving; once it listens no more, every other request is sent elsewhere with 503', async (t) => {
-    const draining = await startInside()
-    t.after(() => draining.close())
+    const draining = await startService({ inside: true, until: t })
     const admin = await draining.bearer('admin')
     const session = await draining.session('admin')
     for (const phase of ['draining', 'closing'] as const) {
@@ -54,8 +52,7 @@ describe('the probes', () => {
   })
 
   it('without the database: alive, not ready; 503 to every caller, and never 401 to one with a cookie', async (t) => {
-    const cut = await startInside({ env: { PERMISSION_CACHE_TTL_SECONDS: '0' } })
-    t.after(() => cut.close())
+    const cut = await startService({ inside: true, env: { PERMISSION_CACHE_TTL_SECONDS: '0' }, until: t })
     const session = await cut.session('admin')
     const bearer = await cut.bearer('admin')
     const { refreshToken } = (await cut.client().post('/v1/auth/token', passwordOf('admin'))).body
@@ -91,7 +88,7 @@ describe('the probes', () => {
   it('are not ready once the file of SQLite is gone', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'countersign-health-'))
     const file = join(folder, 'gone.db')
-    const gone = await startInside({ env: { DATABASE_URL: `file:${file}` } })
+    const gone = await startService({ inside: true, env: { DATABASE_URL: `file:${file}` } })
     t.after(() => gone.close())
     await rm(folder, { recursive: true })
     assertProblem(await gone.client().get('/health/ready'), 503, 'database-unavailable')

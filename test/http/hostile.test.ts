@@ -6,11 +6,11 @@ import { cookieValues } from '../../server/auth/credentials/sessions/cookies.ts'
 import { readConfig } from '../../server/config.ts'
 import { limitKey, reportedAddress } from '../../server/http/rate-limit.ts'
 import { testEngine } from '../support/database.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 /** One test for each finding of an attack on the running service. */
 describe('what an attacker tried', () => {
-  const service = sharedService()
+  const service = testService()
 
   /** Everything the service answers to bytes sent at once, until it ends the connection. */
   function answersTo(bytes: string): Promise<string> {

@@ -7,7 +7,7 @@ import { openAppDatabase } from '../../server/operations.ts'
 import { Client } from '../support/client.ts'
 import { createTestDatabase, type TestDatabase, testEngine } from '../support/database.ts'
 import { freePort, type RunningServer, startServer } from '../support/process.ts'
-import { bearerOf, credentialsOf, type Production, prepareProduction } from '../support/production.ts'
+import { bearerOf, credentialsOf, newProduction, type Production } from '../support/production.ts'
 
 describe('the metrics', () => {
   let database: TestDatabase
@@ -16,7 +16,7 @@ describe('the metrics', () => {
   let url: string
   before(async () => {
     database = await createTestDatabase()
-    production = await prepareProduction(database.databaseUrl)
+    production = await newProduction({ databaseUrl: database.databaseUrl })
     const port = await freePort()
     url = `http://127.0.0.1:${port}/metrics`
     server = await startServer([], { ...production.env, METRICS_PORT: String(port) })

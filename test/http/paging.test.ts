@@ -3,7 +3,7 @@ import { before, describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { describePage, pageRequest } from '../../server/http/paging.ts'
 import type { Client } from '../support/client.ts'
-import { ownService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 const maximum = 2_147_483_647
 
@@ -54,7 +54,7 @@ describe('a page', () => {
 })
 
 describe('the Link header', () => {
-  const service = ownService({ orders: true })
+  const service = testService({ orders: true })
   let viewer: Client
   before(async () => {
     viewer = await service.bearer('viewer')

@@ -3,10 +3,10 @@ import { before, describe, it } from 'node:test'
 import { newUser, type TestUser } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { type Route, tableOfRoutes } from '../support/routes.ts'
-import { ownService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 describe('every limited route', () => {
-  const service = ownService({
+  const service = testService({
     env: {
       RATE_LIMIT_FACTOR: '1',
       RATE_LIMIT_ANONYMOUS: '2',

@@ -8,8 +8,7 @@ import { Problem } from '../../server/http/problems.ts'
 import { limitKey, RequestLimits } from '../../server/http/rate-limit.ts'
 import { newUser, signIn, tokenPair, unknownEmail } from '../support/accounts.ts'
 import type { Answer, Client } from '../support/client.ts'
-import { startInside } from '../support/service.ts'
-import { ownService, sharedService } from '../support/shared-service.ts'
+import { startService, testService } from '../support/service.ts'
 
 const smallLimits = {
   RATE_LIMIT_FACTOR: '1',
@@ -25,8 +24,8 @@ const nobody = { email: unknownEmail(), password: 'wrong' }
 
 describe('the request limits', () => {
   /** With a factor of 0, as most tests have it. */
-  const unlimited = sharedService()
-  const service = ownService({ env: { ...smallLimits, TRUSTED_PROXIES: '127.0.0.1' } })
+  const unlimited = testService()
+  const service = testService({ env: { ...smallLimits, TRUSTED_PROXIES: '127.0.0.1' } })
 
   let addresses = 0
   const newAddress = () => `10.9.${++addresses}.1`
@@ -224,8 +223,7 @@ describe('the request limits', () => {
   })
 
   it('count by the peer where no proxy is configured, whatever X-Forwarded-For says', async (t) => {
-    const direct = await startInside({ env: smallLimits })
-    t.after(() => direct.close())
+    const direct = await startService({ inside: true, env: smallLimits, until: t })
     const answers = [1, 2, 3, 4].map((n) =>
       direct.client().get('/v1/none', { 'x-forwarded-for': `10.0.0.${n}`, forwarded: `for=10.0.0.${n}` }),
     )
@@ -234,8 +232,12 @@ describe('the request limits', () => {
   })
 
   it('are those of section 8 when nothing is set, and ten times as high in development', async (t) => {
-    const production = await startInside({ env: { RATE_LIMIT_FACTOR: '' } })
-    const development = await startInside({ development: true, env: { RATE_LIMIT_FACTOR: '' } })
+    const production = await startService({ inside: true, env: { RATE_LIMIT_FACTOR: '' } })
+    const development = await startService({
+      inside: true,
+      development: true,
+      env: { RATE_LIMIT_FACTOR: '' },
+    })
     for (const [instance, factor] of [
       [production, 1],
       [development, 10],

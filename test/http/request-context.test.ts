@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { exchange, request } from '../support/raw.ts'
-import { startService } from '../support/service.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { startService, testService } from '../support/service.ts'
 
 const trace = '0af7651916cd43dd8448eb211c80319c'
 const parent = 'b7ad6b7169203331'
 
 describe('a request', () => {
-  const service = sharedService()
+  const service = testService()
 
   const linesOf = async (requestId: string) =>
     (await service.log()).filter((line) => line.requestId === requestId)
@@ -115,8 +114,7 @@ describe('a request', () => {
   })
 
   it('for a foreign host is answered 421 in development, and served with --allow-remote-demo or in production', async (t) => {
-    const development = await startService({ development: true })
-    t.after(() => development.close())
+    const development = await startService({ development: true, until: t })
     const ask = (baseUrl: string, host: string) =>
       exchange(baseUrl, `GET /health HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
     for (const host of 'localhost localhost:8080 127.0.0.1:1 127.8.9.1 [::1]:80 app.localhost LOCALHOST'.split(

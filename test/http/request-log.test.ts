@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type Service, startInside } from '../support/service.ts'
+import { type Service, startService } from '../support/service.ts'
 
 const info = 30
 const debug = 20
@@ -9,8 +9,7 @@ const requestsIn = async (service: Service) => (await service.log()).filter(({ m
 
 describe('the log of requests', () => {
   it('names good probes at debug alone, and those that find the instance unfit like any refusal', async (t) => {
-    const service = await startInside()
-    t.after(() => service.close())
+    const service = await startService({ inside: true, until: t })
     for (const path of ['/health', '/health/ready']) await service.client().get(path)
     service.readiness.phase = 'draining'
     await service.client().get('/health/ready')
@@ -26,7 +25,10 @@ describe('the log of requests', () => {
   })
 
   it('names the first hundred requests of an address that a limit refuses, and the number of the others', async () => {
-    const service = await startInside({ env: { RATE_LIMIT_FACTOR: '1', RATE_LIMIT_ANONYMOUS: '10' } })
+    const service = await startService({
+      inside: true,
+      env: { RATE_LIMIT_FACTOR: '1', RATE_LIMIT_ANONYMOUS: '10' },
+    })
     const answers = await Promise.all(Array.from({ length: 150 }, () => service.client().get('/v1/none')))
     assert.equal(answers.filter(({ status }) => status === 429).length, 140)
     await service.close()

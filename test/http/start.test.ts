@@ -10,7 +10,7 @@ import { prepareDemo } from '../../server/demo/demo.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { freePort, startServer } from '../support/process.ts'
-import { productionKeys } from '../support/production.ts'
+import { newProduction } from '../support/production.ts'
 
 describe('a start on a port that is taken', { concurrency: 2 }, () => {
   let holder: Server
@@ -51,7 +51,7 @@ describe('a database with demo accounts', () => {
     const demo = { nowMilliseconds: Date.now(), passwords: new Passwords(), demoOrders: false }
     await db.write('seedDemo', await prepareDemo(demo))
     await db.close()
-    const { env, remove } = await productionKeys(databaseUrl)
+    const { env, remove } = await newProduction({ databaseUrl, accounts: false })
     t.after(remove)
     const start = startServer([], env)
     t.after(async () => (await start.catch(() => undefined))?.stop())

@@ -2,11 +2,10 @@ import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { assertProblem } from '../support/problem.ts'
 import { exchange, request } from '../support/raw.ts'
-import { startInside } from '../support/service.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { startService, testService } from '../support/service.ts'
 
 describe('the web app', () => {
-  const service = sharedService()
+  const service = testService()
   let index: string
   before(async () => {
     index = (await service.client().get('/')).text
@@ -33,7 +32,7 @@ describe('the web app', () => {
 
   it('has the currency in its page where one is set, and never in an asset', async () => {
     assert.doesNotMatch(index, /currency/)
-    const priced = await startInside({ env: { CURRENCY: 'eur' } })
+    const priced = await startService({ inside: true, env: { CURRENCY: 'eur' } })
     const page = await priced.client().get('/orders')
     const asset = await priced.client().get(assetPath('js'))
     await priced.close()

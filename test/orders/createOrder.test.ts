@@ -4,13 +4,13 @@ import { instantOfId, newOrderedId } from '../../server/ids.ts'
 import type { Answer, Client } from '../support/client.ts'
 import { storedState } from '../support/orders.ts'
 import { assertProblem } from '../support/problem.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 const uuidv7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 describe('createOrder', () => {
-  const service = sharedService()
+  const service = testService()
   let operator: Client
   before(async () => {
     operator = await service.bearer('operator')

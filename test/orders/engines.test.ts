@@ -5,11 +5,11 @@ import { orderStatus, orderStatusNames } from '../../server/orders/order.ts'
 import type { Client } from '../support/client.ts'
 import { withRawDatabase } from '../support/database.ts'
 import { insertOrders, orderRow } from '../support/orders.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 /** Where SQLite and PostgreSQL differ by themselves and must not here; the runner runs this file on both. */
 describe('on either engine', () => {
-  const service = sharedService()
+  const service = testService()
   let viewer: Client
   before(async () => {
     viewer = await service.bearer('viewer')

@@ -3,7 +3,7 @@ import { before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
 import { insertOrders, onlyOrders, orderIdAt, orderRow } from '../support/orders.ts'
 import { assertProblem } from '../support/problem.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 const jsonl = { accept: 'application/jsonl' }
 const csv = { accept: 'text/csv' }
@@ -24,7 +24,7 @@ const rows = Array.from({ length: 2_345 }, (_, index) => {
 })
 
 describe('listOrders, as an export', () => {
-  const service = sharedService()
+  const service = testService()
   let admin: Client
   onlyOrders(service, rows)
   before(async () => {

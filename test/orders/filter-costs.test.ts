@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
 import { insertOrders, orderRow } from '../support/orders.ts'
-import { ownService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 /** One character that folds to eighteen, and one that folds to four of a kind. */
 const phrase = '\uFDFA'
@@ -15,7 +15,7 @@ const costliestMicroseconds = 2_000_000
 /** Customers and texts are chosen to be compared for as long as possible. */
 describe('a filter for long texts that repeat themselves, among customers that do', () => {
   // In this process, whose time on the processor is looked at.
-  const service = ownService()
+  const service = testService({ inside: true })
   const customers = [phrase.repeat(200), four.repeat(200)]
   const rows = customers.flatMap((customer) => Array.from({ length: each }, () => orderRow({ customer })))
   let caller: Client

@@ -4,7 +4,7 @@ import { before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
 import { createdId, insertOrders, orderRow, sendExactly, storedState } from '../support/orders.ts'
 import { assertProblem } from '../support/problem.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 const malformedIds = [
   ...['1', 'x', 'null', '%20', '019a9d2e5b7c7f3a9c416d2f8e0b1a57', '{019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57}'],
@@ -14,7 +14,7 @@ const malformedIds = [
 ]
 
 describe('getOrder', () => {
-  const service = sharedService()
+  const service = testService()
   let admin: Client
   let viewer: Client
   before(async () => {

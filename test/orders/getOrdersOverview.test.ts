@@ -12,8 +12,7 @@ import {
   storedState,
 } from '../support/orders.ts'
 import { assertProblem } from '../support/problem.ts'
-import type { Service } from '../support/service.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { type Service, testService } from '../support/service.ts'
 
 const path = '/v1/orders/summary'
 const day = 86_400_000
@@ -29,7 +28,7 @@ function awayFromMidnight(service: Service): void {
 }
 
 describe('getOrdersOverview', () => {
-  const service = sharedService()
+  const service = testService()
   onlyOrders(service)
   let viewer: Client
   before(async () => {
@@ -281,7 +280,7 @@ describe('getOrdersOverview', () => {
 })
 
 describe('getOrdersOverview at midnight UTC, by the clock of the service', () => {
-  const service = sharedService()
+  const service = testService()
   onlyOrders(service)
 
   it('has a new today', async () => {

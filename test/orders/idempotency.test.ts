@@ -6,13 +6,13 @@ import { bearerOf, newUser } from '../support/accounts.ts'
 import type { Answer, Client } from '../support/client.ts'
 import { createdId, sendExactly, storedState } from '../support/orders.ts'
 import { assertProblem } from '../support/problem.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 const hour = 3_600_000
 
 /** Idempotency-Key on the two writes to orders. */
 describe('idempotency', () => {
-  const service = sharedService()
+  const service = testService()
   let admin: Client
   let operator: Client
   before(async () => {

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
 import { connectTo } from '../support/postgres.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 const isPostgres = process.env.TEST_DATABASE_URL !== undefined
 
 /** What was counted is kept for as long as nothing is written (ADR 12). */
 describe('the total of a filter', () => {
-  const service = sharedService()
+  const service = testService()
   let caller: Client
   before(async () => {
     caller = await service.bearer('admin')

@@ -5,12 +5,12 @@ import type { Client } from '../support/client.ts'
 import { createdId, onlyOrders } from '../support/orders.ts'
 import { approve, newApprover, policyRow, putPolicy, putsPolicyBack } from '../support/policy.ts'
 import { assertProblem } from '../support/problem.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 type Item = Record<string, unknown>
 
 describe('the columns of a list', () => {
-  const service = sharedService()
+  const service = testService()
   putsPolicyBack(service)
   onlyOrders(service)
   let admin: Client

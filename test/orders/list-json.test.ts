@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { insertOrders, onlyOrders, orderIdAt, orderRow } from '../support/orders.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 /** A list is JSON made by the database, one order by its id is made by the service: they must say the same. */
 describe('the items of a list', () => {
-  const service = sharedService()
+  const service = testService()
   onlyOrders(service)
 
   it('say of each order what it says itself, to the letter', async () => {

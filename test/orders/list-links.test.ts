@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
 import { createdId, onlyOrders, sendExactly, variedOrders } from '../support/orders.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 describe('the answer to a list', () => {
-  const service = sharedService()
+  const service = testService()
   onlyOrders(service, variedOrders(100))
   let viewer: Client
   before(async () => {

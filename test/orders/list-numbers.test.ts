@@ -9,13 +9,13 @@ import {
   orderIdAt,
   orderRow,
 } from '../support/orders.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 const start = Date.UTC(2026, 0, 1)
 
 /** SQLite walks by numbers only while they are in the order of creation: it must notice when they no longer are. */
 describe('filtered lists by creation', () => {
-  const service = sharedService()
+  const service = testService()
   onlyOrders(service)
   let caller: Client
   const stored: OrderRow[] = []

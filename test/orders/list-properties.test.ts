@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { foldText } from '../../server/orders/fold.ts'
 import type { Client } from '../support/client.ts'
 import { compareOrders, type OrderRow, onlyOrders, sortKeys, variedOrders } from '../support/orders.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 /** Enough that most pages are far from both ends. */
 const orderCount = 2_000
@@ -50,7 +50,7 @@ const anyList = fc.record({
 })
 
 describe('a list of thousands of orders, while nothing is written', () => {
-  const service = sharedService()
+  const service = testService()
   let viewer: Client
   const rows = variedOrders(orderCount)
   onlyOrders(service, rows)

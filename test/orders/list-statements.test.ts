@@ -11,7 +11,7 @@ import { countByStatus } from '../../server/orders/tally.ts'
 import { testEngine, withRawDatabase } from '../support/database.ts'
 import { compareOrders, insertOrders, listRequest, onlyOrders, orderRow } from '../support/orders.ts'
 import { accessesOf, statementsOf } from '../support/plans.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 const isSqlite = testEngine === 'sqlite'
 const orderCount = 5_000
@@ -35,7 +35,7 @@ const filterIndexes: [filter: string, index: RegExp][] = [
 ]
 
 describe('the statements of a list', () => {
-  const service = sharedService()
+  const service = testService()
   onlyOrders(
     service,
     Array.from({ length: orderCount }, (_, index) =>
@@ -124,7 +124,7 @@ describe('the statements of a list', () => {
 })
 
 describe('a list in one statement', { skip: isSqlite }, () => {
-  const service = sharedService()
+  const service = testService()
   const rows = Array.from({ length: 3_000 }, (_, index) =>
     orderRow({ created_at: dayMilliseconds + index * 60_000, total_e4: 10_000 + index, status: index % 4 }),
   )

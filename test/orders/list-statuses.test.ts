@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
 import { compareOrders, type OrderRow, onlyOrders, orderRow } from '../support/orders.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 const orderCount = 1_200
 
@@ -13,7 +13,7 @@ function statusOf(index: number): number {
 }
 
 describe('a list of several statuses', () => {
-  const service = sharedService()
+  const service = testService()
   let viewer: Client
   const rows = Array.from({ length: orderCount }, (_, index) =>
     orderRow({

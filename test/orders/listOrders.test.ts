@@ -14,14 +14,14 @@ import {
   variedOrders,
 } from '../support/orders.ts'
 import { assertProblem } from '../support/problem.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 const notSortable =
   'x modifiedBy createdAt created_at version customer,total customer%20 -customer 0 __proto__ constructor cu%CC%8Astomer'
 const parameters = ['pageNumber', 'pageSize', 'orderBy', 'order', 'filter', 'paginated']
 
 describe('listOrders', () => {
-  const service = sharedService()
+  const service = testService()
   let viewer: Client
   let rows = variedOrders(57)
   onlyOrders(service, [...rows])
@@ -346,7 +346,7 @@ describe('listOrders', () => {
 })
 
 describe('listOrders without paging', () => {
-  const service = sharedService()
+  const service = testService()
   onlyOrders(
     service,
     Array.from({ length: 10_001 }, (_, index) => orderRow({ status: Math.sign(index) })),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import type { Client } from '../support/client.ts'
-import { ownService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 const emptyPage = {
   items: [],
@@ -13,7 +13,7 @@ const emptyPage = {
 }
 
 describe('on a new database', () => {
-  const service = ownService()
+  const service = testService({ inside: true })
   let admin: Client
   before(async () => {
     admin = await service.bearer('admin')

@@ -5,7 +5,7 @@ import { Fault } from '../../server/http/fields.ts'
 import { customerField, totalField } from '../../server/orders/schemas.ts'
 import { anyCharacter } from '../support/any-character.ts'
 import { canBeSeen } from '../support/orders.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 /** Integer ten-thousandths of every size: 1 to 15 significant digits. */
 const tenThousandths = fc
@@ -72,7 +72,7 @@ describe('the total of an order', () => {
   }
 
   describe('that was stored', () => {
-    const service = sharedService()
+    const service = testService()
 
     it('comes back as it was sent, and is found by its exact value', async () => {
       const admin = await service.bearer('admin')

@@ -5,7 +5,7 @@ import type { Answer, Client } from '../support/client.ts'
 import { storedEvents } from '../support/kept-log.ts'
 import { createdId, storedState } from '../support/orders.ts'
 import { assertProblem } from '../support/problem.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 /** Calls that are all under way before the first of them is answered. */
 function atOnce(count: number, call: (index: number) => Promise<Answer>): Promise<Answer[]> {
@@ -13,7 +13,7 @@ function atOnce(count: number, call: (index: number) => Promise<Answer>): Promis
 }
 
 describe('order races', () => {
-  const service = sharedService()
+  const service = testService()
   let admin: Client
   let operator: Client
   before(async () => {

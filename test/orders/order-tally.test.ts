@@ -8,7 +8,7 @@ import { readOverview } from '../../server/orders/overview/store.ts'
 import { insertRows } from '../../server/orders/store.ts'
 import { withRawDatabase } from '../support/database.ts'
 import { createdId, insertOrders, type OrderRow, orderRow } from '../support/orders.ts'
-import { ownService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 import { countedTally, keptTally } from '../support/tally.ts'
 
 const day = 86_400_000
@@ -25,7 +25,7 @@ function withNumbers(row: OrderRow): OrderRow {
 }
 
 describe('the tally of orders', () => {
-  const service = ownService()
+  const service = testService({ inside: true })
 
   const write = <T>(work: (trx: Transaction<Database>) => Promise<T>) =>
     withRawDatabase(service.databaseUrl, (db) => work(db as Transaction<Database>))

@@ -8,12 +8,11 @@ import { bearerOf, newCaller, newUser, signIn } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { addEvents, seal } from '../support/log.ts'
 import { createdId } from '../support/orders.ts'
-import { type InsideService, startInside } from '../support/service.ts'
-import { ownService } from '../support/shared-service.ts'
+import { type InsideService, startService, testService } from '../support/service.ts'
 import { openStream, type Stream, until } from '../support/stream.ts'
 
 describe('streamOrderEvents', () => {
-  const service = ownService()
+  const service = testService({ inside: true })
   let operator: Client
   let admin: Client
   before(async () => {
@@ -245,8 +244,7 @@ describe('streamOrderEvents', () => {
     })
 
     it('but is no use of a session: it opens without prolonging it, and ends when that was not used for 30 minutes, or a token has expired', async (t) => {
-      const own = await startInside()
-      t.after(() => own.close())
+      const own = await startService({ inside: true, until: t })
       const browser = await signIn(own, await newUser(own, { roles: ['Viewer'] }))
       const idleExpiry = async () =>
         (await browser.get('/v1/auth/me', { background: '?1' })).headers.get('session-idle-expires')
@@ -267,7 +265,7 @@ describe('streamOrderEvents', () => {
 describe('the streams of an instance', () => {
   let service: InsideService
   before(async () => {
-    service = await startInside()
+    service = await startService({ inside: true })
   })
 
   it('begin with the first event of all, also the first stream', async () => {

@@ -4,10 +4,10 @@ import { bearerOf, newCaller, newUser, signIn } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { createdId, setTimeZone } from '../support/orders.ts'
 import { policyEvents, policyRow, putPolicy } from '../support/policy.ts'
-import { ownService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 describe('the time zone of a stamp', () => {
-  const service = ownService({ env: { DEFAULT_TIME_ZONE: 'Asia/Tokyo' } })
+  const service = testService({ env: { DEFAULT_TIME_ZONE: 'Asia/Tokyo' } })
 
   type Headers = Record<string, string>
   const move = (path: string) => async (caller: Client, headers: Headers) => {

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { newUser, type TestUser, tokenPair } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
-import { publicUrl } from '../support/service.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { publicUrl, testService } from '../support/service.ts'
 
 /** `passes` is what a request is answered that nothing stands against. */
 const requests = {
@@ -74,7 +73,7 @@ function expected(name: string, credential: Credential, token: Token, site: Site
 }
 
 describe('the whole antiforgery matrix: request, credential, token, site', () => {
-  const service = sharedService()
+  const service = testService()
   let user: TestUser
   let bearer: string
   let otherToken: string

@@ -4,8 +4,7 @@ import { signCheckpoint, signReceipt } from '../../server/audit/statements.ts'
 import { sha256 } from '../../server/ids.ts'
 import { newClient, newUser, serviceToken, type TestUser, tokenPair } from '../support/accounts.ts'
 import { decode } from '../support/forge.ts'
-import { publicUrl } from '../support/service.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { publicUrl, testService } from '../support/service.ts'
 
 /** Where a credential can be put, and what is at home there. */
 const places = {
@@ -30,7 +29,7 @@ const order = {
 const receipt = { order, approvals: [], event: { sequence: 1, hash: head.hash }, checkpoint: head }
 
 describe('a credential in the place of another', () => {
-  const service = sharedService()
+  const service = testService()
   let user: TestUser
   let clientId: string
   let sessionId: string

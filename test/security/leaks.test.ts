@@ -12,8 +12,7 @@ import {
 import { assertDiscreet, noteAnswer } from '../support/discretion.ts'
 import { exchange, request } from '../support/raw.ts'
 import { changingRoutes } from '../support/routes.ts'
-import { type InsideService, passwordOf, startInside, startService } from '../support/service.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { type InsideService, passwordOf, startService, testService } from '../support/service.ts'
 
 describe('what every test watches for', () => {
   const password = 'lanterns over the quiet weir'
@@ -22,7 +21,7 @@ describe('what every test watches for', () => {
   let secrets: Record<string, string>
   let service: InsideService
   before(async () => {
-    service = await startInside()
+    service = await startService({ inside: true })
     const user = await newUser(service, { password })
     const client = await newClient(service)
     const { accessToken, refreshToken } = await tokenPair(service, user)
@@ -122,7 +121,7 @@ describe('a fault of the service', () => {
 })
 
 describe('refusals of credentials', () => {
-  const service = sharedService()
+  const service = testService()
 
   /** The answer as it stood on the wire, without what no two answers have in common. */
   async function refused(path: string, body: object): Promise<string> {

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { newUser, signIn, type TestUser, tokenPair } from '../support/accounts.ts'
 import type { Answer, Client } from '../support/client.ts'
-import { ownService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 const order = { customer: 'Acme', total: 1 }
 
 /** A tenth of the limits of section 8 of the contract. Each flood comes from an address of its own. */
 describe('a flood from one address or one caller meets its limit, and nobody else does', () => {
-  const service = ownService({ env: { RATE_LIMIT_FACTOR: '0.1', TRUSTED_PROXIES: '127.0.0.1' } })
+  const service = testService({ env: { RATE_LIMIT_FACTOR: '0.1', TRUSTED_PROXIES: '127.0.0.1' } })
   let bystander: TestUser
   let bystanderToken: string
   let addresses = 0

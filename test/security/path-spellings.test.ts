@@ -3,7 +3,7 @@ import { before, describe, it } from 'node:test'
 import fc from 'fast-check'
 import { newUser, signIn, tokenPair } from '../support/accounts.ts'
 import { exchange, request } from '../support/raw.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 /** Edits of a request target; what a proxy, a router and an access check could read in different ways. */
 const edits: ((path: string, at: number) => string)[] = [
@@ -62,7 +62,7 @@ const spelling = (path: string) =>
     .map((chosen) => chosen.reduce((text, [edit, at]) => edit(text, at), path))
 
 describe('no spelling of a path passes by the access check', () => {
-  const service = sharedService()
+  const service = testService()
   let orderId: string
   let holder: string
   let roleless: string

@@ -3,8 +3,7 @@ import { connect } from 'node:net'
 import { before, describe, it } from 'node:test'
 import { newUser, signIn, tokenPair } from '../support/accounts.ts'
 import { exchange, request } from '../support/raw.ts'
-import { publicUrl } from '../support/service.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { publicUrl, testService } from '../support/service.ts'
 
 const smuggled = 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n'
 const post = ['POST /v1/auth/token HTTP/1.1', 'Host: x', 'Content-Type: application/json']
@@ -78,7 +77,7 @@ const ambiguous: Record<string, string> = {
 }
 
 describe('smuggled requests', () => {
-  const service = sharedService()
+  const service = testService()
   let cookie: string
   let bearer: string
   let viewer: string

@@ -4,14 +4,14 @@ import { newUser, signIn, type TestUser } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { assertProblem } from '../support/problem.ts'
 import { exchange, request } from '../support/raw.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 const sessionCookie = '__Host-Http-session'
 const csrfCookie = '__Host-Http-csrf'
 const order = { customer: 'Acme', total: 1 }
 
 describe('attacks on sessions', () => {
-  const service = sharedService()
+  const service = testService()
   let victim: TestUser
   let attacker: TestUser
   before(async () => {

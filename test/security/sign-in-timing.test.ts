@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { machineStamp } from '../../server/audit/stamp.ts'
 import { newUser, type TestUser } from '../support/accounts.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 /** Takes a minute: only with SECURITY_LONG=1. */
 const isLong = process.env.SECURITY_LONG === '1'
@@ -11,7 +11,7 @@ const tries = 240
 const triesOfAccount = 4
 
 describe('how long a refused sign-in takes', { skip: !isLong && 'SECURITY_LONG is not 1' }, () => {
-  const service = sharedService()
+  const service = testService()
   let users: TestUser[]
   let disabled: TestUser[]
   before(async () => {

@@ -6,11 +6,11 @@ import { after, before, describe, it } from 'node:test'
 import { CompactEncrypt, CompactSign, FlattenedSign, GeneralSign } from 'jose'
 import { newUser, type TestUser, tokenPair } from '../support/accounts.ts'
 import { decode, encode, type Members, signText } from '../support/forge.ts'
-import { sharedService } from '../support/shared-service.ts'
+import { testService } from '../support/service.ts'
 
 /** What test/auth/access-token.test.ts does not try: rarer members of the header, doubled names, other wrappings. */
 describe('headers of access tokens', () => {
-  const service = sharedService()
+  const service = testService()
   let user: TestUser
   let header: Members
   let claims: Members

@@ -1,43 +1,68 @@
-import { generateKeyPair, randomBytes } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { machineStamp } from '../../server/audit/stamp.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { hashOf } from './accounts.ts'
 import { Client } from './client.ts'
-import { createTestDatabase } from './database.ts'
+import { createTestDatabase, type TestDatabase } from './database.ts'
 import { type RunningServer, startServer } from './process.ts'
+import { signingKeyFile } from './signing-key.ts'
 
 const password = 'quiet harbour lanterns at dusk'
 
-/** Of every account of `prepareProduction`. */
+/** Of the accounts that `newProduction` adds. */
 export function credentialsOf(userName: 'admin' | 'operator'): { email: string; password: string } {
   return { email: `${userName}@example.com`, password }
 }
 
-/** Settings with which real processes serve a database: the same keys for each, request limits off. */
+/** Settings with which real processes serve one database: the same keys for each, request limits off. */
 export interface Production {
   databaseUrl: string
   env: Record<string, string>
-  /** A process more, which ends with the production unless it has ended before. */
+  /** Starts one more process. It ends with the production, unless it has ended before. */
   serve(env?: Record<string, string>): Promise<RunningServer>
-  /** Ends what serves, and takes away keys and database. */
+  /** Ends what serves and drops the database, unless it was given. */
   remove(): Promise<void>
 }
 
-/** On a database of its own, which goes with it. */
-export async function newProduction(): Promise<Production> {
-  const { databaseUrl, drop } = await createTestDatabase()
-  return prepareProduction(databaseUrl, drop)
+interface ProductionOptions {
+  /** A new one unless given. */
+  databaseUrl?: string
+  /** Whether to migrate the database and add the users `admin` and `operator`; true unless given. */
+  accounts?: boolean
 }
 
-/** Migrates the database, adds the users `admin` and `operator`, and makes the keys of a production run. */
-export async function prepareProduction(
-  databaseUrl: string,
-  drop?: () => Promise<void>,
-): Promise<Production> {
+export async function newProduction(options: ProductionOptions = {}): Promise<Production> {
+  const created = options.databaseUrl === undefined ? await createTestDatabase() : undefined
+  const databaseUrl = options.databaseUrl ?? (created as TestDatabase).databaseUrl
+  if (options.accounts ?? true) await addAccounts(databaseUrl)
+  const env = {
+    HOST: '127.0.0.1',
+    PUBLIC_URL: 'https://orders.example.com',
+    DATABASE_URL: databaseUrl,
+    SIGNING_KEY_FILES: signingKeyFile(),
+    ANTIFORGERY_KEY: randomBytes(32).toString('base64'),
+    RATE_LIMIT_FACTOR: '0',
+    NODE_COMPILE_CACHE: join(tmpdir(), 'countersign-test-compile-cache'),
+  }
+  const servers: RunningServer[] = []
+  return {
+    databaseUrl,
+    env,
+    async serve(more) {
+      const server = await startServer([], { ...env, ...more })
+      servers.push(server)
+      return server
+    },
+    async remove() {
+      await Promise.all(servers.map((server) => server.stop()))
+      await created?.drop()
+    },
+  }
+}
+
+async function addAccounts(databaseUrl: string): Promise<void> {
   const db = await openAppDatabase({ databaseUrl })
   const passwordHash = await hashOf(password)
   for (const [userName, role] of [
@@ -54,43 +79,6 @@ export async function prepareProduction(
     })
   }
   await db.close()
-  return productionKeys(databaseUrl, drop)
-}
-
-/** The settings alone. */
-export async function productionKeys(databaseUrl: string, drop?: () => Promise<void>): Promise<Production> {
-  const folder = await mkdtemp(join(tmpdir(), 'countersign-keys-'))
-  const { privateKey } = await promisify(generateKeyPair)('rsa', {
-    modulusLength: 2048,
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  })
-  const file = join(folder, 'signing.pem')
-  await writeFile(file, privateKey, { mode: 0o600 })
-  const env = {
-    HOST: '127.0.0.1',
-    PUBLIC_URL: 'https://orders.example.com',
-    DATABASE_URL: databaseUrl,
-    SIGNING_KEY_FILES: file,
-    ANTIFORGERY_KEY: randomBytes(32).toString('base64'),
-    RATE_LIMIT_FACTOR: '0',
-    NODE_COMPILE_CACHE: join(tmpdir(), 'countersign-test-compile-cache'),
-  }
-  const servers: RunningServer[] = []
-  return {
-    databaseUrl,
-    env,
-    async serve(more) {
-      const server = await startServer([], { ...env, ...more })
-      servers.push(server)
-      return server
-    },
-    async remove() {
-      await Promise.all(servers.map((server) => server.stop()))
-      await rm(folder, { recursive: true, force: true })
-      await drop?.()
-    },
-  }
 }
 
 /** A caller with an access token of the account. */

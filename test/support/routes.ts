@@ -2,7 +2,7 @@ import { subscribe } from 'node:diagnostics_channel'
 import type { RouteOptions } from 'fastify'
 import { formSchemaOf } from '../../server/http/fields.ts'
 import type { App } from '../../server/http/route.ts'
-import { type ServiceOptions, startInside } from './service.ts'
+import { type ServiceOptions, startService } from './service.ts'
 
 /** One route as the app registered it: one method, HEAD ones included. */
 export interface Route {
@@ -61,7 +61,7 @@ export function routesOf(app: App): Route[] {
 
 /** The same, of a service that runs with these options. */
 export async function tableOfRoutes(options?: ServiceOptions): Promise<Route[]> {
-  const inside = await startInside(options)
+  const inside = await startService({ ...options, inside: true })
   await inside.close()
   return routesOf(inside.app)
 }

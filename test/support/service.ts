@@ -1,7 +1,5 @@
-import { createPrivateKey, generateKeyPairSync, randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { createPrivateKey, randomBytes } from 'node:crypto'
+import { after, before } from 'node:test'
 import { buildApp } from '../../server/app.ts'
 import { type SigningKeys, signingKeysOf } from '../../server/auth/credentials/tokens/keys.ts'
 import { type Config, readConfig } from '../../server/config.ts'
@@ -13,41 +11,47 @@ import { makeLog } from '../../server/log.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { hashOf } from './accounts.ts'
 import { Client } from './client.ts'
-import { createTestDatabase, type TestDatabase } from './database.ts'
+import { createTestDatabase } from './database.ts'
 import { assertDiscreet, noteSecret, watchServer } from './discretion.ts'
 import { startServer } from './process.ts'
+import { signingKeyFile, signingKeyPem } from './signing-key.ts'
 import { TestClock } from './test-clock.ts'
 
 export const publicUrl = 'https://orders.example.com'
 
-/** Set by tools/test.ts: services run as they ship, `node server/main.ts serve` in a process of its own. */
+/** Set by tools/test.ts: services run as they ship, `node server/main.ts serve` in another process. */
 const isShipped = process.env.TEST_SHIPPED !== undefined
 
-/** Made once for a test process: neither keys nor password hashes are what most tests are about. */
-let sharedKey: string | undefined
+/** Made once for a test process: few tests are about password hashes. */
 let sharedSeed: Promise<SeedDemoInput> | undefined
 
 export interface ServiceOptions {
   /** Settings as in the environment, over production defaults with the request limits off. */
   env?: Record<string, string>
   development?: boolean
-  /** Puts the 250 demo orders in. */
+  /** Adds the 250 demo orders. */
   orders?: boolean
-  keys?: SigningKeys
-  /** The service's clock goes on by itself; else it moves by `advance` alone, and no test depends on how fast it is. */
+  keys?: SigningKeys | undefined
+  /** The service's clock runs. Otherwise it moves by `advance` alone, and no test depends on the machine's speed. */
   clockRuns?: boolean
+  /** Runs in this process, where the test can look at the service's parts or replace them. */
+  inside?: true
+  /** Runs as one more instance of this service: same database, clock and, without `keys`, same keys. */
+  instanceOf?: Service
+  /** Closes the service after a test (`t`), or after a describe or file (`{ after }` of node:test). */
+  until?: { after(hook: () => Promise<void>): void }
 }
 
 /** The real service with production options on a database of its own, listening on loopback. */
 export interface Service {
-  /** The same database: in a process of its own, the service does not see what is replaced here. */
+  /** The same database. A service in another process does not see what the test replaces here. */
   db: Readonly<AppDatabase>
   config: Config
   baseUrl: string
   databaseUrl: string
   keys: SigningKeys
   antiforgeryKey: Buffer
-  /** Every log line so far, parsed; those of all that has been answered are there. */
+  /** Every log line so far, parsed, including those of every request that has been answered. */
   log(): Promise<Record<string, unknown>[]>
   /** The service's clock: when it started, plus what `advance` added. */
   now(): number
@@ -58,15 +62,49 @@ export interface Service {
   bearer(account: 'admin' | 'operator' | 'viewer' | 'demo-service'): Promise<Client>
   /** A caller with a session cookie and its antiforgery token. */
   session(account: 'admin' | 'operator' | 'viewer'): Promise<Client>
-  /** Fails when the log holds a secret, or an answer told about the inside; see discretion.ts. */
+  /** Fails when the log holds a secret or an answer showed internals; see discretion.ts. */
   close(): Promise<void>
 }
 
-/** A service in this process, of which a test may look at parts, or replace them. */
 export interface InsideService extends Service {
   app: App
   db: AppDatabase
   readiness: Readiness
+}
+
+type InsideOptions = ServiceOptions & ({ inside: true } | { instanceOf: Service })
+
+/** Starts a service: as it ships where tools/test.ts asks for that and the options allow it, else in this process. */
+export function startService(options: InsideOptions): Promise<InsideService>
+export function startService(options?: ServiceOptions): Promise<Service>
+export async function startService(options: ServiceOptions = {}): Promise<Service> {
+  const { development, keys, clockRuns, inside, instanceOf } = options
+  // Development does not ship, and another process takes keys as files only.
+  const mayShip = !development && !keys && !clockRuns && !inside && !instanceOf
+  const service = await (isShipped && mayShip ? startShipped(options) : startInside(options))
+  options.until?.after(() => service.close())
+  return service
+}
+
+let shared: Promise<Service> | undefined
+after(async () => (await shared)?.close())
+
+/**
+ * The service of the describe that calls this in its body. Without options it is the one that the whole process shares,
+ * because each costs two seconds of a processor. There, each test adds its own accounts, failed sign-ins name an email
+ * that no account has, demo accounts keep their roles, and the clock never goes back. With options the describe gets a
+ * service of its own, in this process.
+ */
+export function testService(options: ServiceOptions): InsideService
+export function testService(): Service
+export function testService(options?: ServiceOptions): Service {
+  const service = {} as Service
+  before(async () => {
+    if (!options) shared ??= startService()
+    Object.assign(service, await (options ? startService({ ...options, inside: true }) : shared))
+  })
+  if (options) after(() => service.close())
+  return service
 }
 
 export function passwordOf(userName: 'admin' | 'operator' | 'viewer'): { email: string; password: string } {
@@ -75,18 +113,12 @@ export function passwordOf(userName: 'admin' | 'operator' | 'viewer'): { email: 
   return { email: account.email, password: account.password }
 }
 
-/** Development is nothing that ships, and keys that are no files cannot be given to a process: those run inside. */
-export function startService(options: ServiceOptions = {}): Promise<Service> {
-  const mayShip = !options.development && options.keys === undefined && !options.clockRuns
-  return isShipped && mayShip ? startShipped(options) : startInside(options)
-}
-
-/** In this process. */
-export async function startInside(options: ServiceOptions = {}): Promise<InsideService> {
-  const parts = await prepare(options)
-  const { config, database, clock, keys, antiforgeryKey } = parts
-  const db = await openAppDatabase(config.database)
-  await seed(db, options)
+async function startInside(options: ServiceOptions): Promise<InsideService> {
+  const { instanceOf } = options
+  const prepared = instanceOf ? undefined : await prepare(options)
+  const base = { ...((instanceOf ?? prepared) as Base), ...(options.keys ? { keys: options.keys } : {}) }
+  const { config, now, keys, antiforgeryKey } = base
+  const db = instanceOf?.db ?? (await openSeeded(config, options))
   const logLines: Record<string, unknown>[] = []
   let logged = ''
   const log = makeLog(
@@ -99,39 +131,36 @@ export async function startInside(options: ServiceOptions = {}): Promise<InsideS
     },
   )
   const readiness: Readiness = { phase: 'serving' }
-  const app = await buildApp({ config, db, clock: clock.now, log, keys, antiforgeryKey, readiness })
+  const app = await buildApp({ config, db, clock: now, log, keys, antiforgeryKey, readiness })
   watchServer(app.server)
   const baseUrl = await app.listen({ host: '127.0.0.1', port: 0 })
   return {
-    ...shared(parts, baseUrl),
+    ...withCallers(base, baseUrl),
     app,
     db,
     readiness,
     log: async () => logLines,
     async close() {
       await app.close()
-      await db.close()
-      await database.drop()
-      clock.remove()
+      if (!instanceOf) await db.close()
+      await prepared?.remove()
       assertDiscreet(logged)
     },
   }
 }
 
-/** As it ships. Only its clock is the test's: see test-clock.ts. */
+/** As it ships, except that the test sets its clock: see test-clock.ts. */
 async function startShipped(options: ServiceOptions): Promise<Service> {
-  const parts = await prepare(options)
-  const { config, env, database, clock } = parts
-  const server = await startServer([], { ...env, ...clock.env })
+  const prepared = await prepare(options)
+  const server = await startServer([], prepared.env)
   // Production does not start on a database with demo accounts.
-  const db = await openAppDatabase(config.database)
-  await seed(db, options)
+  const db = await openSeeded(prepared.config, options)
   const caller = new Client(server.baseUrl)
   return {
-    ...shared(parts, server.baseUrl),
+    ...withCallers(prepared, server.baseUrl),
     db,
     async log() {
-      // The lines of all requests that were answered before this one stand before its own.
+      // The lines of every request answered before this one precede its own.
       const marker = `marker-${randomBytes(8).toString('hex')}`
       await caller.get('/health', { 'x-request-id': marker })
       await server.printed(marker)
@@ -143,34 +172,26 @@ async function startShipped(options: ServiceOptions): Promise<Service> {
     async close() {
       await db.close()
       const status = await server.stop()
-      await database.drop()
-      clock.remove()
+      await prepared.remove()
       if (status !== 0) throw new Error(`the service ended with ${status}:\n${server.output()}`)
     },
   }
 }
 
-interface Parts {
-  env: Record<string, string>
-  config: Config
-  database: TestDatabase
-  clock: TestClock
-  keys: SigningKeys
-  antiforgeryKey: Buffer
-}
+type Base = Pick<Service, 'config' | 'databaseUrl' | 'keys' | 'antiforgeryKey' | 'now' | 'advance'>
 
-async function prepare({ env: given, development = false, keys, clockRuns = false }: ServiceOptions) {
-  const database = await createTestDatabase()
-  // The accounts are there before the clock of the service begins: a token is never older than its account.
+async function prepare({ env: given, development = false, clockRuns = false }: ServiceOptions) {
+  const { databaseUrl, drop } = await createTestDatabase()
+  // The accounts exist before the clock of the service starts: a token is never older than its account.
   await preparedSeed()
   const clock = new TestClock(clockRuns)
   const env = {
     NODE_ENV: 'production',
     HOST: '127.0.0.1',
     PUBLIC_URL: publicUrl,
-    DATABASE_URL: database.databaseUrl,
+    DATABASE_URL: databaseUrl,
     ANTIFORGERY_KEY: randomBytes(32).toString('base64'),
-    SIGNING_KEY_FILES: keyFile(),
+    SIGNING_KEY_FILES: signingKeyFile(),
     RATE_LIMIT_FACTOR: '0',
     DRAIN_SECONDS: '0',
     LOG_LEVEL: 'trace',
@@ -180,33 +201,26 @@ async function prepare({ env: given, development = false, keys, clockRuns = fals
   const antiforgeryKey = config.antiforgeryKey ?? randomBytes(32)
   noteSecret(antiforgeryKey.toString('base64'))
   noteSecret(antiforgeryKey.toString('base64url'))
-  const ownKeys = () => signingKeysOf([createPrivateKey(sharedPem())], config.signingAlgorithm)
-  return { env, config, database, clock, keys: keys ?? (await ownKeys()), antiforgeryKey } satisfies Parts
+  return {
+    env: { ...env, ...clock.env },
+    config,
+    databaseUrl,
+    keys: await signingKeysOf([createPrivateKey(signingKeyPem())], config.signingAlgorithm),
+    antiforgeryKey,
+    now: clock.now,
+    advance: clock.advance,
+    async remove() {
+      await drop()
+      clock.remove()
+    },
+  }
 }
 
-function sharedPem(): string {
-  sharedKey ??= generateKeyPairSync('rsa', {
-    modulusLength: 2048,
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  }).privateKey
-  return sharedKey
-}
-
-let sharedKeyFile: string | undefined
-
-function keyFile(): string {
-  if (sharedKeyFile !== undefined) return sharedKeyFile
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-keys-'))
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-  sharedKeyFile = join(folder, 'signing.pem')
-  writeFileSync(sharedKeyFile, sharedPem(), { mode: 0o600 })
-  return sharedKeyFile
-}
-
-async function seed(db: AppDatabase, { orders }: ServiceOptions): Promise<void> {
+async function openSeeded(config: Config, { orders }: ServiceOptions): Promise<AppDatabase> {
+  const db = await openAppDatabase(config.database)
   const demo = await preparedSeed()
   await db.write('seedDemo', orders ? demo : { ...demo, orders: [] })
+  return db
 }
 
 function preparedSeed(): Promise<SeedDemoInput> {
@@ -214,17 +228,16 @@ function preparedSeed(): Promise<SeedDemoInput> {
   return sharedSeed
 }
 
-/** What is the same wherever the service runs. */
-function shared({ config, database, clock, keys, antiforgeryKey }: Parts, baseUrl: string) {
+function withCallers({ config, databaseUrl, keys, antiforgeryKey, now, advance }: Base, baseUrl: string) {
   const client = () => new Client(baseUrl)
   return {
     config,
     baseUrl,
-    databaseUrl: database.databaseUrl,
+    databaseUrl,
     keys,
     antiforgeryKey,
-    now: clock.now,
-    advance: clock.advance,
+    now,
+    advance,
     client,
     async bearer(account: 'admin' | 'operator' | 'viewer' | 'demo-service') {
       const body =

@@ -4,10 +4,10 @@ import { liveCredentials, newClient, newUser } from '../../support/accounts.ts'
 import { accountEvents, idOf } from '../../support/administration.ts'
 import type { Client } from '../../support/client.ts'
 import { assertOneOf, assertProblem } from '../../support/problem.ts'
-import { sharedService } from '../../support/shared-service.ts'
+import { testService } from '../../support/service.ts'
 
 describe('addUser', () => {
-  const service = sharedService()
+  const service = testService()
   let admin: Client
   let count = 0
   before(async () => {

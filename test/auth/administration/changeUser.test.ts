@@ -10,10 +10,10 @@ import {
 import { accountEvents } from '../../support/administration.ts'
 import type { Client } from '../../support/client.ts'
 import { assertInvalid, assertOneOf, assertProblem } from '../../support/problem.ts'
-import { sharedService } from '../../support/shared-service.ts'
+import { testService } from '../../support/service.ts'
 
 describe('changeUser', () => {
-  const service = sharedService()
+  const service = testService()
   let admin: Client
   let user: TestUser
   before(async () => {

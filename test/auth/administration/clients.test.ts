@@ -3,11 +3,11 @@ import { beforeEach, describe, it } from 'node:test'
 import { accountEvents, idOf } from '../../support/administration.ts'
 import type { Client } from '../../support/client.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { sharedService } from '../../support/shared-service.ts'
+import { testService } from '../../support/service.ts'
 import { until } from '../../support/stream.ts'
 
 describe('service clients', () => {
-  const service = sharedService()
+  const service = testService()
   let admin: Client
   let count = 0
   let id: number

@@ -5,11 +5,11 @@ import { bearerOf, newClient, newUser, type TestUser, tokenPair } from '../../su
 import { accountEvents, newAdministrator } from '../../support/administration.ts'
 import type { Client } from '../../support/client.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { sharedService } from '../../support/shared-service.ts'
+import { testService } from '../../support/service.ts'
 
 /** A token is remembered as good for five minutes, and a request may be let in long before its body is there. */
 describe('somebody who may manage accounts no longer', () => {
-  const service = sharedService()
+  const service = testService()
   let former: { user: TestUser; caller: Client }
   let other: TestUser
   beforeEach(async () => {

@@ -10,10 +10,10 @@ import {
 } from '../../support/administration.ts'
 import type { Answer, Client } from '../../support/client.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { ownService } from '../../support/shared-service.ts'
+import { testService } from '../../support/service.ts'
 
 describe('the last account that may manage accounts', () => {
-  const service = ownService()
+  const service = testService({ inside: true })
   let one: { user: TestUser; caller: Client }
   beforeEach(async () => {
     one = await newAdministrator(service)

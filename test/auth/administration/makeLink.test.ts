@@ -4,13 +4,12 @@ import { newUser } from '../../support/accounts.ts'
 import { accountEvents, idOf } from '../../support/administration.ts'
 import type { Client } from '../../support/client.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { publicUrl } from '../../support/service.ts'
-import { sharedService } from '../../support/shared-service.ts'
+import { publicUrl, testService } from '../../support/service.ts'
 
 const newPassword = 'eleven kites beyond the ferry'
 
 describe('makeLink', () => {
-  const service = sharedService()
+  const service = testService()
   let admin: Client
   before(async () => {
     admin = await service.bearer('admin')

@@ -6,10 +6,10 @@ import { newUser } from '../../support/accounts.ts'
 import type { Client } from '../../support/client.ts'
 import { storedEvents } from '../../support/kept-log.ts'
 import { assertOneOf, assertProblem } from '../../support/problem.ts'
-import { sharedService } from '../../support/shared-service.ts'
+import { testService } from '../../support/service.ts'
 
 describe('roles', () => {
-  const service = sharedService()
+  const service = testService()
   let admin: Client
   let count = 0
   let name: string

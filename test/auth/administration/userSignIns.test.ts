@@ -4,10 +4,10 @@ import { everyCredentialOf, liveCredentials, newUser, type TestUser } from '../.
 import { accountEvents } from '../../support/administration.ts'
 import type { Client } from '../../support/client.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { sharedService } from '../../support/shared-service.ts'
+import { testService } from '../../support/service.ts'
 
 describe('listUserSignIns, endUserSignIn and signOutUser', () => {
-  const service = sharedService()
+  const service = testService()
   let admin: Client
   let user: TestUser
   let credentials: Awaited<ReturnType<typeof everyCredentialOf>>

@@ -5,11 +5,11 @@ import type { Client } from '../../support/client.ts'
 import { storedEvents } from '../../support/kept-log.ts'
 import { createdId, insertOrders, orderRow, storedState } from '../../support/orders.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { sharedService } from '../../support/shared-service.ts'
+import { testService } from '../../support/service.ts'
 import { badWords, goodWords } from '../../support/words.ts'
 
 describe('addNote', () => {
-  const service = sharedService()
+  const service = testService()
   let admin: Client
   let operator: Client
   let id: string

@@ -6,10 +6,10 @@ import type { Client } from '../../support/client.ts'
 import { createdId, storedState } from '../../support/orders.ts'
 import { newApprover, policyRow, putPolicy, putsPolicyBack } from '../../support/policy.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { sharedService } from '../../support/shared-service.ts'
+import { testService } from '../../support/service.ts'
 
 describe('getOrderApprovals', () => {
-  const service = sharedService()
+  const service = testService()
   putsPolicyBack(service)
   let admin: Client
   let operator: Client

@@ -8,11 +8,10 @@ import { assertChained, storedEvents } from '../../support/kept-log.ts'
 import { createdId, insertOrders, orderRow, storedState } from '../../support/orders.ts'
 import { newApprover, policyRow, putPolicy } from '../../support/policy.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { publicUrl } from '../../support/service.ts'
-import { sharedService } from '../../support/shared-service.ts'
+import { publicUrl, testService } from '../../support/service.ts'
 
 describe('getOrderReceipt', () => {
-  const service = sharedService()
+  const service = testService()
   let admin: Client
   let operator: Client
   let viewer: Client

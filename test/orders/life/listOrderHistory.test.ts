@@ -6,7 +6,7 @@ import { withRawDatabase } from '../../support/database.ts'
 import { seal } from '../../support/log.ts'
 import { createdId, insertOrders, orderRow, sendExactly, storedState } from '../../support/orders.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { type InsideService, startInside } from '../../support/service.ts'
+import { type InsideService, startService } from '../../support/service.ts'
 
 const members = ['atTimeZone', 'atUtc', 'by', 'byId', 'hash', 'id', 'kind', 'sequence', 'text', 'version']
 
@@ -17,7 +17,7 @@ describe('listOrderHistory', () => {
   let viewer: Client
   before(async () => {
     // What is sealed when is up to the test: nothing seals by itself in here.
-    service = await startInside()
+    service = await startService({ inside: true })
     admin = await service.bearer('admin')
     operator = await service.bearer('operator')
     viewer = await service.bearer('viewer')

@@ -5,8 +5,7 @@ import type { Answer, Client } from '../../support/client.ts'
 import { storedEvents } from '../../support/kept-log.ts'
 import { createdId, insertOrders, orderRow, sendExactly, storedState } from '../../support/orders.ts'
 import { assertProblem } from '../../support/problem.ts'
-import type { Service } from '../../support/service.ts'
-import { sharedService } from '../../support/shared-service.ts'
+import { type Service, testService } from '../../support/service.ts'
 import { badWords, goodWords } from '../../support/words.ts'
 
 /** A move of an order to a final state. */
@@ -24,7 +23,7 @@ export interface Transition {
 
 /** What the moves have in common, in the order of every file of an operation. Further tests may use its service. */
 export function describeTransition({ path, status, kind, actor, reason }: Transition): Service {
-  const service = sharedService()
+  const service = testService()
   let operator: Client
   let caller: Client
   before(async () => {

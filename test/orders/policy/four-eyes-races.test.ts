@@ -12,11 +12,11 @@ import {
   putsPolicyBack,
 } from '../../support/policy.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { sharedService } from '../../support/shared-service.ts'
+import { testService } from '../../support/service.ts'
 
 /** All under way before the first of them is answered. */
 describe('approvals of one order at once', () => {
-  const service = sharedService()
+  const service = testService()
   putsPolicyBack(service)
   let admin: Client
   let operator: Client

@@ -20,13 +20,13 @@ import {
 import { assertProblem } from '../../support/problem.ts'
 import { addRole } from '../../support/roles.ts'
 import { sampleId, tableOfRoutes } from '../../support/routes.ts'
-import { sharedService } from '../../support/shared-service.ts'
+import { testService } from '../../support/service.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
 /** What other systems got wrong, each under its name. */
 describe('four eyes', () => {
-  const service = sharedService()
+  const service = testService()
   putsPolicyBack(service)
   let admin: Client
   let operator: Client

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import type { Client } from '../../support/client.ts'
 import { policyRow, putPolicy, putsPolicyBack } from '../../support/policy.ts'
-import { sharedService } from '../../support/shared-service.ts'
+import { testService } from '../../support/service.ts'
 
 describe('getApprovalPolicy', () => {
-  const service = sharedService()
+  const service = testService()
   putsPolicyBack(service)
   let admin: Client
   before(async () => {

@@ -14,12 +14,12 @@ import {
 } from '../../support/policy.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { addRole } from '../../support/roles.ts'
-import { sharedService } from '../../support/shared-service.ts'
+import { testService } from '../../support/service.ts'
 
 const twoFromThousand = [policyRow(), policyRow({ from: 1_000, approvals: 2, selfApproval: false })]
 
 describe('setApprovalPolicy', () => {
-  const service = sharedService()
+  const service = testService()
   putsPolicyBack(service)
   let admin: Client
   let tag: string

@@ -4,10 +4,10 @@ import { before, describe, it } from 'node:test'
 import type { Client } from '../../support/client.ts'
 import { createdId, storedState } from '../../support/orders.ts'
 import { approve, newApprovers, policyRow, putPolicy, putsPolicyBack } from '../../support/policy.ts'
-import { sharedService } from '../../support/shared-service.ts'
+import { testService } from '../../support/service.ts'
 
 describe('the row that applies when an order is created', () => {
-  const service = sharedService()
+  const service = testService()
   putsPolicyBack(service)
   let admin: Client
   let operator: Client

@@ -5,11 +5,11 @@ import { bearerOf, newUser } from '../../support/accounts.ts'
 import type { Client } from '../../support/client.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { addRole } from '../../support/roles.ts'
-import { sharedService } from '../../support/shared-service.ts'
+import { testService } from '../../support/service.ts'
 import { keptView, putView, storedViews, viewOf } from '../../support/views.ts'
 
 describe('deleteView', () => {
-  const service = sharedService()
+  const service = testService()
   let admin: Client
   let viewer: Client
   before(async () => {

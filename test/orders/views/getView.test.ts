@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto'
 import { before, describe, it } from 'node:test'
 import type { Client } from '../../support/client.ts'
 import { assertProblem } from '../../support/problem.ts'
-import { sharedService } from '../../support/shared-service.ts'
+import { testService } from '../../support/service.ts'
 import { keptView, viewOf } from '../../support/views.ts'
 
 describe('getView', () => {
-  const service = sharedService()
+  const service = testService()
   let admin: Client
   let viewer: Client
   before(async () => {

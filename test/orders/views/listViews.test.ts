@@ -5,7 +5,7 @@ import { bearerOf, newCaller, newUser, type TestUser } from '../../support/accou
 import type { Client } from '../../support/client.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { addRole } from '../../support/roles.ts'
-import { sharedService } from '../../support/shared-service.ts'
+import { testService } from '../../support/service.ts'
 import { keptView, viewOf } from '../../support/views.ts'
 
 interface Told {
@@ -15,7 +15,7 @@ interface Told {
 }
 
 describe('listViews', () => {
-  const service = sharedService()
+  const service = testService()
   let own: Client
   let user: TestUser
   before(async () => {

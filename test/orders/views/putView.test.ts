@@ -6,11 +6,11 @@ import { bearerOf, machineOf, newCaller, newClient, newUser } from '../../suppor
 import type { Client } from '../../support/client.ts'
 import { assertProblem } from '../../support/problem.ts'
 import { addRole } from '../../support/roles.ts'
-import { sharedService } from '../../support/shared-service.ts'
+import { testService } from '../../support/service.ts'
 import { keptView, putView, storedViews, viewOf } from '../../support/views.ts'
 
 describe('putView', () => {
-  const service = sharedService()
+  const service = testService()
   /** Holds Views.Share. */
   let admin: Client
   /** Somebody else, who does not. */
