@@ -1,6 +1,7 @@
 // engine: SQLite
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
+import { globSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
@@ -37,5 +38,14 @@ describe('README', () => {
     assert.partialDeepStrictEqual(approvals, [{ by: 'admin' }])
     assert.equal(JSON.parse(list).items[0].id, order.id)
     assert.equal(stderr, '')
+  })
+})
+
+describe('test/support/README.md', () => {
+  it('lists every file, and no other', async () => {
+    const folder = new URL('./support/', import.meta.url)
+    const page = await readFile(new URL('README.md', folder), 'utf8')
+    const listed = [...page.matchAll(/\]\((.+?\.ts)\)/g)].map(([, file]) => file)
+    assert.deepEqual(listed.toSorted(), globSync('**/*.ts', { cwd: folder }).toSorted())
   })
 })
