@@ -1,10 +1,7 @@
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { buildApp } from '../server/app.ts'
 import { eventKinds } from '../server/audit/event.ts'
 import { loadSigningKeys } from '../server/auth/credentials/tokens/keys.ts'
@@ -22,6 +19,7 @@ import {
   transitions,
 } from '../server/orders/order.ts'
 import { isPermission, permissionsOfPeople } from '../server/permissions.ts'
+import { clientTypes } from './client-types.ts'
 
 /** Writes every generated file, or with --check fails when one of them is not what it would write. */
 const description = `${JSON.stringify(await describe(), null, 2)}\n`
@@ -30,7 +28,7 @@ const generated: Record<string, () => Promise<string>> = {
   'docs/access.md': async () => accessPage(JSON.parse(description)),
   'docs/configuration.md': async () => configurationPage(),
   'docs/problems.md': async () => problemsPage(),
-  'client/src/schema.ts': () => clientTypes(description),
+  'client/src/schema.ts': () => clientTypes(JSON.parse(description)),
   'client/src/facts.ts': async () => clientFacts(JSON.parse(description)),
   'web/src/problems/catalogue.json': async () => `${JSON.stringify(catalogue, null, 2)}\n`,
 }
@@ -58,20 +56,6 @@ async function describe(): Promise<unknown> {
   } finally {
     await app.close()
     await db.close()
-    await rm(folder, { recursive: true })
-  }
-}
-
-/** The types of the client. The generator needs TypeScript 5, so it lives in a workspace of its own. */
-async function clientTypes(openapi: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'countersign-types-'))
-  const generator = new URL('openapi-types/node_modules/openapi-typescript/bin/cli.js', import.meta.url)
-  const [source, target] = [join(folder, 'openapi.json'), join(folder, 'schema.ts')]
-  try {
-    await writeFile(source, openapi)
-    await promisify(execFile)(process.execPath, [fileURLToPath(generator), source, '--output', target])
-    return await readFile(target, 'utf8')
-  } finally {
     await rm(folder, { recursive: true })
   }
 }

@@ -26,17 +26,6 @@ type AnswerOf<O> = O extends { responses: infer All }
   : never
 type JsonOf<Answer> = Answer extends { content: { 'application/json': infer Body } } ? Body : undefined
 
-/**
- * What the service sends: it accepts a number as a string too, but always sends it as a number (contract, section 1).
- */
-export type Sent<Data> = number extends Data
-  ? Exclude<Data, string>
-  : Data extends readonly (infer Item)[]
-    ? Sent<Item>[]
-    : Data extends object
-      ? { [Key in keyof Data]: Sent<Data[Key]> }
-      : Data
-
 type ParametersInit<Parameters> = object extends Parameters ? { params?: Parameters } : { params: Parameters }
 type Init<O> = ParametersInit<ParametersOf<O>> &
   BodyOf<O> & {
@@ -44,8 +33,6 @@ type Init<O> = ParametersInit<ParametersOf<O>> &
     signal?: AbortSignal
     /** Goes on when its page goes. Browsers allow 64 KiB of bodies for all such requests together: small ones only. */
     keepalive?: boolean
-    /** Leaves the body to be read from `response`. */
-    parseAs?: 'stream'
   }
 type InitArguments<O> = object extends Init<O> ? [init?: Init<O>] : [init: Init<O>]
 
@@ -60,14 +47,20 @@ export interface Exchange<Data> {
 type Call<M extends Method> = <P extends PathOf<M>>(
   path: P,
   ...init: InitArguments<OperationOf<P, M>>
-) => Promise<Exchange<Sent<AnswerOf<OperationOf<P, M>>>>>
+) => Promise<Exchange<AnswerOf<OperationOf<P, M>>>>
 
 /** The paths of lists by pages. */
 type ListPath = {
   [P in PathOf<'get'>]: AnswerOf<OperationOf<P, 'get'>> extends { items: unknown[] } ? P : never
 }[PathOf<'get'>]
 type ItemOf<P extends ListPath> =
-  AnswerOf<OperationOf<P, 'get'>> extends { items: (infer Item)[] } ? Sent<Item> : never
+  AnswerOf<OperationOf<P, 'get'>> extends { items: (infer Item)[] } ? Item : never
+/** The forms in which a list can be had whole. */
+type FormOf<P extends ListPath> = paths[P]['get'] extends {
+  responses: { 200: { content: infer Content } }
+}
+  ? Exclude<keyof Content, 'application/json'>
+  : never
 
 /** Every call throws `ProblemError` when the service refuses, and `NoAnswerError` when it does not answer. */
 export interface Client {
@@ -84,6 +77,12 @@ export interface Client {
     path: P,
     ...init: InitArguments<OperationOf<P, 'get'>>
   ): AsyncGenerator<ItemOf<P>, void>
+  /** A list as a whole, as a stream without a time limit: the body is yours to read. */
+  export<P extends ListPath>(
+    path: P,
+    form: FormOf<P>,
+    ...init: InitArguments<OperationOf<P, 'get'>>
+  ): Promise<Response>
 }
 
 export type Send = (request: Request) => Promise<Response>
@@ -102,17 +101,16 @@ interface AnyInit {
   headers?: Record<string, string>
   signal?: AbortSignal
   keepalive?: boolean
-  parseAs?: 'stream'
 }
 
 /** The operations of the service by their paths. `send` adds a credential. */
 export function clientOf(baseUrl: string, send: Send): Client {
+  const answerTo = (method: string, path: string, init: AnyInit) =>
+    send(requestOf(method, baseUrl + path, init)).catch(refuseUnanswered)
   const call =
     (method: string) =>
-    async (path: string, init: AnyInit = {}) => {
-      const answer = await send(requestOf(method, baseUrl + path, init)).catch(refuseUnanswered)
-      return exchangeOf(answer, init)
-    }
+    async (path: string, init: AnyInit = {}) =>
+      exchangeOf(await answerTo(method, path, init))
   const get = call('GET')
   async function* each(path: string, init: AnyInit = {}) {
     for (let pageNumber = 1; ; pageNumber += 1) {
@@ -123,6 +121,11 @@ export function clientOf(baseUrl: string, send: Send): Client {
       if (!hasNextPage) return
     }
   }
+  async function exportList(path: string, form: string, init: AnyInit = {}) {
+    const answer = await answerTo('GET', path, { ...init, headers: { ...init.headers, accept: form } })
+    if (!answer.ok) await exchangeOf(answer)
+    return answer
+  }
   const calls = {
     GET: get,
     POST: call('POST'),
@@ -130,7 +133,7 @@ export function clientOf(baseUrl: string, send: Send): Client {
     PATCH: call('PATCH'),
     DELETE: call('DELETE'),
   }
-  return { ...calls, each } as Client
+  return { ...calls, each, export: exportList } as unknown as Client
 }
 
 function requestOf(
@@ -166,9 +169,8 @@ function given(parameters: object): [name: string, value: string][] {
   )
 }
 
-async function exchangeOf(response: Response, { parseAs }: AnyInit): Promise<Exchange<unknown>> {
+async function exchangeOf(response: Response): Promise<Exchange<unknown>> {
   const etag = response.headers.get('etag') ?? undefined
-  if (response.ok && parseAs === 'stream') return { data: undefined, response, etag }
   const text = await response.text().catch(refuseUnanswered)
   if (!response.ok) throw readFailure(response, parsed(text))
   return { data: text === '' ? undefined : parsedOrLost(text), response, etag }

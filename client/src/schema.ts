@@ -1052,10 +1052,11 @@ export interface components {
         };
         AddClientResponse: {
             /**
+             * Format: int32
              * @description Id of the account.
              * @example 4
              */
-            id: number | string;
+            id: number;
             /**
              * @description The secret. It is shown once, and stored as a hash.
              * @example Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU
@@ -1120,25 +1121,28 @@ export interface components {
         };
         AddUserResponse: {
             /**
+             * Format: int32
              * @description Id of the account.
              * @example 2
              */
-            id: number | string;
+            id: number;
         };
         /** @description From which total on an order needs how many approvals, and whose. The row that applies when an order is created holds for it ever after. */
         ApprovalPolicy: {
             /** @description 1 to 20 rows, by `from` ascending without two alike, the first from 0. The last whose `from` is not above an order’s total applies to that order. */
             rows: {
                 /**
+                 * Format: double
                  * @description From this total on, at least 0, at most 99,999,999,999.9999, with at most 4 decimal places; a JSON number or a decimal string. More places are refused, never rounded. A number is judged by the shortest decimal form of the double.
                  * @example 10000
                  */
-                from: number | string;
+                from: number;
                 /**
+                 * Format: int32
                  * @description Approvals that the order needs, each of somebody else: 1 to 5.
                  * @example 2
                  */
-                approvals: number | string;
+                approvals: number;
                 /**
                  * @description Whether who created the order may be one of those who approve it.
                  * @example false
@@ -1153,10 +1157,11 @@ export interface components {
         };
         AuthenticatedUser: {
             /**
+             * Format: int32
              * @description Id of the account; users and services share one sequence.
              * @example 2
              */
-            id: number | string;
+            id: number;
             /**
              * @description User name, or the clientId of a service.
              * @example operator
@@ -1314,10 +1319,11 @@ export interface components {
         /** @description A service client as administrators see it. */
         ClientAccount: {
             /**
+             * Format: int32
              * @description Id of the account.
              * @example 4
              */
-            id: number | string;
+            id: number;
             /**
              * @description How the service is called in its tokens.
              * @example billing
@@ -1341,10 +1347,11 @@ export interface components {
              */
             enabled: boolean;
             /**
+             * Format: int32
              * @description Active secrets: two during a rotation.
              * @example 1
              */
-            secrets: number | string;
+            secrets: number;
             /**
              * Format: date-time
              * @description From then on it gets no token; null for no end.
@@ -1445,10 +1452,11 @@ export interface components {
         };
         CurrentUserResponse: {
             /**
+             * Format: int32
              * @description Id of the account; users and services share one sequence.
              * @example 2
              */
-            id: number | string;
+            id: number;
             /**
              * @description User name, or the clientId of a service.
              * @example operator
@@ -1665,10 +1673,11 @@ export interface components {
              */
             customer: string;
             /**
+             * Format: double
              * @description Amount with up to 4 decimal places; always sent as a JSON number.
              * @example 1250.5
              */
-            total: number | string;
+            total: number;
             status: components["schemas"]["EOrderStatus"];
             /**
              * Format: date-time
@@ -1705,10 +1714,11 @@ export interface components {
         };
         OrderApprovals: {
             /**
+             * Format: int32
              * @description Approvals that the order needs, by the policy at its creation.
              * @example 2
              */
-            required: number | string;
+            required: number;
             /** @description In the order of the log. */
             given: {
                 /**
@@ -1770,10 +1780,11 @@ export interface components {
              */
             kind: string;
             /**
+             * Format: int32
              * @description Row version of the order afterwards.
              * @example 2
              */
-            version: number | string;
+            version: number;
             /**
              * Format: date-time
              * @description When.
@@ -1842,10 +1853,11 @@ export interface components {
              */
             customer: string;
             /**
+             * Format: double
              * @description Amount with up to 4 decimal places; always sent as a JSON number.
              * @example 1250.5
              */
-            total: number | string;
+            total: number;
             status: components["schemas"]["EOrderStatus"];
             /**
              * Format: date-time
@@ -1856,22 +1868,25 @@ export interface components {
         };
         OrderTally: {
             /**
+             * Format: int32
              * @description How many orders.
              * @example 12
              */
-            count: number | string;
+            count: number;
             /**
+             * Format: double
              * @description Sum of their totals: the double nearest to the exact sum; always sent as a JSON number.
              * @example 1234.5
              */
-            total: number | string;
+            total: number;
         };
         OwnAccount: {
             /**
+             * Format: int32
              * @description Id of the account; users and services share one sequence.
              * @example 2
              */
-            id: number | string;
+            id: number;
             /**
              * @description User name, or the clientId of a service.
              * @example operator
@@ -1898,20 +1913,23 @@ export interface components {
         PaginatedListOfClientAccount: {
             items: components["schemas"]["ClientAccount"][];
             /**
+             * Format: int32
              * @description Number of this page, from 1.
              * @example 1
              */
-            pageNumber: number | string;
+            pageNumber: number;
             /**
+             * Format: int32
              * @description Pages in all; 0 when nothing matches.
              * @example 13
              */
-            totalPages: number | string;
+            totalPages: number;
             /**
+             * Format: int32
              * @description Matches in all; always sent.
              * @example 250
              */
-            totalCount?: number | string;
+            totalCount?: number;
             /**
              * @description Always sent.
              * @example false
@@ -1926,20 +1944,23 @@ export interface components {
         PaginatedListOfLogEvent: {
             items: components["schemas"]["LogEvent"][];
             /**
+             * Format: int32
              * @description Number of this page, from 1.
              * @example 1
              */
-            pageNumber: number | string;
+            pageNumber: number;
             /**
+             * Format: int32
              * @description Pages in all; 0 when nothing matches.
              * @example 13
              */
-            totalPages: number | string;
+            totalPages: number;
             /**
+             * Format: int32
              * @description Matches in all; always sent.
              * @example 250
              */
-            totalCount?: number | string;
+            totalCount?: number;
             /**
              * @description Always sent.
              * @example false
@@ -1954,20 +1975,23 @@ export interface components {
         PaginatedListOfOrderEvent: {
             items: components["schemas"]["OrderEvent"][];
             /**
+             * Format: int32
              * @description Number of this page, from 1.
              * @example 1
              */
-            pageNumber: number | string;
+            pageNumber: number;
             /**
+             * Format: int32
              * @description Pages in all; 0 when nothing matches.
              * @example 13
              */
-            totalPages: number | string;
+            totalPages: number;
             /**
+             * Format: int32
              * @description Matches in all; always sent.
              * @example 250
              */
-            totalCount?: number | string;
+            totalCount?: number;
             /**
              * @description Always sent.
              * @example false
@@ -1982,20 +2006,23 @@ export interface components {
         PaginatedListOfOrderSummary: {
             items: components["schemas"]["OrderSummary"][];
             /**
+             * Format: int32
              * @description Number of this page, from 1.
              * @example 1
              */
-            pageNumber: number | string;
+            pageNumber: number;
             /**
+             * Format: int32
              * @description Pages in all; 0 when nothing matches.
              * @example 13
              */
-            totalPages: number | string;
+            totalPages: number;
             /**
+             * Format: int32
              * @description Matches in all; always sent.
              * @example 250
              */
-            totalCount?: number | string;
+            totalCount?: number;
             /**
              * @description Always sent.
              * @example false
@@ -2010,20 +2037,23 @@ export interface components {
         PaginatedListOfPermission: {
             items: components["schemas"]["PermissionFact"][];
             /**
+             * Format: int32
              * @description Number of this page, from 1.
              * @example 1
              */
-            pageNumber: number | string;
+            pageNumber: number;
             /**
+             * Format: int32
              * @description Pages in all; 0 when nothing matches.
              * @example 13
              */
-            totalPages: number | string;
+            totalPages: number;
             /**
+             * Format: int32
              * @description Matches in all; always sent.
              * @example 250
              */
-            totalCount?: number | string;
+            totalCount?: number;
             /**
              * @description Always sent.
              * @example false
@@ -2038,20 +2068,23 @@ export interface components {
         PaginatedListOfRole: {
             items: components["schemas"]["Role"][];
             /**
+             * Format: int32
              * @description Number of this page, from 1.
              * @example 1
              */
-            pageNumber: number | string;
+            pageNumber: number;
             /**
+             * Format: int32
              * @description Pages in all; 0 when nothing matches.
              * @example 13
              */
-            totalPages: number | string;
+            totalPages: number;
             /**
+             * Format: int32
              * @description Matches in all; always sent.
              * @example 250
              */
-            totalCount?: number | string;
+            totalCount?: number;
             /**
              * @description Always sent.
              * @example false
@@ -2066,20 +2099,23 @@ export interface components {
         PaginatedListOfSignIn: {
             items: components["schemas"]["SignIn"][];
             /**
+             * Format: int32
              * @description Number of this page, from 1.
              * @example 1
              */
-            pageNumber: number | string;
+            pageNumber: number;
             /**
+             * Format: int32
              * @description Pages in all; 0 when nothing matches.
              * @example 13
              */
-            totalPages: number | string;
+            totalPages: number;
             /**
+             * Format: int32
              * @description Matches in all; always sent.
              * @example 250
              */
-            totalCount?: number | string;
+            totalCount?: number;
             /**
              * @description Always sent.
              * @example false
@@ -2094,20 +2130,23 @@ export interface components {
         PaginatedListOfUserAccount: {
             items: components["schemas"]["UserAccount"][];
             /**
+             * Format: int32
              * @description Number of this page, from 1.
              * @example 1
              */
-            pageNumber: number | string;
+            pageNumber: number;
             /**
+             * Format: int32
              * @description Pages in all; 0 when nothing matches.
              * @example 13
              */
-            totalPages: number | string;
+            totalPages: number;
             /**
+             * Format: int32
              * @description Matches in all; always sent.
              * @example 250
              */
-            totalCount?: number | string;
+            totalCount?: number;
             /**
              * @description Always sent.
              * @example false
@@ -2122,20 +2161,23 @@ export interface components {
         PaginatedListOfView: {
             items: components["schemas"]["View"][];
             /**
+             * Format: int32
              * @description Number of this page, from 1.
              * @example 1
              */
-            pageNumber: number | string;
+            pageNumber: number;
             /**
+             * Format: int32
              * @description Pages in all; 0 when nothing matches.
              * @example 13
              */
-            totalPages: number | string;
+            totalPages: number;
             /**
+             * Format: int32
              * @description Matches in all; always sent.
              * @example 250
              */
-            totalCount?: number | string;
+            totalCount?: number;
             /**
              * @description Always sent.
              * @example false
@@ -2283,10 +2325,11 @@ export interface components {
              */
             permissions: components["schemas"]["Permission"][];
             /**
+             * Format: int32
              * @description How many users and services have it.
              * @example 2
              */
-            accounts: number | string;
+            accounts: number;
         };
         /** @description How the secret is replaced. */
         RotateClientSecretCommand: {
@@ -2409,10 +2452,11 @@ export interface components {
         /** @description A user as administrators see it. */
         UserAccount: {
             /**
+             * Format: int32
              * @description Id of the account.
              * @example 2
              */
-            id: number | string;
+            id: number;
             /**
              * @description How the user is called.
              * @example jo
@@ -7876,7 +7920,31 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": components["schemas"]["ApprovalPolicy"];
+                "application/json": {
+                    /** @description 1 to 20 rows, by `from` ascending without two alike, the first from 0. The last whose `from` is not above an order’s total applies to that order. */
+                    rows: {
+                        /**
+                         * @description From this total on, at least 0, at most 99,999,999,999.9999, with at most 4 decimal places; a JSON number or a decimal string. More places are refused, never rounded. A number is judged by the shortest decimal form of the double.
+                         * @example 10000
+                         */
+                        from: number | string;
+                        /**
+                         * @description Approvals that the order needs, each of somebody else: 1 to 5.
+                         * @example 2
+                         */
+                        approvals: number | string;
+                        /**
+                         * @description Whether who created the order may be one of those who approve it.
+                         * @example false
+                         */
+                        selfApproval: boolean;
+                        /**
+                         * @description Whether services may be among those who approve it.
+                         * @example false
+                         */
+                        services: boolean;
+                    }[];
+                };
             };
         };
         responses: {

@@ -18,7 +18,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** What compiles against the types of the package, and what must not. */
 const consumer = `
-import { appClient, browserClient, ifUnchanged, problemOf, serviceClient, type SignedIn } from 'countersign-client'
+import { appClient, browserClient, ifUnchanged, problemOf, serviceClient } from 'countersign-client'
+import type { components, SignedIn } from 'countersign-client'
 
 const service = serviceClient({ baseUrl: 'https://a.example', clientId: 'a', clientSecret: 'b' })
 // @ts-expect-error a secret is needed
@@ -29,7 +30,7 @@ await app.signIn({ email: 'a@example.com', password: 'b' })
 await browserClient().signOut()
 
 const read = await app.GET('/v1/orders/{id}', { params: { path: { id: 'x' } } })
-const total: number = read.data.total
+const { total }: { total: number } = read.data satisfies components['schemas']['Order']
 // @ts-expect-error there is no such field
 read.data.colour
 // @ts-expect-error the id is needed
@@ -46,6 +47,13 @@ await app.POST('/v1/orders', { body: { customer: 'Acme', total: '1.5' } })
 const header = ifUnchanged(read)
 const nothing: undefined = (await app.PATCH('/v1/orders/{id}/approve', { params: { path: { id: 'x' }, header } })).data
 for await (const { customer } of service.each('/v1/orders')) customer.toUpperCase()
+const rows = [{ from: '12.50', approvals: 1, selfApproval: true, services: true }]
+await app.PUT('/v1/approval-policy', { body: { rows }, params: { header: { 'If-Match': '*' } } })
+const [row] = (await app.GET('/v1/approval-policy')).data.rows
+const from: number | undefined = row?.from
+const csv: Response = await service.export('/v1/orders', 'text/csv', { params: { query: { filter: 'a' } } })
+// @ts-expect-error not in this form
+service.export('/v1/log', 'text/csv')
 // @ts-expect-error this is no list
 service.each('/v1/auth/me')
 
@@ -58,7 +66,7 @@ try {
   // @ts-expect-error no such code
   problemOf(failure, 'order-lost')
   const problem = problemOf(failure)
-  if (problem?.code === 'result-too-large') problem.limit.toFixed(total + (status ?? 0) + Number(nothing))
+  if (problem?.code === 'result-too-large') problem.limit.toFixed(total + (status ?? 0) + (from ?? 0) + csv.status + Number(nothing))
 }
 `
 const compilerOptions = {
@@ -308,6 +316,14 @@ describe('the package of the client, installed from its tarball', () => {
       assert.equal(pages, Math.ceil(ids.length / 100))
       for await (const _ of watchedCaller.each('/v1/orders')) break
       assert.equal(count('/v1/orders'), pages + 1)
+    })
+
+    it('through a list as a whole, in the form that is asked for', async () => {
+      const whole = await caller.export('/v1/orders', 'application/jsonl')
+      const { totalCount } = await client.answerOf(caller.GET('/v1/orders'))
+      assert.equal((await whole.text()).split('\n').length - 1, totalCount)
+      const refused = caller.export('/v1/orders', 'text/csv', { params: { query: { filter: 'total>' } } })
+      await assert.rejects(refused, (failure) => client.problemOf(failure, 'invalid-filter') !== undefined)
     })
 
     it('on what was read, and not on what has changed since', async () => {

@@ -14,10 +14,6 @@ describe('the limit of an answer', () => {
       },
     })
     await assert.rejects(client.GET('/v1/orders'), NoAnswerError)
-    const { response } = await client.GET('/v1/orders', {
-      headers: { accept: 'text/csv' },
-      parseAs: 'stream',
-    })
-    assert.equal(response.status, 200)
+    assert.equal((await client.export('/v1/orders', 'text/csv')).status, 200)
   })
 })

@@ -1,9 +1,9 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { components } from '../../../client/src/schema.ts'
-import { answerOf, client, type Sent } from '../api/client.ts'
+import { answerOf, client } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 
-type SignIn = Sent<components['schemas']['SignIn']>
+type SignIn = components['schemas']['SignIn']
 
 export const accountQuery = queryOptions({
   queryKey: ['account'],

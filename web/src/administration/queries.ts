@@ -1,13 +1,13 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { components } from '../../../client/src/schema.ts'
-import { answerOf, client, type Sent } from '../api/client.ts'
+import { answerOf, client } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 
 type Schemas = components['schemas']
-export type UserAccount = Sent<Schemas['UserAccount']>
-export type ClientAccount = Sent<Schemas['ClientAccount']>
-export type Role = Sent<Schemas['Role']>
-type SignIn = Sent<Schemas['SignIn']>
+export type UserAccount = Schemas['UserAccount']
+export type ClientAccount = Schemas['ClientAccount']
+export type Role = Schemas['Role']
+type SignIn = Schemas['SignIn']
 export type UserChanges = Schemas['ChangeUserCommand']
 export type ClientChanges = Schemas['ChangeClientCommand']
 
@@ -76,7 +76,7 @@ export async function inviteUser(body: Schemas['AddUserCommand']): Promise<{ id:
   return { id, link: await makeLink(id) }
 }
 
-export type UserLink = Sent<Schemas['UserLink']>
+export type UserLink = Schemas['UserLink']
 
 export async function makeLink(id: number): Promise<UserLink> {
   const link = await answerOf(client.POST('/v1/users/{id}/links', { params: { path: { id } } }))

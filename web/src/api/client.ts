@@ -2,7 +2,7 @@ import { browserClient, isPublic, isSafe } from '../../../client/src/browser.ts'
 import { refusalOf } from '../../../client/src/problem.ts'
 import { isAskedFor } from './activity.ts'
 
-export { answerOf, type Sent } from '../../../client/src/client.ts'
+export { answerOf } from '../../../client/src/client.ts'
 
 /** Nobody asked for this: the service does not count it as use of the session (section 4 of the contract). */
 export const inBackground = ['background', '?1'] as const

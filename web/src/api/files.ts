@@ -8,7 +8,7 @@ const silenceMilliseconds = 35_000
  * The browser keeps what comes outside of the page's memory, and what breaks off is never taken for whole.
  */
 export async function fetchFile(
-  begin: (signal: AbortSignal) => Promise<{ response: Response }>,
+  begin: (signal: AbortSignal) => Promise<Response>,
   type: string,
   run: AbortController,
   told: (lines: number) => void,
@@ -26,8 +26,8 @@ export async function fetchFile(
     },
   })
   try {
-    const { response } = await begin(run.signal)
-    return await new Response(response.body?.pipeThrough(counting), {
+    const { body } = await begin(run.signal)
+    return await new Response(body?.pipeThrough(counting), {
       headers: { 'content-type': type },
     }).blob()
   } finally {

@@ -1,13 +1,13 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { components } from '../../../client/src/schema.ts'
-import { answerOf, client, type Sent } from '../api/client.ts'
+import { answerOf, client } from '../api/client.ts'
 import { saveFile } from '../api/files.ts'
 import { exporter } from '../orders/export/running.ts'
 import { claimsOf } from '../orders/receipt/statement.ts'
 import { formatCount } from '../ui/format.ts'
 import { type LogSearch, parametersOf } from './search.ts'
 
-export type LogEvent = Omit<Sent<components['schemas']['LogEvent']>, 'data'> & {
+export type LogEvent = Omit<components['schemas']['LogEvent'], 'data'> & {
   /** By kind; of a later version it may hold anything. */
   data: Record<string, unknown>
 }
@@ -34,7 +34,7 @@ export function exportLog(): Promise<boolean> {
   return logExport.run({
     name: 'log.jsonl',
     type,
-    begin: (signal) => client.GET('/v1/log', { headers: { accept: type }, parseAs: 'stream', signal }),
+    begin: (signal) => client.export('/v1/log', type, { signal }),
     inWords: eventsInWords,
   })
 }

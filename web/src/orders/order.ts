@@ -1,8 +1,7 @@
 import type { components } from '../../../client/src/schema.ts'
-import type { Sent } from '../api/client.ts'
 
-export type Order = Sent<components['schemas']['Order']>
-export type OrderSummary = Sent<components['schemas']['OrderSummary']>
+export type Order = components['schemas']['Order']
+export type OrderSummary = components['schemas']['OrderSummary']
 /** What a list tells of an order: more than a summary where it is asked to (fields.ts). */
 export type ListedOrder = OrderSummary &
   Partial<Pick<Order, 'createdBy' | 'updatedAtUtc'>> & {
@@ -10,8 +9,8 @@ export type ListedOrder = OrderSummary &
     approvalsGiven?: number
     approvalsMissing?: number
   }
-export type OrderApprovals = Sent<components['schemas']['OrderApprovals']>
-export type OrderEvent = Sent<components['schemas']['OrderEvent']>
+export type OrderApprovals = components['schemas']['OrderApprovals']
+export type OrderEvent = components['schemas']['OrderEvent']
 
 /** An order and the version of it that was read, as its entity tag; absent where something on the way took it off. */
 export interface VersionedOrder {

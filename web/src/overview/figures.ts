@@ -1,14 +1,13 @@
 import type { components } from '../../../client/src/schema.ts'
-import type { Sent } from '../api/client.ts'
 import { type StateName, stateNames } from '../orders/states.ts'
 import { formatCount } from '../ui/format.ts'
 import { formatShare } from './words.ts'
 
-export type Tally = Sent<components['schemas']['OrderTally']>
+export type Tally = components['schemas']['OrderTally']
 /** As the service names them: by the names of the states, in lower case. */
 export type Tallies = Record<Lowercase<StateName>, Tally>
-export type Day = Sent<components['schemas']['OrderDay']>
-export type Overview = Sent<components['schemas']['OrderStatistics']>
+export type Day = components['schemas']['OrderDay']
+export type Overview = components['schemas']['OrderStatistics']
 export type Figures = ReturnType<typeof readFigures>
 
 export function tallyOf(tallies: Tallies, name: StateName): Tally {

@@ -16,7 +16,7 @@ type Exporting =
 interface Export {
   name: string
   type: string
-  begin(signal: AbortSignal): Promise<{ response: Response }>
+  begin(signal: AbortSignal): Promise<Response>
   /** Lines that count as none. */
   linesBefore?: number
   of?: number
@@ -83,12 +83,11 @@ export const ordersExport = exporter()
 export function exportOrders(form: ExportForm, search: ListSearch, of: number): Promise<boolean> {
   const { pageSize: _, pageNumber: __, ...list } = parametersOf(search)
   const query = { ...list, ...(form === 'csv' && { bom: true }) }
-  const headers = { accept: forms[form].type }
   return ordersExport.run({
     ...forms[form],
     of,
     name: `orders-${dateOf(dayAt(Date.now()))}.${form}`,
-    begin: (signal) => client.GET('/v1/orders', { params: { query }, headers, parseAs: 'stream', signal }),
+    begin: (signal) => client.export('/v1/orders', forms[form].type, { params: { query }, signal }),
     inWords: formatOrders,
   })
 }

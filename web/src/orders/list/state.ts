@@ -2,7 +2,6 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useRouter, useSearch } from '@tanstack/react-router'
 import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react'
 import type { components } from '../../../../client/src/schema.ts'
-import type { Sent } from '../../api/client.ts'
 import { prefetch } from '../../api/queries.ts'
 import { useMay } from '../../auth/session.ts'
 import { defaultPageSize } from '../../ui/paging.ts'
@@ -13,7 +12,7 @@ import { listQuery } from '../address/queries.ts'
 import { orderQuery } from '../queries.ts'
 import { focusRow } from './rows.ts'
 
-type Page = Sent<components['schemas']['PaginatedListOfOrderSummary']>
+type Page = components['schemas']['PaginatedListOfOrderSummary']
 
 /** A page of orders, and what was asked for to get it. */
 export interface Shown {

@@ -1,6 +1,6 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import type { components } from '../../../../client/src/schema.ts'
-import { answerOf, client, type Sent } from '../../api/client.ts'
+import { answerOf, client } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { tellOtherTabs } from '../../auth/other-tabs.ts'
 import { useMay } from '../../auth/session.ts'
@@ -9,7 +9,7 @@ import { columnsOf } from '../address/columns.ts'
 import { sortKeys } from '../fields.ts'
 
 /** A list of orders under a name: one's own, or one that somebody shares. */
-export type View = Sent<components['schemas']['View']>
+export type View = components['schemas']['View']
 export type ViewContent = Omit<View, 'id' | 'isOwn' | 'owner'>
 
 /** All that this person sees, by name. */

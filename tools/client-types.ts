@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+/** The types of the client. The generator needs TypeScript 5, so it lives in a workspace of its own. */
+export async function clientTypes(description: Description): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'countersign-types-'))
+  const generator = new URL('openapi-types/node_modules/openapi-typescript/bin/cli.js', import.meta.url)
+  const [source, target] = [join(folder, 'openapi.json'), join(folder, 'schema.ts')]
+  try {
+    await writeFile(source, JSON.stringify(withPlainAnswers(description)))
+    await promisify(execFile)(process.execPath, [fileURLToPath(generator), source, '--output', target])
+    return await readFile(target, 'utf8')
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+type Json = Record<string, unknown>
+type Operation = { responses: Json; requestBody?: Json }
+interface Description {
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Json; responses: Json }
+}
+
+/**
+ * The service takes a number as text too, but always sends a number: so schemas that answers use say a number. Where a
+ * request uses one of them as well, it has its own copy.
+ */
+function withPlainAnswers(description: Description): Description {
+  const { paths, components } = structuredClone(description)
+  const operations = Object.values(paths).flatMap((path) => Object.values(path))
+  const sent = schemasIn([components.responses, operations.map(({ responses }) => responses)], components)
+  const inPlace = (part: Json) => {
+    const [name = ''] = namesIn(part.$ref)
+    return sent.has(name) ? components.schemas[name] : part
+  }
+  for (const operation of operations) {
+    if (operation.requestBody) operation.requestBody = mapped(operation.requestBody, inPlace)
+  }
+  const schemas = Object.entries(components.schemas).map(([name, schema]) => [
+    name,
+    sent.has(name) ? mapped(schema, plainNumber) : schema,
+  ])
+  return { ...description, paths, components: { ...components, schemas: Object.fromEntries(schemas) } }
+}
+
+function namesIn(value: unknown): string[] {
+  return JSON.stringify(value ?? '').match(/(?<=#\/components\/schemas\/)\w+/g) ?? []
+}
+
+/** The names of all schemas that the value refers to, and of those that these refer to. */
+function schemasIn(value: unknown, { schemas }: Description['components']): Set<string> {
+  const found = new Set<string>()
+  const follow = (names: string[]) => {
+    for (const name of names.filter((each) => !found.has(each))) {
+      found.add(name)
+      follow(namesIn(schemas[name]))
+    }
+  }
+  follow(namesIn(value))
+  return found
+}
+
+function mapped<T>(value: T, change: (part: Json) => unknown): T {
+  const isObject = (part: unknown): part is Json =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+  return JSON.parse(JSON.stringify(value), (_, part) => (isObject(part) ? change(part) : part))
+}
+
+function plainNumber(schema: Json): Json {
+  const [plain, text] = (schema.anyOf ?? []) as Json[]
+  const isEither = text?.type === 'string' && (plain?.type === 'integer' || plain?.type === 'number')
+  return isEither ? { ...schema, ...plain, anyOf: undefined } : schema
+}
