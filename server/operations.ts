@@ -1,6 +1,6 @@
 import { eraseText } from './audit/erase.ts'
 import { findLogLines } from './audit/lines.ts'
-import { sealEvents } from './audit/seal.ts'
+import { sealEvents, sealing } from './audit/seal.ts'
 import { grantRoles, revokeRoles, setAccountEnabled } from './auth/accounts/accounts.ts'
 import {
   addClient,
@@ -17,33 +17,33 @@ import {
   setRolePermissions,
 } from './auth/accounts/roles/roles.ts'
 import { makeLink, useLink } from './auth/accounts/users/links.ts'
-import { removeExpiredLinks } from './auth/accounts/users/store.ts'
+import { expiredLinks } from './auth/accounts/users/store.ts'
 import { addUser, changeUser, setPassword, signOutUser, signOutUsers } from './auth/accounts/users/users.ts'
 import { changePassword, endOtherSignIns, endSignIn } from './auth/credentials/credentials.ts'
 import {
   confirmSession,
   createSession,
+  endedSessions,
   endSession,
   refreshSession,
-  removeEndedSessions,
   touchSession,
 } from './auth/credentials/sessions/store.ts'
 import {
-  removeForgottenAddresses,
-  removeForgottenTries,
+  forgottenAddresses,
+  forgottenTries,
   reserveLoginTry,
   returnLoginTry,
 } from './auth/credentials/throttle/store.ts'
 import {
   createRefreshFamily,
+  endedFamilies,
   endFamily,
-  removeEndedFamilies,
   rotateRefreshToken,
 } from './auth/credentials/tokens/store.ts'
 import { type ConnectOptions, openDatabase } from './db/open.ts'
 import type { AppDatabase, GroupedOperations } from './db/port.ts'
 import { seedDemo } from './demo/demo.ts'
-import { removeExpiredKeys } from './http/idempotency.ts'
+import { expiredKeys } from './http/idempotency.ts'
 import { problemCodec } from './http/problems.ts'
 import { findExportPortion } from './orders/export/find.ts'
 import { addNote, approveOrder, rejectOrder, withdrawOrder } from './orders/life/life.ts'
@@ -51,18 +51,25 @@ import { findOrders } from './orders/list/find.ts'
 import { findOrdersAtOnce } from './orders/list/postgres.ts'
 import { addOrders, createOrder, createOrders } from './orders/orders.ts'
 import { setApprovalPolicy } from './orders/policy/policy.ts'
-import { mergeTallyChanges } from './orders/postgres.ts'
+import { merging } from './orders/postgres.ts'
 import { deleteView, putView } from './orders/views/views.ts'
+import { jobRunner } from './upkeep.ts'
+
+/** What the service does by the clock. */
+export const jobs = [
+  sealing,
+  merging,
+  endedSessions,
+  endedFamilies,
+  forgottenTries,
+  forgottenAddresses,
+  expiredLinks,
+  expiredKeys,
+]
 
 /** Every write operation of the service by name: `db.write` takes its types from here. */
 export const operations = {
-  removeEndedSessions,
-  removeEndedFamilies,
-  removeForgottenTries,
-  removeForgottenAddresses,
-  removeExpiredLinks,
-  removeExpiredKeys,
-  mergeTallyChanges,
+  runJob: jobRunner(jobs),
   sealEvents,
   eraseText,
   createOrder,

@@ -3,8 +3,7 @@ import { statSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'
-import { headOfLog } from './audit/seal.ts'
-import { signCheckpoint } from './audit/statements.ts'
+import { startCheckpoints } from './audit/checkpoints.ts'
 import { hasAccounts } from './auth/accounts/store.ts'
 import { Passwords } from './auth/credentials/passwords/passwords.ts'
 import { loadSigningKeys, type SigningKeys } from './auth/credentials/tokens/keys.ts'
@@ -18,7 +17,7 @@ import type { App } from './http/route.ts'
 import { isWebAppBuilt } from './http/spa.ts'
 import { createLog, type Log } from './log.ts'
 import type { Metrics, MetricsParts } from './metrics.ts'
-import { openAppDatabase } from './operations.ts'
+import { jobs, openAppDatabase } from './operations.ts'
 import { startUpkeep } from './upkeep.ts'
 
 export interface ServeOptions {
@@ -86,12 +85,12 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
   const closeAll = async () => {
     await app?.close()
     await metrics?.close()
-    stopUpkeep()
+    for (const stop of stops) stop()
     await db.close()
   }
   let app: App | undefined
   let metrics: Metrics | undefined
-  let stopUpkeep = () => {}
+  let stops: (() => void)[] = []
   let port: number
   try {
     // For SQLite's writer to begin while the app is loaded and built: a seventh of the start (ADR 25). Not awaited:
@@ -114,12 +113,11 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
     await closeAll()
     throw error
   }
-  const makeCheckpoint = async () => {
-    const head = await headOfLog(db.read)
-    const checkpoint = await signCheckpoint(keys.signing, publicUrlAt(config, port), head, systemClock())
-    return { ...head, checkpoint }
-  }
-  stopUpkeep = startUpkeep({ db, clock: systemClock, config, log, makeCheckpoint })
+  const parts = { db, clock: systemClock, config, log }
+  stops = [
+    ...startUpkeep({ ...parts, jobs }),
+    startCheckpoints({ ...parts, keys: keys.signing, publicUrl: publicUrlAt(config, port) }),
+  ]
   const logger = { error: (err: unknown) => log.error({ err }) }
   // Callers are sent elsewhere before the listener closes, so that no request meets a closed one.
   const drainMilliseconds = config.drainSeconds * 1000

@@ -1,108 +1,111 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { FastifyBaseLogger } from 'fastify'
-import type { Head } from './audit/chain.ts'
+import type { Transaction } from '#kysely'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
+import { holdLease } from './db/lease.ts'
 import type { AppDatabase } from './db/port.ts'
+import type { Database } from './db/tables.ts'
+
+/** The service's log. */
+interface Warnings {
+  warn(members: object, message: string): void
+}
+
+interface Batch {
+  nowMilliseconds: number
+  /** Rows. */
+  limit: number
+}
+
+/** Work that the clock begins: batches, each of them one write. A slice exports its jobs; `operations.ts` lists them. */
+export interface Job {
+  name: string
+  everyMilliseconds: number
+  /** Rows of a batch: few, so that no other write waits long for it. */
+  batch: number
+  /** Between batches. */
+  pauseMilliseconds: number
+  /** Whether only one instance at a time does it, by a lease. */
+  isAlone?: boolean
+  isNeeded?(db: AppDatabase): boolean
+  /** What `run` gets besides the batch. */
+  settings?(config: Config): object
+  /** Returns how many rows were done; fewer than the limit means that nothing is left. */
+  run(trx: Transaction<Database>, batch: Batch): Promise<number>
+  /** The line of the service's log when it fails. */
+  failure: string
+}
 
 /**
- * What deletes rows that nothing can use any more, and how many rows make a portion. Other writes wait for a portion:
- * on SQLite it takes at most 2 ms of the writer, and its fsync (docs/performance.md).
+ * A job that deletes rows that nothing can use any more. On SQLite a batch takes at most 2 ms of the writer, and its
+ * fsync (docs/performance.md).
  */
-export const removals = {
-  /** Each with up to eight ids. */
-  removeEndedSessions: 3,
-  removeEndedFamilies: 30,
-  removeForgottenTries: 50,
-  removeForgottenAddresses: 50,
-  removeExpiredLinks: 50,
-  removeExpiredKeys: 100,
-} as const
-const betweenRemovalsMilliseconds = 20
-/** Events of one sealing: 2 ms of the writer. */
-export const sealedAtOnce = 100
-/** So that a portion shares its commit with creates: a create then costs 216 µs of processor time instead of 256. */
-const betweenSealingsMilliseconds = 10
+export function removal(run: Job['run'], batch: number): Job {
+  return {
+    name: run.name,
+    everyMilliseconds: 60_000,
+    batch,
+    pauseMilliseconds: 20,
+    isAlone: true,
+    run,
+    failure: `${run.name} failed; trying again in a minute`,
+  }
+}
 
-interface Job {
-  everyMilliseconds: number
-  isDoneAtStart?: boolean
-  /** Small, so that no write waits long for a portion. */
-  portion: number
-  /** Between portions. */
-  pauseMilliseconds: number
-  /** Returns how many rows were done; fewer than the portion means that nothing is left. */
-  run(limit: number): Promise<number>
-  /** The line of the log when it fails. */
-  failure: string
+interface NamedBatch extends Batch {
+  name: string
+  /** Of the lease, as the batch before returned it. */
+  term: number | null
+}
+
+/** The write operation that does a batch of one of these jobs: of no rows while another instance does the job. */
+export function jobRunner(jobs: readonly Job[]) {
+  const byName = new Map(jobs.map((job) => [job.name, job]))
+  return async (trx: Transaction<Database>, { name, term, ...batch }: NamedBatch) => {
+    const job = byName.get(name)
+    if (job === undefined) throw new Error(`no job ${name}`)
+    if (!job.isAlone) return { done: await job.run(trx, batch), term }
+    const held = await holdLease(trx, { name, term })
+    return { done: held === null ? 0 : await job.run(trx, batch), term: held }
+  }
 }
 
 export interface UpkeepParts {
   db: AppDatabase
+  jobs: readonly Job[]
   clock: Clock
   config: Config
-  log: FastifyBaseLogger
-  makeCheckpoint(): Promise<Head & { checkpoint: string }>
+  log: Warnings
 }
 
-/**
- * What is done by the clock while the service runs: expired rows are removed once a minute, events are sealed every half
- * second and, on PostgreSQL, changes are merged into the tally of orders every two seconds. At the start and once an
- * hour the service's log gets a checkpoint. Returns the way to stop.
- */
-export function startUpkeep({ db, clock, config, log, makeCheckpoint }: UpkeepParts): () => void {
-  const sessionIdleTtlMilliseconds = config.sessionIdleTtlSeconds * 1000
-  const cleaning = Object.entries(removals).map(
-    ([name, portion]): Job => ({
-      everyMilliseconds: 60_000,
-      portion,
-      pauseMilliseconds: betweenRemovalsMilliseconds,
-      run: (limit) =>
-        db.write(name as keyof typeof removals, {
-          nowMilliseconds: clock(),
-          sessionIdleTtlMilliseconds,
-          limit,
-        }),
-      failure: `${name} failed; trying again in a minute`,
-    }),
-  )
-  // Every list adds up the changes not merged yet: at 2,000 writes a second some 4,000 rows, about a millisecond.
-  const merging: Job = {
-    everyMilliseconds: 2_000,
-    portion: 2_000,
-    pauseMilliseconds: 0,
-    run: (limit) => db.write('mergeTallyChanges', { limit }),
-    failure: 'the tally of orders could not be brought up to date; trying again every two seconds',
-  }
-  // Two seconds are what the contract allows. Portions follow each other until nothing is left, which keeps up with
-  // creates at full rate: half a second late on SQLite, 0.7 s on PostgreSQL (docs/performance.md).
-  const sealing: Job = {
-    everyMilliseconds: 500,
-    portion: sealedAtOnce,
-    pauseMilliseconds: betweenSealingsMilliseconds,
-    run: (limit) => db.write('sealEvents', { limit }),
-    failure: 'the log of events could not be sealed; trying again every half second',
-  }
-  const stating: Job = {
-    everyMilliseconds: 3_600_000,
-    isDoneAtStart: true,
-    portion: 1,
-    pauseMilliseconds: 0,
-    async run() {
-      log.info({ event: 'checkpoint', ...(await makeCheckpoint()) }, 'how far the log of events goes')
-      return 0
-    },
-    failure: 'no checkpoint of the log of events could be made; trying again in an hour',
-  }
-  const jobs = [...cleaning, sealing, stating, ...(db.defersTally ? [merging] : [])]
-  const stops = jobs.map((job) => startJob(job, log))
-  return () => {
-    for (const stop of stops) stop()
-  }
+/** Does the jobs for as long as the service runs. Returns what stops each. */
+export function startUpkeep({ db, jobs, clock, config, log }: UpkeepParts): (() => void)[] {
+  return jobs
+    .filter((job) => job.isNeeded?.(db) ?? true)
+    .map((job) => {
+      const { name, batch: limit } = job
+      let term: number | null = null
+      const run = async () => {
+        const batch = { ...job.settings?.(config), name, term, nowMilliseconds: clock(), limit }
+        const result = await db.write('runJob', batch)
+        term = result.term
+        return result.done >= limit
+      }
+      return repeat({ ...job, run }, log)
+    })
 }
 
-/** Never runs twice at the same time. Of failures in a row only the first is logged. */
-function startJob(job: Job, log: FastifyBaseLogger): () => void {
+interface Task {
+  everyMilliseconds: number
+  isDoneAtStart?: boolean
+  /** Resolves to whether it is to go on after a pause. */
+  run(): Promise<boolean>
+  pauseMilliseconds: number
+  failure: string
+}
+
+/** Never runs a task twice at the same time. Logs only the first of failures in a row. */
+export function repeat(task: Task, log: Warnings): () => void {
   let isRunning = false
   let hasFailed = false
   let isStopped = false
@@ -110,19 +113,19 @@ function startJob(job: Job, log: FastifyBaseLogger): () => void {
     if (isRunning) return
     isRunning = true
     try {
-      while (!isStopped && (await job.run(job.portion)) >= job.portion) {
-        if (job.pauseMilliseconds > 0) await wait(job.pauseMilliseconds, undefined, { ref: false })
+      while (!isStopped && (await task.run())) {
+        if (task.pauseMilliseconds > 0) await wait(task.pauseMilliseconds, undefined, { ref: false })
       }
       hasFailed = false
     } catch (err) {
-      if (!hasFailed && !isStopped) log.warn({ err }, job.failure)
+      if (!hasFailed && !isStopped) log.warn({ err }, task.failure)
       hasFailed = true
     } finally {
       isRunning = false
     }
   }
-  if (job.isDoneAtStart) void work()
-  const timer = setInterval(work, job.everyMilliseconds)
+  if (task.isDoneAtStart) void work()
+  const timer = setInterval(work, task.everyMilliseconds)
   timer.unref()
   return () => {
     isStopped = true

@@ -211,4 +211,10 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
      hash ${text} not null
    )${end}`,
   `insert into log_head (id, size, hash) values (1, 0, '${'0'.repeat(64)}')`,
+
+  `create table leases (
+     name ${text} primary key,
+     term ${instant} not null,
+     ends_at ${instant} not null
+   )${end}`,
 ]

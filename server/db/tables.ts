@@ -31,6 +31,7 @@ export interface Database {
   unsealed_events: UnsealedEventsTable
   events: EventsTable
   log_head: LogHeadTable
+  leases: LeasesTable
 }
 
 /** The number of an order, by which SQLite's index of trigrams knows it; only SQLite's table has it, and gives it. */
@@ -42,9 +43,9 @@ export const sqliteRowNumber = 'seq'
  */
 export const sqliteOwnTables = ['orders_search_deferral', 'order_numbers'] as const
 
-/** Tables that the database itself makes from others: they are read, and never written or copied. */
-export const derivedTables = ['order_tally', 'order_tally_changes'] as const
-export type DerivedTable = (typeof derivedTables)[number]
+/** Tables that are never copied: the database makes the tally from others, and leases are those of its instances. */
+export const uncopiedTables = ['order_tally', 'order_tally_changes', 'leases'] as const
+export type UncopiedTable = (typeof uncopiedTables)[number]
 
 export interface OrdersTable {
   /** UUIDv7, lower case. */
@@ -155,6 +156,15 @@ export interface LogHeadTable {
   id: number
   size: number
   hash: string
+}
+
+/** Who may do what one instance at a time does (lease.ts). */
+export interface LeasesTable {
+  name: string
+  /** One more with each holder. */
+  term: number
+  /** By the database's clock, unless the holder extends it. */
+  ends_at: number
 }
 
 /**

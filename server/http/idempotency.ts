@@ -5,6 +5,7 @@ import { LockTimeout } from '../db/errors.ts'
 import { prepared } from '../db/prepared.ts'
 import type { Database, IdempotencyKeysTable } from '../db/tables.ts'
 import { sha256 } from '../ids.ts'
+import { removal } from '../upkeep.ts'
 import { acceptedVersions } from './preconditions.ts'
 import { Problem, type ProblemCode, retryAfter } from './problems.ts'
 
@@ -182,7 +183,7 @@ export function announceReplay(reply: FastifyReply, { replayed }: Once<unknown>)
 }
 
 /** Deletes at most `limit` expired keys, and returns how many. */
-export async function removeExpiredKeys(
+async function removeExpiredKeys(
   trx: Transaction<Database>,
   { nowMilliseconds, limit }: { nowMilliseconds: number; limit: number },
 ): Promise<number> {
@@ -203,3 +204,5 @@ export async function removeExpiredKeys(
     .executeTakeFirst()
   return Number(numDeletedRows)
 }
+
+export const expiredKeys = removal(removeExpiredKeys, 100)

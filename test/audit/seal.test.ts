@@ -3,14 +3,15 @@ import { after, before, describe, it } from 'node:test'
 import { sql } from '#kysely'
 import { findLogLines } from '../../server/audit/lines.ts'
 import { verifyLog } from '../../server/audit/verify.ts'
+import { readConfig } from '../../server/config.ts'
 import type { AppDatabase } from '../../server/db/port.ts'
 import { newOrderedId } from '../../server/ids.ts'
 import { openAppDatabase } from '../../server/operations.ts'
-import { removals } from '../../server/upkeep.ts'
 import { createTestDatabase, type TestDatabase, testEngine, withRawDatabase } from '../support/database.ts'
 import { inPortions, seal } from '../support/log.ts'
 import { stamp } from '../support/orders.ts'
 import { connectTo } from '../support/postgres.ts'
+import { removeExpired } from '../support/upkeep.ts'
 
 describe('sealEvents', () => {
   let database: TestDatabase
@@ -138,11 +139,9 @@ describe('sealEvents', () => {
     await create()
     await seal(instance())
     const before = await lines()
+    const config = readConfig({ DATABASE_URL: database.databaseUrl }, { development: true })
     const inTenYears = 1_795_000_000_000 + 10 * 366 * 86_400_000
-    for (const name of Object.keys(removals) as (keyof typeof removals)[]) {
-      const input = { nowMilliseconds: inTenYears, sessionIdleTtlMilliseconds: 1_000, limit: 1_000 }
-      await instance().write(name, input)
-    }
+    await removeExpired({ db: instance(), config, now: () => inTenYears }, 1_000)
     assert.deepEqual(await lines(), before)
   })
 })

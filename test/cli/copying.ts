@@ -8,7 +8,7 @@ import { eventRow } from '../../server/audit/event.ts'
 import { lineOf } from '../../server/audit/seal.ts'
 import type { CopyReport } from '../../server/db/copy/copy.ts'
 import { migrateDatabase } from '../../server/db/open.ts'
-import { type Database, type DerivedTable, sqliteRowNumber } from '../../server/db/tables.ts'
+import { type Database, sqliteRowNumber, type UncopiedTable } from '../../server/db/tables.ts'
 import { newSalt } from '../../server/ids.ts'
 import { createTestDatabase, testEngine } from '../support/database.ts'
 import { orderIdAt, stamp } from '../support/orders.ts'
@@ -17,7 +17,7 @@ import { type CommandLine, commandLine, refusal } from './command-line.ts'
 export const skip = testEngine === 'sqlite' ? 'copies to PostgreSQL: set TEST_DATABASE_URL' : false
 
 /** Rows that `fillSource` makes. A table that is missing here and is copied is an error of the compiler. */
-export const filledRows: Record<Exclude<keyof Database, DerivedTable>, number> = {
+export const filledRows: Record<Exclude<keyof Database, UncopiedTable>, number> = {
   orders: 4_501,
   principals: 2,
   users: 1,

@@ -2,29 +2,25 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import type { FastifyBaseLogger } from 'fastify'
 import { readConfig } from '../../server/config.ts'
 import type { AppDatabase } from '../../server/db/port.ts'
-import { removals, startUpkeep } from '../../server/upkeep.ts'
+import { jobs } from '../../server/operations.ts'
+import { repeat, startUpkeep } from '../../server/upkeep.ts'
 
 /** A database that answers what the test says, with the upkeep running on it by a clock that the test turns. */
 function start(t: TestContext, defersTally: boolean, answer: (name: string) => Promise<number>) {
   t.mock.timers.enable({ apis: ['setInterval'] })
-  const written: string[] = []
+  const written: { name: string; term: number | null }[] = []
   const warnings: string[] = []
-  const write = (name: string) => {
-    written.push(name)
-    return answer(name)
+  const write = async (_: string, { name, term }: { name: string; term: number | null }) => {
+    written.push({ name, term })
+    return { done: await answer(name), term: written.length }
   }
   const db = { defersTally, write } as unknown as AppDatabase
-  const checkpoints: unknown[] = []
-  const log = {
-    warn: (_: unknown, message: string) => warnings.push(message),
-    info: (members: unknown) => checkpoints.push(members),
-  } as unknown as FastifyBaseLogger
-  const makeCheckpoint = async () => ({ size: 3, hash: 'hash', checkpoint: 'signed' })
+  const log = { warn: (_: unknown, message: string) => void warnings.push(message) }
   const config = readConfig({ DATABASE_URL: 'file:none' }, { development: true })
-  const stop = startUpkeep({ db, clock: () => 0, config, log, makeCheckpoint })
+  const stops = startUpkeep({ db, jobs, clock: () => 0, config, log })
+  const stop = () => stops.forEach((each) => void each())
   t.after(stop)
   const pass = async (seconds: number) => {
     for (let half = 0; half < 2 * seconds; half += 1) {
@@ -32,8 +28,8 @@ function start(t: TestContext, defersTally: boolean, answer: (name: string) => P
       await setImmediate()
     }
   }
-  const count = (name: string) => written.filter((one) => one === name).length
-  return { warnings, checkpoints, stop, pass, count }
+  const count = (name: string) => written.filter((one) => one.name === name).length
+  return { warnings, written, stop, pass, count }
 }
 
 describe('the upkeep of a running service', () => {
@@ -44,20 +40,38 @@ describe('the upkeep of a running service', () => {
     assert.deepEqual(counts, [122, 30, 1])
   })
 
-  it('writes a checkpoint into the log of the service at the start and once an hour', async (t) => {
-    const { pass, checkpoints } = start(t, false, async () => 0)
+  it('does a task at the start if it says so, and then at its intervals', async (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] })
+    let runs = 0
+    const run = async () => {
+      runs += 1
+      return false
+    }
+    const task = { everyMilliseconds: 3_600_000, isDoneAtStart: true, pauseMilliseconds: 0, run, failure: '' }
+    t.after(repeat(task, { warn: () => undefined }))
+    assert.equal(runs, 1)
     await setImmediate()
-    assert.deepEqual(checkpoints, [{ event: 'checkpoint', size: 3, hash: 'hash', checkpoint: 'signed' }])
-    await pass(3_599)
-    assert.equal(checkpoints.length, 1)
-    await pass(1)
-    assert.equal(checkpoints.length, 2)
+    t.mock.timers.tick(3_599_999)
+    assert.equal(runs, 1)
+    t.mock.timers.tick(1)
+    assert.equal(runs, 2)
   })
 
-  it('folds nothing where writes leave nothing to fold', async (t) => {
+  it('merges nothing where writes leave nothing to merge', async (t) => {
     const { pass, count } = start(t, false, async () => 0)
     await pass(61)
     assert.deepEqual([count('mergeTallyChanges'), count('removeExpiredKeys')], [0, 1])
+  })
+
+  it('goes on with the term of the lease that the batch before had', async (t) => {
+    const { pass, written } = start(t, false, async () => 0)
+    await pass(121)
+    const keys = written.filter(({ name }) => name === 'removeExpiredKeys')
+    const first = written.findIndex(({ name }) => name === 'removeExpiredKeys') + 1
+    assert.deepEqual(
+      keys.map(({ term }) => term),
+      [null, first],
+    )
   })
 
   it('goes on at once as long as batches are full', async (t) => {
@@ -69,16 +83,16 @@ describe('the upkeep of a running service', () => {
     assert.equal(count('mergeTallyChanges'), 6)
   })
 
-  it('cleans up to the end, in portions with pauses in which others write', async (t) => {
-    const portion = removals.removeExpiredKeys
+  it('cleans up to the end, in batches with pauses in which others write', async (t) => {
+    const batch = jobs.find(({ name }) => name === 'removeExpiredKeys')?.batch ?? 0
     const moments: number[] = []
     const done = Promise.withResolvers<void>()
     const { pass } = start(t, false, async (name) => {
       if (name !== 'removeExpiredKeys') return 0
       moments.push(performance.now())
-      if (moments.length < 5) return portion
+      if (moments.length < 5) return batch
       done.resolve()
-      return portion - 1
+      return batch - 1
     })
     await pass(60)
     assert.equal(moments.length, 1)
@@ -98,7 +112,7 @@ describe('the upkeep of a running service', () => {
     assert.equal(count('mergeTallyChanges'), 3)
   })
 
-  it('tells the first of failures that follow each other, and goes on', async (t) => {
+  it('logs only the first of failures in a row, and goes on', async (t) => {
     let fails = true
     const { pass, count, warnings } = start(t, true, async (name) => {
       if (fails && name === 'mergeTallyChanges') throw new Error('gone')
@@ -114,7 +128,7 @@ describe('the upkeep of a running service', () => {
     assert.deepEqual([warnings.length, count('mergeTallyChanges')], [2, 8])
   })
 
-  it('ends when it is told to, in the middle of its batches, and without a word', async (t) => {
+  it('stops between two batches, and logs nothing', async (t) => {
     const first = Promise.withResolvers<number>()
     const { pass, count, stop, warnings } = start(t, true, () => first.promise)
     await pass(2)

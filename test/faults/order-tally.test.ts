@@ -1,4 +1,5 @@
 // engine: PostgreSQL
+
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { after, before, describe, it, type TestContext } from 'node:test'
@@ -15,6 +16,7 @@ import { stamp } from '../support/orders.ts'
 import { connectTo, runSql, withoutPostgres } from '../support/postgres.ts'
 import { bearerOf, newProduction } from '../support/production.ts'
 import { keptTally } from '../support/tally.ts'
+import { mergeTally } from '../support/upkeep.ts'
 
 const day = 86_400_000
 const secret = 'h0rse-battery-staple'
@@ -59,8 +61,7 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
 
   async function foldAll(): Promise<number> {
     let moved = 0
-    for (let last = 1; last > 0; moved += last)
-      last = await instance().write('mergeTallyChanges', { limit: 100 })
+    for (let last = 1; last > 0; moved += last) last = await mergeTally(instance(), 100)
     return moved
   }
 
@@ -80,7 +81,7 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
       return seen
     }
     const merging = [0, 1, 2].map((merger) =>
-      looksAgain((round) => instance(merger).write('mergeTallyChanges', { limit: 1 + (round % 9) })),
+      looksAgain((round) => mergeTally(instance(merger), 1 + (round % 9))),
     )
     const reading = looksAgain(() =>
       runSql(
@@ -133,7 +134,7 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
     const { rowCount } = await folder.query('select 1 from order_tally_changes for update')
     assert.ok(rowCount === 1)
     await create(0)
-    assert.equal(await instance().write('mergeTallyChanges', { limit: 100 }), 1)
+    assert.equal(await mergeTally(instance(), 100), 1)
     await folder.query('select 1 from order_tally for update')
     await create(0)
     await assertExact(databaseUrl)
@@ -148,9 +149,7 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
       runSql(databaseUrl, insertOne, [5, (index % 7) * day]),
     )
     await Promise.all(inserts)
-    const merges = Array.from({ length: 16 }, (_, index) =>
-      instance(index).write('mergeTallyChanges', { limit: 7 }),
-    )
+    const merges = Array.from({ length: 16 }, (_, index) => mergeTally(instance(index), 7))
     const moved = (await Promise.all(merges)).reduce((sum, rows) => sum + rows)
     assert.equal(moved + (await foldAll()), 60)
     await assertExact(databaseUrl)
@@ -161,7 +160,7 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
     const before = await withRawDatabase(databaseUrl, keptTally)
     await runSql(databaseUrl, 'alter table order_tally add constraint fault check (orders < 0) not valid')
     t.after(() => runSql(databaseUrl, 'alter table order_tally drop constraint if exists fault'))
-    await assert.rejects(instance().write('mergeTallyChanges', { limit: 10 }))
+    await assert.rejects(mergeTally(instance(), 10))
     await runSql(databaseUrl, 'alter table order_tally drop constraint fault')
     assert.deepEqual(await withRawDatabase(databaseUrl, keptTally), before)
     assert.ok((await foldAll()) > 0)
@@ -248,7 +247,7 @@ describe('the tally of orders on PostgreSQL, for whoever writes them', { skip: w
     const order = { id, customer: 'A', totalE4: 10_000 }
     await db.write('createOrder', { order, stamp: stamp(), idempotency: null })
     const before = await getOrdersOverview(db.read, { days: 1, nowMilliseconds: 0 })
-    assert.equal(await db.write('mergeTallyChanges', { limit: 10 }), 1)
+    assert.equal(await mergeTally(db, 10), 1)
     assert.deepEqual(await getOrdersOverview(db.read, { days: 1, nowMilliseconds: 0 }), before)
     assert.deepEqual(before.pending, { count: 1, total: 1 })
   })

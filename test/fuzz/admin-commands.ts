@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { machineStamp } from '../../server/audit/stamp.ts'
 import { newSecret, sha256 } from '../../server/ids.ts'
 import type { Permission } from '../../server/permissions.ts'
-import { removeExpired } from '../support/upkeep.ts'
+import { mergeTally, removeExpired } from '../support/upkeep.ts'
 import { type Command, command, weighted } from './command.ts'
 import { type Account, forgetExpired, type Model, required } from './model.ts'
 import { clientOf } from './token-commands.ts'
@@ -142,7 +142,7 @@ const wait = command(
 /** What the service does by itself now and then: it must make no difference. */
 const cleanUp = command('removeExpired', fc.constant({}), async (model, world) => {
   await removeExpired(world.service, 1_000)
-  if (world.service.db.defersTally) await world.service.db.write('mergeTallyChanges', { limit: 3 })
+  if (world.service.db.defersTally) await mergeTally(world.service.db, 3)
   forgetExpired(model, world.now)
 })
 

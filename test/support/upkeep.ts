@@ -1,10 +1,31 @@
-import { removals } from '../../server/upkeep.ts'
+import type { AppDatabase } from '../../server/db/port.ts'
+import { jobs } from '../../server/operations.ts'
 import type { Service } from './service.ts'
 
-/** One portion of every kind of clean-up, by the service's clock. Returns the greatest number of rows of a kind. */
-export async function removeExpired({ db, config, now }: Service, limit: number): Promise<number> {
-  const names = Object.keys(removals) as (keyof typeof removals)[]
-  const sessionIdleTtlMilliseconds = config.sessionIdleTtlSeconds * 1000
-  const input = { nowMilliseconds: now(), sessionIdleTtlMilliseconds, limit }
-  return Math.max(...(await Promise.all(names.map((name) => db.write(name, input)))))
+/** The terms of the leases of each database's jobs, as its upkeep would keep them. */
+const terms = new WeakMap<AppDatabase, Map<string, number | null>>()
+
+/** One batch of each job that only one instance does, by the service's clock. Returns the most rows that one had. */
+export async function removeExpired(
+  { db, config, now }: Pick<Service, 'db' | 'config' | 'now'>,
+  limit: number,
+): Promise<number> {
+  const held = terms.get(db) ?? new Map<string, number | null>()
+  terms.set(db, held)
+  const batches = jobs
+    .filter(({ isAlone }) => isAlone)
+    .map(async ({ name, settings }) => {
+      const term = held.get(name) ?? null
+      const batch = { ...settings?.(config), name, term, nowMilliseconds: now(), limit }
+      const result = await db.write('runJob', batch)
+      held.set(name, result.term)
+      return result.done
+    })
+  return Math.max(...(await Promise.all(batches)))
+}
+
+/** Moves at most `limit` changes of orders into the tally (PostgreSQL). Returns how many. */
+export async function mergeTally(db: AppDatabase, limit: number): Promise<number> {
+  const batch = { name: 'mergeTallyChanges', term: null, nowMilliseconds: 0, limit }
+  return (await db.write('runJob', batch)).done
 }

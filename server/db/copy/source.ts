@@ -6,7 +6,7 @@ import { migrate, pendingMigrations } from '../migrate.ts'
 import { sqliteDialect, translateErrors } from '../sqlite/driver.ts'
 import { openWritable, prepareFile } from '../sqlite/files.ts'
 import { schema } from '../sqlite/schema.ts'
-import { type Database, derivedTables, sqliteOwnTables, sqliteRowNumber } from '../tables.ts'
+import { type Database, sqliteOwnTables, sqliteRowNumber, uncopiedTables } from '../tables.ts'
 import { batchRows, type CopiedTable, quoted, selectInKeyOrder, type TextRow } from './table.ts'
 
 /**
@@ -112,7 +112,7 @@ function tableNames(connection: Sqlite.Database): string[] {
        and name not like 'sqlite\\_%' escape '\\' order by name`,
   )
   const names = translateErrors(() => statement.pluck().all() as string[])
-  const made: readonly string[] = [...derivedTables, ...sqliteOwnTables]
+  const made: readonly string[] = [...uncopiedTables, ...sqliteOwnTables]
   return names.filter((name) => !made.includes(name))
 }
 

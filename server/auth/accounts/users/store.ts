@@ -1,5 +1,6 @@
 import type { Kysely, NotNull, Transaction } from '#kysely'
 import type { Database } from '../../../db/tables.ts'
+import { removal } from '../../../upkeep.ts'
 import { rolesByPrincipal } from '../roles/store.ts'
 import { type CheckedCredentials, foldName } from '../store.ts'
 
@@ -252,7 +253,7 @@ export async function takeLink(
 }
 
 /** Deletes at most `limit` links that have expired. Returns the number of rows. */
-export async function removeExpiredLinks(
+async function removeExpiredLinks(
   trx: Transaction<Database>,
   { nowMilliseconds, limit }: { nowMilliseconds: number; limit: number },
 ): Promise<number> {
@@ -267,3 +268,5 @@ export async function removeExpiredLinks(
     .executeTakeFirst()
   return Number(numDeletedRows)
 }
+
+export const expiredLinks = removal(removeExpiredLinks, 50)

@@ -2,6 +2,7 @@ import { type Kysely, sql, type Transaction } from '#kysely'
 import { prepared, unseen } from '../../../db/prepared.ts'
 import type { Database } from '../../../db/tables.ts'
 import { Problem } from '../../../http/problems.ts'
+import { type Job, removal } from '../../../upkeep.ts'
 import { rolesOf } from '../../accounts/roles/store.ts'
 import { type CheckedCredentials, confirmCredentials, lockAccount } from '../../accounts/store.ts'
 
@@ -303,7 +304,7 @@ export async function touchSession(
  * Deletes at most `limit` sessions that were unused for too long, with all their ids, and returns how many. Nobody uses
  * a session after its absolute end, so those come along.
  */
-export async function removeEndedSessions(
+async function removeEndedSessions(
   trx: Transaction<Database>,
   input: { nowMilliseconds: number; sessionIdleTtlMilliseconds: number; limit: number },
 ): Promise<number> {
@@ -315,4 +316,10 @@ export async function removeEndedSessions(
     .limit(limit)
   const { numDeletedRows } = await trx.deleteFrom('sessions').where('id', 'in', unused).executeTakeFirst()
   return Number(numDeletedRows)
+}
+
+export const endedSessions: Job = {
+  // Each has up to eight ids.
+  ...removal(removeEndedSessions, 3),
+  settings: ({ sessionIdleTtlSeconds }) => ({ sessionIdleTtlMilliseconds: sessionIdleTtlSeconds * 1000 }),
 }

@@ -3,6 +3,7 @@ import { clockDifferenceMilliseconds } from '../../../clock.ts'
 import { prepared, unseenNumber } from '../../../db/prepared.ts'
 import type { Database } from '../../../db/tables.ts'
 import { Problem, retryAfter } from '../../../http/problems.ts'
+import { removal } from '../../../upkeep.ts'
 
 interface Policy {
   freeTries: number
@@ -191,7 +192,7 @@ interface Removal {
 }
 
 /** Deletes at most `limit` counters that are forgotten by now. Returns the number of rows. */
-export async function removeForgottenTries(trx: Transaction<Database>, input: Removal): Promise<number> {
+async function removeForgottenTries(trx: Transaction<Database>, input: Removal): Promise<number> {
   const forgotten = trx
     .selectFrom('login_failures')
     .select('key_hash')
@@ -204,8 +205,10 @@ export async function removeForgottenTries(trx: Transaction<Database>, input: Re
   return Number(numDeletedRows)
 }
 
+export const forgottenTries = removal(removeForgottenTries, 50)
+
 /** Deletes at most `limit` addresses that are known no longer. Returns the number of rows. */
-export async function removeForgottenAddresses(trx: Transaction<Database>, input: Removal): Promise<number> {
+async function removeForgottenAddresses(trx: Transaction<Database>, input: Removal): Promise<number> {
   const forgotten = trx
     .selectFrom('known_addresses')
     .select('pair_hash')
@@ -217,3 +220,5 @@ export async function removeForgottenAddresses(trx: Transaction<Database>, input
     .executeTakeFirst()
   return Number(numDeletedRows)
 }
+
+export const forgottenAddresses = removal(removeForgottenAddresses, 50)

@@ -1,6 +1,7 @@
 import { type Kysely, sql, type Transaction } from '#kysely'
 import { prepared, unseen, unseenNumber } from '../../../db/prepared.ts'
 import type { Database } from '../../../db/tables.ts'
+import { removal } from '../../../upkeep.ts'
 import { rolesOf } from '../../accounts/roles/store.ts'
 import { type CheckedCredentials, confirmCredentials } from '../../accounts/store.ts'
 
@@ -200,7 +201,7 @@ const selectServing = prepared((db, token: RefreshToken) =>
 )
 
 /** Deletes at most `limit` families whose token has expired. Returns the number of rows. */
-export async function removeEndedFamilies(
+async function removeEndedFamilies(
   trx: Transaction<Database>,
   { nowMilliseconds: now, limit }: { nowMilliseconds: number; limit: number },
 ): Promise<number> {
@@ -215,3 +216,5 @@ export async function removeEndedFamilies(
     .executeTakeFirst()
   return Number(numDeletedRows)
 }
+
+export const endedFamilies = removal(removeEndedFamilies, 30)

@@ -1,0 +1,51 @@
+import { sql, type Transaction } from '#kysely'
+import { ofEngine } from './engine.ts'
+import type { Database } from './tables.ts'
+
+/** Longer than a transaction may take, with the pause before the next. */
+const leaseMilliseconds = 10_000
+
+/** The database's clock, which all instances share. */
+const now = {
+  sqlite: sql<number>`cast(unixepoch('subsec') * 1000 as integer)`,
+  postgres: sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`,
+}
+
+export interface Lease {
+  name: string
+  /** The term that the caller holds. Null begins a new one, unless another holder's has not ended yet. */
+  term: number | null
+  milliseconds?: number
+}
+
+/**
+ * Lets one holder at a time, over all instances, do work that takes several transactions (ADR 43). Call it first in each
+ * of them: it begins or extends the term, and returns its number, or null when another holder has the lease. The row
+ * stays locked until the transaction ends, so nobody takes the lease before that, and a holder that stalled for longer
+ * than its lease can no longer commit.
+ */
+export async function holdLease(
+  trx: Transaction<Database>,
+  { name, term, milliseconds = leaseMilliseconds }: Lease,
+): Promise<number | null> {
+  const at = ofEngine(trx, now)
+  const endsAt = sql<number>`${at} + ${sql.lit(milliseconds)}`
+  const begun = trx
+    .insertInto('leases')
+    .values({ name, term: 1, ends_at: endsAt })
+    .onConflict((conflict) =>
+      conflict
+        .column('name')
+        .doUpdateSet({ term: (eb) => eb('leases.term', '+', 1), ends_at: endsAt })
+        .where('leases.ends_at', '<=', at),
+    )
+    .returning('term')
+  const extended = trx
+    .updateTable('leases')
+    .set({ ends_at: endsAt })
+    .where('name', '=', name)
+    .where('term', '=', term)
+    .returning('term')
+  const held = await (term === null ? begun : extended).executeTakeFirst()
+  return held?.term ?? null
+}
