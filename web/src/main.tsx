@@ -1,5 +1,6 @@
 import './ui/tokens.css'
 import './ui/base.css'
+import './ui/patterns.css'
 import './ui/controls.css'
 import './ui/dialog.css'
 import './ui/progress.css'

@@ -47,13 +47,13 @@ function About({ email, timeZone }: { email: string | undefined; timeZone: strin
   return (
     <section className="card card-stack" aria-labelledby={title}>
       <h2 id={title}>About you</h2>
-      <dl className="account-facts">
+      <dl className="facts">
         <dt>Name</dt>
         <dd>
           <Name of={user.userName} />
         </dd>
         <dt>Email</dt>
-        <dd className="account-email">{email ?? '…'}</dd>
+        <dd>{email ?? '…'}</dd>
         <dt>{user.roles.length === 1 ? 'Role' : 'Roles'}</dt>
         <dd>{user.roles.join(', ') || 'None'}</dd>
         <dt>Time zone</dt>

@@ -24,7 +24,7 @@ export function LinkView() {
   }, [])
   return (
     <main className="sign-in">
-      <div className="card sign-in-card">
+      <div className="card stack sign-in-card">
         <div className="sign-in-brand">
           <img src={mark} alt="" width="40" height="40" />
           <PageTitle title="Set your password" />
@@ -65,7 +65,7 @@ function LinkForm({ token, email }: { token: string; email: string }) {
   }
 
   return (
-    <form className="dialog-form" onSubmit={submit}>
+    <form className="stack" onSubmit={submit}>
       <div className="field">
         <label htmlFor="link-email">Email</label>
         <input id="link-email" type="email" autoComplete="username" value={email} readOnly />

@@ -41,7 +41,7 @@ export function PasswordForm({ names }: { names: readonly string[] }) {
   return (
     <section className="card card-stack" aria-labelledby={title}>
       <h2 id={title}>Password</h2>
-      <form className="account-form" onSubmit={submit}>
+      <form className="stack account-form" onSubmit={submit}>
         {/* For password managers. */}
         <input
           className="visually-hidden"

@@ -23,7 +23,7 @@ export function Frame({ title, lead, action, children }: FrameProps) {
           <PageTitle title={title} />
           {may && action}
         </div>
-        {lead && <p className="soft admin-lead">{lead}</p>}
+        {lead && <p className="soft lead">{lead}</p>}
       </div>
       {may ? (
         <div className="admin">

@@ -48,7 +48,7 @@ export function TextField({ label, value, hint, type = 'text', isRequired, list,
 export function RoleChecks({ held, onChange }: { held: readonly string[]; onChange(roles: string[]): void }) {
   const { data, failureReason } = useQuery(rolesQuery)
   return (
-    <fieldset className="admin-checks">
+    <fieldset className="stack gap-2 admin-checks">
       <legend>Roles</legend>
       {data === undefined && failureReason !== null && <FailureNote failure={failureReason} />}
       {data?.map(({ name }) => (
@@ -80,7 +80,7 @@ export function ShownOnce({ label, text, children }: { label: string; text: stri
       {children}
       <div className="field admin-once">
         <label htmlFor={id}>{label}</label>
-        <div className="row admin-copy">
+        <div className="row nowrap">
           <input ref={field} id={id} className="code" readOnly value={text} />
           <Button className="button" onPress={() => void copy(text, label)}>
             <CopyIcon /> Copy

@@ -7,7 +7,7 @@ import { toasts } from '../ui/announce.ts'
 export function Announcements() {
   const shown = toasts.use()
   return (
-    <div className="toasts" role="status" aria-live="polite" data-react-aria-top-layer>
+    <div className="toasts stack gap-2 no-print" role="status" aria-live="polite" data-react-aria-top-layer>
       {shown.map(({ id, text }) => (
         <div key={id} className="toast">
           {text}

@@ -26,7 +26,7 @@ export function Shell() {
   useOwnEntries()
   return (
     <div className="shell">
-      <button type="button" className="button skip" onClick={skip}>
+      <button type="button" className="button skip no-print" onClick={skip}>
         Skip to the content
       </button>
       <Side />
@@ -56,7 +56,7 @@ function Side() {
     onError: (failure) => announce(`You may still be signed in. ${describeFailure(failure).title}.`),
   })
   return (
-    <header className="side">
+    <header className="side no-print">
       <Link to="/" className="brand">
         <img src={mark} alt="" width="28" height="28" />
         <span>Countersign</span>

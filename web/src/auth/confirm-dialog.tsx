@@ -51,7 +51,7 @@ function ConfirmForm({ asking }: { asking: Asking }) {
   }
 
   return (
-    <form className="dialog-form" onSubmit={submit}>
+    <form className="stack" onSubmit={submit}>
       <Heading slot="title" level={2}>
         Confirm that it is you
       </Heading>

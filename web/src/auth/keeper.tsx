@@ -29,7 +29,7 @@ export function SessionKeeper() {
   }, [life, now])
   // Always there: screen readers watch it for changes.
   return (
-    <div role="status" className="session-notice">
+    <div role="status" className="session-notice no-print">
       {life && <Notice life={life} now={now} />}
     </div>
   )

@@ -54,7 +54,7 @@ function SignInForm({ ending }: { ending: Ending | undefined }) {
   }
 
   return (
-    <form className="card sign-in-card" onSubmit={submit} aria-describedby="sign-in-ending">
+    <form className="card stack sign-in-card" onSubmit={submit} aria-describedby="sign-in-ending">
       <div className="sign-in-brand">
         <img src={mark} alt="" width="40" height="40" />
         <PageTitle title="Sign in">Sign in to Countersign</PageTitle>

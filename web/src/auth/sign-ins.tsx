@@ -80,7 +80,7 @@ function Place({ signIn, onEnd }: { signIn: SignIn; onEnd(): void }) {
           <strong>{browserOf(userAgent ?? '') ?? kinds[kind]}</strong>
           {current && <span className="status tone-good sign is-full">This browser</span>}
         </div>
-        <p id={title} className="sign-in-agent soft small">
+        <p id={title} className="wrap soft small">
           {userAgent ?? 'It did not identify itself.'}
         </p>
         <p className="soft small">

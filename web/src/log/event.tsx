@@ -25,17 +25,17 @@ export function LogEntry({ event }: { event: LogEvent }) {
           </>
         )}
       </p>
-      <div className="log-when">
+      <div className="log-when soft small">
         <Moment instant={atUtc} timeZone={atTimeZone} />
       </div>
       {text !== null && (
-        <blockquote className="log-words">
+        <blockquote className="quote">
           <bdi>{text}</bdi>
         </blockquote>
       )}
       {text === null && textHash !== null && <p className="soft small">{erased ?? 'The text was erased.'}</p>}
       <details className="log-details">
-        <summary>
+        <summary className="soft small">
           <span className="visually-hidden">Details of the event sealed as number </span>
           <span aria-hidden="true">№&nbsp;</span>
           {formatCount(sequence)}
@@ -77,7 +77,7 @@ function Details({ event }: { event: LogEvent }) {
   const { subject, kind, by, byId, atUtc, version, id, hash, textHash, textSalt, data } = event
   return (
     <>
-      <dl className="log-facts">
+      <dl className="facts">
         <Fact name="Time">{atUtc}</Fact>
         <Fact name="Kind">{kind}</Fact>
         <Fact name="By">{byId === null ? by : `${by} (account ${byId})`}</Fact>
@@ -119,9 +119,9 @@ function Details({ event }: { event: LogEvent }) {
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (
-    <div>
+    <>
       <dt>{name}</dt>
       <dd>{children}</dd>
-    </div>
+    </>
   )
 }

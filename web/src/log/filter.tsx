@@ -17,8 +17,8 @@ export function LogFilter({ search, onChange }: FilterProps) {
   const choose = (change: LogSearch) => onChange({ ...search, ...change, pageNumber: undefined })
   const { kind = '', from = '', to = '', subject } = search
   return (
-    <search className="log-filter">
-      <div className="log-field">
+    <search className="row gap-3 log-filter">
+      <div className="field">
         <label htmlFor={kindId}>What</label>
         <select
           id={kindId}
@@ -40,8 +40,10 @@ export function LogFilter({ search, onChange }: FilterProps) {
         </select>
       </div>
       <ByField by={search.by ?? ''} onChoose={(by) => choose({ by: by || undefined })} />
-      <div className="log-field">
-        <span aria-hidden="true">When</span>
+      <div className="field">
+        <span className="label" aria-hidden="true">
+          When
+        </span>
         <DayRange
           name="Done"
           days={{ from, to }}
@@ -49,7 +51,7 @@ export function LogFilter({ search, onChange }: FilterProps) {
         />
       </div>
       {subject && (
-        <p className="row log-subject">
+        <p className="row nowrap wrap log-subject">
           <span>
             Only <Name of={subjectOfAddress(subject)} />
           </span>
@@ -84,7 +86,7 @@ function ByField({ by, onChoose }: { by: string; onChoose(by: string): void }) {
     take()
   }
   return (
-    <form className="log-field" onSubmit={submit}>
+    <form className="field" onSubmit={submit}>
       <label htmlFor={id}>Who</label>
       <input
         id={id}

@@ -22,7 +22,7 @@ export function LogView() {
     <>
       <div className="page-head">
         <PageTitle title="Log" />
-        <p className="soft log-lead">
+        <p className="soft lead">
           Every change to an order, an account, a role or the approval policy. Each is here within two
           seconds, with a number and a hash that binds it to all before it.
         </p>
@@ -45,7 +45,7 @@ function Log() {
   const navigate = route.useNavigate()
   const go = (next: LogSearch) => void navigate({ search: next })
   return (
-    <div className="log">
+    <div className="stack gap-5">
       <LogFilter search={search} onChange={go} />
       <Events search={search} onGo={go} />
       <TakeHome />
@@ -69,7 +69,7 @@ function Events({ search, onGo }: { search: LogSearch; onGo(next: LogSearch): vo
         {items.length === 0 ? (
           <Nothing search={search} onGo={onGo} />
         ) : (
-          <ol className="log-events">
+          <ol className="log-events lined">
             {items.map((event) => (
               <LogEntry key={event.id} event={event} />
             ))}
@@ -101,7 +101,7 @@ function Nothing({ search, onGo }: { search: LogSearch; onGo(next: LogSearch): v
 function EventsToCome() {
   return (
     <section className="card log-card" aria-label="Events" aria-busy="true">
-      <ol className="log-events">
+      <ol className="log-events lined">
         {['first', 'second', 'third'].map((key) => (
           <li key={key} className="log-event">
             <p>

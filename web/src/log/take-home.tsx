@@ -8,9 +8,9 @@ import { eventsInWords, exportLog, logExport, saveCheckpoint } from './queries.t
 /** The files by which somebody can check the log without the service. */
 export function TakeHome() {
   return (
-    <section className="card log-home" aria-labelledby="log-home">
+    <section className="card card-stack log-home" aria-labelledby="log-home">
       <h2 id="log-home">Check it yourself</h2>
-      <p className="soft">
+      <p className="soft lead">
         Now and then, save a checkpoint where whoever runs this service cannot reach it. No event that it
         covers can then be changed or removed without your noticing.
       </p>
@@ -24,7 +24,7 @@ export function TakeHome() {
       </p>
       <p>
         Then, in the folder of this program on any machine:{' '}
-        <code className="log-command">
+        <code className="wrap">
           node server/main.ts log verify --export log.jsonl --checkpoint checkpoint-….txt --jwks jwks.json
         </code>
       </p>

@@ -76,7 +76,7 @@ function Recent({ count, before }: { count: number; before: number | undefined }
     <>
       <Count count={count} />
       {before !== undefined && (
-        <span className="change">
+        <span className="change soft small">
           {direction !== 'none' && <ArrowIcon to={direction} />}
           {words}
         </span>

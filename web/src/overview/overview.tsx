@@ -45,9 +45,9 @@ export function OverviewView() {
   const failure = isRefused ? null : (query.failureReason ?? query.error)
   const hasNoOrders = figures !== undefined && countOf(figures.all) === 0
   return (
-    <div className="overview" aria-busy={isWaiting || query.isPlaceholderData}>
+    <div className="stack gap-5 overview" aria-busy={isWaiting || query.isPlaceholderData}>
       <div className="row row-between page-head overview-head">
-        <div>
+        <div className="wrap">
           <PageTitle title="Overview">
             {greetingAt(new Date().getHours())}, <Name of={userName} />
           </PageTitle>
@@ -78,9 +78,9 @@ function Body({ figures, span, isOld }: BodyProps) {
   return (
     <>
       <KeyFigures figures={figures} />
-      <div className="overview-columns">
+      <div className="stack gap-5 overview-columns">
         <DayChart days={figures.days} span={figures.span} choice={<SpanChoice span={span} />} isOld={isOld} />
-        <div className="card panel waiting">
+        <div className="card card-stack waiting">
           <Backlog figures={figures} />
           <Oldest orders={figures.oldestPending} count={figures.all.pending.count} />
         </div>
@@ -98,7 +98,7 @@ function Skeleton() {
   return (
     <>
       <span className="card skeleton key-figures-to-come" />
-      <div className="overview-columns">
+      <div className="stack gap-5 overview-columns">
         <span className="card skeleton" style={{ height: 460 }} />
         <span className="card skeleton" style={{ height: 460 }} />
       </div>
@@ -126,7 +126,7 @@ function WhatWaits({ figures }: { figures: Figures }) {
 function Actions({ count }: { count: number | undefined }) {
   const isApprover = useMay('Orders.Approve')
   return (
-    <div className="row overview-actions">
+    <div className="row">
       {isApprover && count !== 0 && (
         <Link to="/orders" search={pendingOldestFirst} className="button">
           Show the oldest

@@ -153,7 +153,7 @@ function List({ groups, shown, active, onRun }: ListProps) {
       {groups.map(({ group, entries }) => (
         // biome-ignore lint/a11y/useSemanticElements: a fieldset is no part of a list
         <div key={group} role="group" aria-labelledby={`palette-${group}`}>
-          <p id={`palette-${group}`} className="palette-group soft small">
+          <p id={`palette-${group}`} className="palette-group label soft small">
             {group}
           </p>
           {entries.map((entry) => (
@@ -186,13 +186,13 @@ function Option({ entry, index, isActive, onRun }: OptionProps) {
       id={optionId(index)}
       role="option"
       aria-selected={isActive}
-      className="palette-option"
+      className="option"
       onClick={() => onRun(entry)}
     >
-      <bdi className="palette-name">{entry.name}</bdi>
+      <bdi className="palette-name wrap">{entry.name}</bdi>
       {entry.hint && <span className="soft small">{entry.hint}</span>}
       {entry.keys && (
-        <span className="palette-keys">
+        <span className="row gap-1 end">
           {entry.keys.split(' ').map((key) => (
             <kbd key={key} className="key">
               {key}

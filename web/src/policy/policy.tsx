@@ -35,7 +35,7 @@ export function PolicyView() {
     <>
       <div className="page-head">
         <PageTitle title="Approval policy" />
-        <p className="soft policy-lead">
+        <p className="soft lead">
           How many approvals an order needs is settled when it is created. A change applies to new orders
           only: pending ones keep the rule that they were created under.
         </p>

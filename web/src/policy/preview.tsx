@@ -38,15 +38,15 @@ function Outcome({ rows }: { rows: readonly WireRow[] }) {
   const isUncounted = results.some(({ isError }) => isError)
   return (
     <>
-      <ol className="policy-rules">
+      <ol className="stack gap-3 policy-rules">
         {rows.toReversed().map((row, index) => {
           const count = counts[rows.length - 1 - index]
           return (
-            <li key={row.from} className="row row-between">
+            <li key={row.from} className="row row-between nowrap">
               <span>
                 <strong>{fromInWords(row, rows.length === 1)}</strong>: {ruleInWords(row)}
               </span>
-              <span className="soft small">
+              <span className="number soft small">
                 {count === undefined ? (isUncounted ? '' : '…') : formatOrders(count)}
               </span>
             </li>

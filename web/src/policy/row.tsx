@@ -34,7 +34,7 @@ export function PolicyRowFields(props: RowProps) {
           ))}
         </select>
       </div>
-      <div className="policy-checks">
+      <div className="stack gap-3 policy-checks">
         <label className="check">
           <input
             type="checkbox"
@@ -70,7 +70,7 @@ function From({ row, number, reading, isChecked, onChange, onLeave }: RowProps) 
   if (number === 1) {
     return (
       <div className="field policy-from">
-        <span className="policy-label">From a total of</span>
+        <span className="label">From a total of</span>
         <span className="policy-zero">0</span>
         <p className="field-hint">For every order that no other row covers.</p>
       </div>

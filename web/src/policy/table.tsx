@@ -4,7 +4,7 @@ import { fromInWords } from './words.ts'
 /** The policy for those who read it. */
 export function PolicyTable({ rows, caption }: { rows: readonly PolicyRow[]; caption: string }) {
   return (
-    <table className="policy-table">
+    <table className="table policy-table">
       <caption className="visually-hidden">{caption}</caption>
       <thead>
         <tr>

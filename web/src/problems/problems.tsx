@@ -21,11 +21,11 @@ export function ProblemsView() {
   return (
     <Frame>
       <PageTitle title="Problems" />
-      <p className="soft problems-lead">
+      <p className="soft lead">
         The service reports every failure as <code>application/problem+json</code>. Programs should go by its{' '}
         <code>code</code>: this is what each code means and what to do about it.
       </p>
-      <search className="field problems-search">
+      <search className="field problems-search no-print">
         <label htmlFor="problems-search">Filter by code, status or word</label>
         <input
           id="problems-search"
@@ -54,7 +54,7 @@ function countOf(found: number): string {
 
 function Group({ status, entries }: { status: number; entries: [string, Entry][] }) {
   return (
-    <section className="problems-group" aria-labelledby={`status-${status}`}>
+    <section className="stack gap-3 problems-group" aria-labelledby={`status-${status}`}>
       <h2 id={`status-${status}`}>
         {status} <span className="soft">{statusName(status)}</span>
       </h2>
@@ -65,7 +65,7 @@ function Group({ status, entries }: { status: number; entries: [string, Entry][]
 
 function CodeList({ codes: listed }: { codes: readonly string[] }) {
   return (
-    <ul className="card problems-list">
+    <ul className="card lined problems-list">
       {listed.map((code) => (
         <li key={code}>
           <Link to="/problems/$code" params={{ code }}>
@@ -106,8 +106,8 @@ export function ProblemView() {
 
 function OneProblem({ code, entry }: { code: string; entry: Entry }) {
   return (
-    <article className="problem">
-      <header>
+    <article className="stack gap-6 problem">
+      <header className="stack gap-3">
         <PageTitle title={entry.title} />
         <p className="row">
           <code className="problem-code">{code}</code>
@@ -116,7 +116,7 @@ function OneProblem({ code, entry }: { code: string; entry: Entry }) {
           </span>
         </p>
       </header>
-      <section aria-labelledby="problem-remedy">
+      <section className="stack gap-3" aria-labelledby="problem-remedy">
         <h2 id="problem-remedy">What to do</h2>
         <p>
           <WithCode text={entry.remedy} />
@@ -131,7 +131,7 @@ function OneProblem({ code, entry }: { code: string; entry: Entry }) {
 function Example({ code, entry }: { code: string; entry: Entry }) {
   const { head, body } = exampleOf(code, entry, location.origin)
   return (
-    <section aria-labelledby="problem-example">
+    <section className="stack gap-3" aria-labelledby="problem-example">
       <h2 id="problem-example">Example response</h2>
       <pre className="card problem-example">
         <code>
@@ -155,9 +155,15 @@ function Neighbours({ code }: { code: string }) {
   const at = codes.indexOf(code)
   const [before, after] = [codes[at - 1], codes[at + 1]]
   return (
-    <nav className="row row-between problem-neighbours" aria-label="Neighbouring problems">
+    <nav className="row row-between problem-neighbours no-print" aria-label="Neighbouring problems">
       {before !== undefined && (
-        <Link to="/problems/$code" params={{ code: before }} rel="prev" aria-label={`Previous: ${before}`}>
+        <Link
+          to="/problems/$code"
+          params={{ code: before }}
+          rel="prev"
+          className="row"
+          aria-label={`Previous: ${before}`}
+        >
           <ArrowIcon to="left" />
           <code>{before}</code>
         </Link>
@@ -167,7 +173,7 @@ function Neighbours({ code }: { code: string }) {
           to="/problems/$code"
           params={{ code: after }}
           rel="next"
-          className="problem-next"
+          className="row end"
           aria-label={`Next: ${after}`}
         >
           <code>{after}</code>
@@ -180,10 +186,10 @@ function Neighbours({ code }: { code: string }) {
 
 function UnknownProblem({ code }: { code: string }) {
   return (
-    <article className="problem">
-      <header>
+    <article className="stack gap-6 problem">
+      <header className="stack gap-3">
         <PageTitle title="No such problem" />
-        <p className="soft problem-unknown">
+        <p className="soft wrap lead">
           The service has no problem with the code <code>{code}</code>. It may be one of these.
         </p>
       </header>
@@ -201,7 +207,7 @@ function Frame({ children }: { children: ReactNode }) {
           Countersign
         </Link>
       </header>
-      <main className="problems-main">{children}</main>
+      <main className="stack gap-3 problems-main">{children}</main>
     </div>
   )
 }

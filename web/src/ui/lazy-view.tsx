@@ -73,7 +73,7 @@ const noAnswer = new NoAnswerError('a part of the app does not come')
 
 function Waiting({ state }: { state: State }) {
   return (
-    <div className="lazy" aria-busy={state === 'waiting'}>
+    <div className="stack" aria-busy={state === 'waiting'}>
       {state === 'unanswered' && <FailureNote failure={noAnswer} />}
       {state === 'broken' && <Broken />}
       <span className="skeleton" style={{ width: 220, height: 26 }} />

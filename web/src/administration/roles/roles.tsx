@@ -46,7 +46,7 @@ function RoleTable() {
   }
   return (
     <>
-      <div className="card admin-grid">
+      <div className="card table admin-table admin-grid">
         <table>
           <caption className="visually-hidden">What each role may do</caption>
           <thead>

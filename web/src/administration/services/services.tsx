@@ -33,7 +33,7 @@ function ServiceTable() {
   return (
     <>
       {failure}
-      <div className="card admin-table">
+      <div className="card table admin-table admin-list">
         <table>
           <caption className="visually-hidden">Services</caption>
           <thead>

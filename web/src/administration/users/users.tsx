@@ -31,7 +31,7 @@ function UserTable() {
   return (
     <>
       {failure}
-      <div className="card admin-table">
+      <div className="card table admin-table admin-list">
         <table>
           <caption className="visually-hidden">Users</caption>
           <thead>

@@ -25,7 +25,11 @@ export function DayChart({ days, span, choice, isOld }: DayChartProps) {
   const cursor = chosen === null ? null : Math.min(chosen, days.length - 1)
   const day = cursor === null ? undefined : days[cursor]
   return (
-    <figure className="card panel day-chart" data-old={isOld || undefined} aria-labelledby="day-chart-title">
+    <figure
+      className="card card-stack gap-3 day-chart"
+      data-old={isOld || undefined}
+      aria-labelledby="day-chart-title"
+    >
       <div className="row row-between">
         <h2 id="day-chart-title">Orders per day</h2>
         {choice}

@@ -11,7 +11,7 @@ export const pendingOldestFirst = { filter: 'status=Pending', orderBy: 'createdA
 export function Oldest({ orders, count }: { orders: readonly OrderSummary[]; count: number }) {
   const now = Date.now()
   return (
-    <section className="panel-part" aria-labelledby="oldest-title">
+    <section className="oldest" aria-labelledby="oldest-title">
       <h2 id="oldest-title">Waiting longest</h2>
       {orders.length === 0 ? (
         <div className="empty">
@@ -24,7 +24,7 @@ export function Oldest({ orders, count }: { orders: readonly OrderSummary[]; cou
         <ol className="oldest-list">
           {orders.map(({ id, customer, total, createdAtUtc }) => (
             <li key={id} className="linked-row">
-              <Link to="/orders/$id" params={{ id }}>
+              <Link to="/orders/$id" params={{ id }} className="clip">
                 <Name of={customer} />
               </Link>
               <span className="number">{formatTotal(total)}</span>
@@ -36,7 +36,7 @@ export function Oldest({ orders, count }: { orders: readonly OrderSummary[]; cou
         </ol>
       )}
       {count > orders.length && (
-        <Link to="/orders" search={pendingOldestFirst} className="oldest-all">
+        <Link to="/orders" search={pendingOldestFirst} className="label small no-print">
           All {formatOrders(count)} waiting for approval
         </Link>
       )}
