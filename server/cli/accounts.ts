@@ -1,18 +1,15 @@
-import type { AccountReference, UserReference } from '../auth/accounts/store.ts'
+import type { AccountKind, AccountReference } from '../auth/accounts/store.ts'
 import { type Invocation, type Outcome, requiredArgument } from './command.ts'
-import { accepted, commandStamp, withDatabase } from './database.ts'
+import { commandStamp, withDatabase } from './database.ts'
 import { UsageError } from './failures.ts'
 import { givenRoles, spellRoles } from './role-names.ts'
 
-type Kind = AccountReference['kind']
-
 /** `user` and `client` `disable` and `enable`. Repeating one is no failure; `changed` tells. */
-export const runSetEnabled = (kind: Kind, enabled: boolean) => async (invocation: Invocation) => {
+export const runSetEnabled = (kind: AccountKind, enabled: boolean) => async (invocation: Invocation) => {
   const { account } = named(kind, invocation)
-  const answer = await withDatabase(invocation, (db) =>
+  const { name, changed } = await withDatabase(invocation, (db) =>
     db.write('setAccountEnabled', { account, enabled, stamp: commandStamp() }),
   )
-  const { name, changed } = accepted(answer, subjectOf(account))
   const state = enabled ? 'enabled' : 'disabled'
   return {
     value: { [nameMember[kind]]: name, enabled, changed },
@@ -22,15 +19,14 @@ export const runSetEnabled = (kind: Kind, enabled: boolean) => async (invocation
 
 /** `user` and `client` `grant` and `revoke`. Repeating one is no failure; `changed` tells which roles moved. */
 export const runChangeRoles =
-  (kind: Kind, operation: 'grantRoles' | 'revokeRoles') =>
+  (kind: AccountKind, operation: 'grantRoles' | 'revokeRoles') =>
   async (invocation: Invocation): Promise<Outcome> => {
     const { account, rest } = named(kind, invocation)
     const given = givenRoles(invocation, rest)
-    const answer = await withDatabase(invocation, async (db) => {
+    const { name, changed, roles } = await withDatabase(invocation, async (db) => {
       const roles = await spellRoles(db, given)
       return db.write(operation, { account, roles, stamp: commandStamp() })
     })
-    const { name, changed, roles } = accepted(answer, subjectOf(account))
     const state = roles.length === 0 ? 'no roles' : roles.join(', ')
     return {
       value: { [nameMember[kind]]: name, changed, roles },
@@ -42,14 +38,14 @@ export const runChangeRoles =
 const nameMember = { user: 'userName', client: 'clientId' }
 
 /** The account that a command line names, and the arguments after it. */
-function named(kind: Kind, invocation: Invocation): { account: AccountReference; rest: string[] } {
+function named(kind: AccountKind, invocation: Invocation): { account: AccountReference; rest: string[] } {
   if (kind === 'user') return namedUser(invocation)
   const name = requiredArgument(invocation, 0, 'the client id')
   return { account: { kind, name }, rest: invocation.positionals.slice(1) }
 }
 
 /** One user by --email, --user-name or the first argument; `rest` are the arguments after it. */
-export function namedUser(invocation: Invocation): { account: UserReference; rest: string[] } {
+export function namedUser(invocation: Invocation): { account: AccountReference<'user'>; rest: string[] } {
   const { email, 'user-name': userName } = invocation.texts
   if (email !== undefined && userName !== undefined) {
     throw new UsageError('--email and --user-name both name the user: give one')
@@ -62,10 +58,4 @@ export function namedUser(invocation: Invocation): { account: UserReference; res
   const rest = option === undefined ? others : invocation.positionals
   const isEmail = email !== undefined || name.includes('@')
   return { account: isEmail ? { kind: 'user', email: name } : { kind: 'user', name }, rest }
-}
-
-/** What the command line called the account. */
-export function subjectOf(account: AccountReference): string {
-  if ('id' in account) return String(account.id)
-  return 'email' in account ? account.email : account.name
 }

@@ -5,7 +5,7 @@ import { formatInstant, formatInstantOrNull } from '../clock.ts'
 import { Fault, type Field } from '../http/fields.ts'
 import { newSecret, sha256 } from '../ids.ts'
 import { type Invocation, type Outcome, requiredArgument } from './command.ts'
-import { accepted, commandStamp, withDatabase } from './database.ts'
+import { commandStamp, withDatabase } from './database.ts'
 import { Refused } from './failures.ts'
 import { spellRoles } from './role-names.ts'
 import { table } from './table.ts'
@@ -22,14 +22,13 @@ export async function runAddClient(invocation: Invocation): Promise<Outcome> {
   const details = readDetails(invocation)
   return withDatabase(invocation, async (db) => {
     const roles = await spellRoles(db, invocation.lists.role ?? [])
-    const added = await db.write('addClient', {
+    await db.write('addClient', {
       clientId,
       ...details,
       secretHash: sha256(clientSecret),
       roles,
       stamp: commandStamp(),
     })
-    accepted(added, clientId)
     return {
       value: { clientId, clientSecret },
       text: secretText(clientId, clientSecret),
@@ -55,15 +54,14 @@ function readDetails({ texts }: Invocation): { name: string | null; endsAt: numb
 export async function runRotateSecret(invocation: Invocation): Promise<Outcome> {
   const clientId = requiredArgument(invocation, 0, 'the client id')
   const clientSecret = newSecret()
-  const answer = await withDatabase(invocation, (db) =>
+  const { name } = await withDatabase(invocation, (db) =>
     db.write('rotateClientSecret', {
-      clientId,
+      account: { kind: 'client', name: clientId },
       secretHash: sha256(clientSecret),
       dropOld: invocation.switches.has('now'),
       stamp: commandStamp(),
     }),
   )
-  const { name } = accepted(answer, clientId)
   return {
     value: { clientId: name, clientSecret },
     text: secretText(name, clientSecret),
@@ -72,11 +70,10 @@ export async function runRotateSecret(invocation: Invocation): Promise<Outcome> 
 }
 
 export async function runDropOldSecret(invocation: Invocation): Promise<Outcome> {
-  const clientId = requiredArgument(invocation, 0, 'the client id')
-  const answer = await withDatabase(invocation, (db) =>
-    db.write('dropOldClientSecrets', { clientId, stamp: commandStamp() }),
+  const account = { kind: 'client', name: requiredArgument(invocation, 0, 'the client id') } as const
+  const { name, dropped } = await withDatabase(invocation, (db) =>
+    db.write('dropOldClientSecrets', { account, stamp: commandStamp() }),
   )
-  const { name, dropped } = accepted(answer, clientId)
   return {
     value: { clientId: name, dropped },
     text: dropped === 0 ? `${name} has no old secret.` : `Only the newest secret of ${name} is active.`,

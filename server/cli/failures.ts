@@ -53,7 +53,8 @@ export function describeFailure(error: unknown): Failure {
     return { code: 'database-unavailable', message: `the database: ${error.message}`, exitStatus: 1 }
   }
   if (error.name === 'Problem') {
-    return { code: (error as unknown as { code: string }).code, message: error.message, exitStatus: 1 }
+    const { code } = error as unknown as { code: string }
+    return { code, message: asClause(error.message), exitStatus: 1 }
   }
   const { code, path, address, port } = error as NodeJS.ErrnoException & { address?: string; port?: number }
   const reason = code === undefined ? undefined : systemErrors[code]
@@ -63,6 +64,11 @@ export function describeFailure(error: unknown): Failure {
     return { code: code.toLowerCase(), message, exitStatus: 1 }
   }
   return { code: 'internal-error', message: error.stack ?? error.message, exitStatus: 1 }
+}
+
+/** A sentence of the API, to continue a line that names the program. */
+function asClause(sentence: string): string {
+  return sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/\.$/, '')
 }
 
 function cannotStart(faults: string[]): string {

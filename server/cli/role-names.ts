@@ -1,8 +1,7 @@
 import { roleNames } from '../auth/accounts/roles/store.ts'
 import type { AppDatabase } from '../db/port.ts'
 import type { Invocation } from './command.ts'
-import { refusalOf } from './database.ts'
-import { UsageError } from './failures.ts'
+import { Refused, UsageError } from './failures.ts'
 
 /** The roles after the account on the command line and those of --role. Throws `UsageError` when there is none. */
 export function givenRoles(invocation: Invocation, positionals: string[]): string[] {
@@ -23,7 +22,10 @@ export function splitCommas(words: string[]): string[] {
 export async function spellRoles(db: AppDatabase, given: string[]): Promise<string[]> {
   const known = await roleNames(db.read)
   const { spelled, unknown } = spell(given, known)
-  if (unknown.length > 0) throw refusalOf({ refused: 'unknown-role', unknown, known }, '')
+  if (unknown.length > 0) {
+    const message = `there is no role ${unknown.join(', ')}; the roles are ${known.join(', ')}`
+    throw new Refused('unknown-role', message)
+  }
   return spelled
 }
 

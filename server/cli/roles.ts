@@ -2,7 +2,7 @@ import { isAccountName } from '../auth/accounts/names.ts'
 import { listRoles } from '../auth/accounts/roles/store.ts'
 import { type Permission, permissions } from '../permissions.ts'
 import { type Invocation, type Outcome, requiredArgument } from './command.ts'
-import { accepted, commandStamp, withDatabase } from './database.ts'
+import { commandStamp, withDatabase } from './database.ts'
 import { Refused, UsageError } from './failures.ts'
 import { spell, spellRoles, splitCommas } from './role-names.ts'
 import { table } from './table.ts'
@@ -28,8 +28,8 @@ export async function runAddRole(invocation: Invocation): Promise<Outcome> {
   }
   const given = splitCommas(invocation.positionals.slice(1))
   const wanted = given.length === 0 ? [] : spellPermissions(given)
-  await withDatabase(invocation, async (db) =>
-    accepted(await db.write('addRole', { role, permissions: wanted, stamp: commandStamp() }), role),
+  await withDatabase(invocation, (db) =>
+    db.write('addRole', { role, permissions: wanted, stamp: commandStamp() }),
   )
   return {
     value: { role, permissions: wanted },
@@ -39,9 +39,9 @@ export async function runAddRole(invocation: Invocation): Promise<Outcome> {
 
 export async function runRemoveRole(invocation: Invocation): Promise<Outcome> {
   const given = requiredArgument(invocation, 0, 'the role')
-  const role = await withDatabase(invocation, async (db) => {
+  const { role } = await withDatabase(invocation, async (db) => {
     const [spelled = given] = await spellRoles(db, [given])
-    return accepted(await db.write('removeRole', { role: spelled, stamp: commandStamp() }), spelled).role
+    return db.write('removeRole', { role: spelled, stamp: commandStamp() })
   })
   return { value: { role }, text: `Removed the role ${role}.` }
 }
@@ -62,10 +62,7 @@ async function changePermissions(
   const wanted = spellPermissions(splitCommas(invocation.positionals.slice(1)))
   return withDatabase(invocation, async (db) => {
     const [role = given] = await spellRoles(db, [given])
-    const { changed } = accepted(
-      await db.write(operation, { role, permissions: wanted, stamp: commandStamp() }),
-      role,
-    )
+    const { changed } = await db.write(operation, { role, permissions: wanted, stamp: commandStamp() })
     const now = (await listRoles(db.read)).find((listed) => listed.role === role)?.permissions ?? []
     const state = `${role} has ${now.length === 0 ? 'no permissions' : now.join(', ')}.`
     return {

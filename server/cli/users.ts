@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { accountOf } from '../auth/accounts/accounts.ts'
+import { requireAccount } from '../auth/accounts/accounts.ts'
 import { isAccountName, normalizeEmail } from '../auth/accounts/names.ts'
 import { linkAddress } from '../auth/accounts/users/links.ts'
 import { listUsers } from '../auth/accounts/users/store.ts'
@@ -7,9 +7,9 @@ import { Passwords } from '../auth/credentials/passwords/passwords.ts'
 import { formatInstant, parseTimeZone } from '../clock.ts'
 import { readPublicUrl } from '../config.ts'
 import { newSecret, sha256 } from '../ids.ts'
-import { namedUser, subjectOf } from './accounts.ts'
+import { namedUser } from './accounts.ts'
 import type { Invocation, Outcome } from './command.ts'
-import { accepted, commandStamp, withDatabase } from './database.ts'
+import { commandStamp, withDatabase } from './database.ts'
 import { Refused, UsageError } from './failures.ts'
 import { readNewPassword } from './new-password.ts'
 import { spellRoles } from './role-names.ts'
@@ -23,7 +23,7 @@ export async function runAddUser(invocation: Invocation): Promise<Outcome> {
     const passwordHash = isInvited
       ? null
       : await new Passwords().hash(await readNewPassword([userName, email]))
-    const added = await db.write('addUser', {
+    const { id } = await db.write('addUser', {
       userName,
       email,
       passwordHash,
@@ -31,7 +31,6 @@ export async function runAddUser(invocation: Invocation): Promise<Outcome> {
       roles,
       stamp: commandStamp(),
     })
-    const { id } = accepted(added, userName)
     return {
       value: { id, userName, email, roles, timeZone, enabled: true },
       text: `Added user ${userName} (${email}), id ${id}, ${describeRoles(roles)}.`,
@@ -123,12 +122,12 @@ export async function runListUsers(invocation: Invocation): Promise<Outcome> {
 export async function runSetPassword(invocation: Invocation): Promise<Outcome> {
   const { account } = namedUser(invocation)
   return withDatabase(invocation, async (db) => {
-    const found = accepted(await accountOf(db.read, account), subjectOf(account))
+    const found = await requireAccount(db.read, account)
     const password = await readNewPassword([found.name, found.email ?? ''])
     const passwordHash = await new Passwords().hash(password)
     // By number: somebody may have renamed the user since.
     const change = { account: { kind: 'user', id: found.id } as const, passwordHash, stamp: commandStamp() }
-    accepted(await db.write('setPassword', change), subjectOf(account))
+    await db.write('setPassword', change)
     return {
       value: { userName: found.name },
       text: `${found.name} has a new password; sessions and tokens have been ended.`,
@@ -142,8 +141,7 @@ export async function runLink(invocation: Invocation): Promise<Outcome> {
   const publicUrl = readPublicUrl(process.env, invocation)
   const token = newSecret()
   const change = { account, tokenHash: sha256(token), stamp: commandStamp() }
-  const answer = await withDatabase(invocation, (db) => db.write('makeLink', change))
-  const { name, email, expiresAt } = accepted(answer, subjectOf(account))
+  const { name, email, expiresAt } = await withDatabase(invocation, (db) => db.write('makeLink', change))
   const link = linkAddress(publicUrl, { token, email })
   return {
     value: { userName: name, link, expiresAt: formatInstant(expiresAt) },
@@ -159,10 +157,9 @@ const pauseMilliseconds = 20
 export async function runSignOut(invocation: Invocation): Promise<Outcome> {
   if (invocation.switches.has('all')) return signOutEverybody(invocation)
   const { account } = namedUser(invocation)
-  const answer = await withDatabase(invocation, (db) =>
+  const { name } = await withDatabase(invocation, (db) =>
     db.write('signOutUser', { account, stamp: commandStamp() }),
   )
-  const { name } = accepted(answer, subjectOf(account))
   return { value: { userName: name }, text: `${name} is signed out everywhere.` }
 }
 

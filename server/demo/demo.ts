@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from '#kysely'
 import { machineStamp } from '../audit/stamp.ts'
 import { type AddClientInput, addClient } from '../auth/accounts/clients/clients.ts'
+import { lockAdministration } from '../auth/accounts/roles/administrators.ts'
 import { hasAccounts } from '../auth/accounts/store.ts'
 import { type AddUserInput, addUser } from '../auth/accounts/users/users.ts'
 import type { Passwords } from '../auth/credentials/passwords/passwords.ts'
@@ -70,23 +71,21 @@ export async function prepareDemo(options: {
 }
 
 /**
- * Fills an empty database for development, with accounts marked `demo`; leaves any other alone. Of two instances that
- * start at once, the second finds the first account taken and seeds nothing.
+ * Fills an empty database for development, with accounts marked `demo`; leaves any other alone. If two instances start at
+ * once, the second waits for the lock, finds the accounts and seeds nothing.
  */
 export async function seedDemo(
   trx: Transaction<Database>,
   { users, client, orders }: SeedDemoInput,
 ): Promise<{ seeded: boolean }> {
+  await lockAdministration(trx, client.stamp)
   if (!(await isUnseeded(trx))) return { seeded: false }
   const ids = new Map<string, number>()
-  for (const [index, user] of users.entries()) {
-    const added = await addUser(trx, user)
-    if ('refused' in added && index === 0) return { seeded: false }
-    if ('refused' in added) throw new Error(`${user.userName}: ${added.refused}`)
-    ids.set(user.userName, added.id)
+  for (const user of users) {
+    const { id } = await addUser(trx, user)
+    ids.set(user.userName, id)
   }
-  const added = await addClient(trx, client)
-  if ('refused' in added) throw new Error(`${client.clientId}: ${added.refused}`)
+  await addClient(trx, client)
   for (const made of orders) await addOrders(trx, byAccounts(made, ids))
   return { seeded: true }
 }

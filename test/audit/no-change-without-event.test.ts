@@ -229,7 +229,7 @@ async function changeAccounts(service: InsideService): Promise<void> {
   const { db } = service
   const stamp = () => machineStamp(service.now())
   const { account, id } = await newUser(service)
-  const { account: client, clientId, id: clientNumber } = await newClient(service)
+  const { account: client, id: clientNumber } = await newClient(service)
   for (const roles of [['Viewer'], ['Viewer']])
     await db.write('grantRoles', { account, roles, stamp: stamp() })
   for (const roles of [['Viewer'], ['Viewer']])
@@ -255,10 +255,11 @@ async function changeAccounts(service: InsideService): Promise<void> {
   }
   await db.write('noteClientUse', { principalId: clientNumber, nowMilliseconds: service.now() })
   const secretHash = sha256(newSecret())
-  await db.write('rotateClientSecret', { clientId, secretHash, dropOld: false, stamp: stamp() })
-  for (const _ of [1, 2]) await db.write('dropOldClientSecrets', { clientId, stamp: stamp() })
+  await db.write('rotateClientSecret', { account: client, secretHash, dropOld: false, stamp: stamp() })
+  for (const _ of [1, 2]) await db.write('dropOldClientSecrets', { account: client, stamp: stamp() })
   const nobody = { kind: 'user', name: 'nobody' } as const
-  await db.write('setAccountEnabled', { account: nobody, enabled: false, stamp: stamp() })
+  const refused = db.write('setAccountEnabled', { account: nobody, enabled: false, stamp: stamp() })
+  await assert.rejects(refused, { code: 'user-not-found' })
 }
 
 async function eraseNote({ db, now }: InsideService): Promise<void> {

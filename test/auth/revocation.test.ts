@@ -222,11 +222,11 @@ describe('revocation', () => {
     ['a new secret in place of the old', replaceSecret],
     ['removing a role', (client) => revoke(client, 'Viewer')],
   ]
-  function replaceSecret({ clientId }: TestClient): Promise<unknown> {
+  function replaceSecret({ account }: TestClient): Promise<unknown> {
     const nowMilliseconds = service.now()
     const secretHash = sha256(newSecret())
     return service.db.write('rotateClientSecret', {
-      clientId,
+      account,
       secretHash,
       dropOld: true,
       stamp: machineStamp(nowMilliseconds),

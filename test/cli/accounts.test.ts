@@ -42,7 +42,7 @@ describe('a change of an account', () => {
     cli.sql((database) => readCredentials(database, idOf(name)))
 
   it('by a secret that is added ends nothing, by one that is dropped for it everything', async () => {
-    const rotation = { clientId: billing.name, dropOld: false, stamp }
+    const rotation = { account: billing, dropOld: false, stamp }
     await db.write('rotateClientSecret', { ...rotation, secretHash: `second ${made}` })
     assert.deepEqual(credentials(billing), untouched)
     await db.write('rotateClientSecret', { ...rotation, secretHash: `third ${made}` })
@@ -76,25 +76,30 @@ describe('a change of an account', () => {
     }
   })
 
-  it('that is refused is a result, and leaves no trace', async () => {
+  it('that is refused leaves no trace', async () => {
     const tables = ['principals', 'principal_roles', 'client_secrets']
     const dump = () =>
       cli.sql((database) => tables.map((table) => database.prepare(`select * from ${table}`).all()))
     const before = dump()
     const email = 'new@example.com'
     const user = { userName: 'new', email, passwordHash: 'hash', timeZone: null, roles: ['Viewer'], stamp }
-    const refusals = [
-      await db.write('addUser', { ...user, email: `${jo.name}@example.com` }),
-      await db.write('addUser', { ...user, userName: billing.name.toUpperCase() }),
-      await db.write('addUser', { ...user, roles: ['Boss'] }),
-      await db.write('grantRoles', { account: billing, roles: ['Boss'], stamp }),
-      await db.write('setPassword', { account: { ...billing, kind: 'user' }, passwordHash: 'x', stamp }),
-      await db.write('dropOldClientSecrets', { clientId: jo.name, stamp }),
-      await db.write('allowPermissions', { role: 'Boss', permissions: ['Orders.Read'], stamp }),
-    ].map((result) => 'refused' in result && result.refused)
-    const unknown = 'unknown-role'
-    const accounts = ['no-such-user', 'no-such-client']
-    assert.deepEqual(refusals, ['email-taken', 'name-taken', unknown, unknown, ...accounts, unknown])
+    const setPassword = { account: { ...billing, kind: 'user' }, passwordHash: 'x', stamp } as const
+    const refusals: [string, () => Promise<unknown>][] = [
+      ['email-taken', () => db.write('addUser', { ...user, email: `${jo.name}@example.com` })],
+      ['name-taken', () => db.write('addUser', { ...user, userName: billing.name.toUpperCase() })],
+      ['unknown-role', () => db.write('addUser', { ...user, roles: ['Boss'] })],
+      ['unknown-role', () => db.write('grantRoles', { account: billing, roles: ['Boss'], stamp })],
+      ['user-not-found', () => db.write('setPassword', setPassword)],
+      [
+        'client-not-found',
+        () => db.write('dropOldClientSecrets', { account: { ...jo, kind: 'client' }, stamp }),
+      ],
+      [
+        'role-not-found',
+        () => db.write('allowPermissions', { role: 'Boss', permissions: ['Orders.Read'], stamp }),
+      ],
+    ]
+    for (const [code, refused] of refusals) await assert.rejects(refused, { code })
     assert.deepEqual(dump(), before)
   })
 })

@@ -63,12 +63,11 @@ describe('user add', () => {
     const cli = commandLine(t)
     await cli.run('user add jo@example.com --role Viewer', goodPassword)
     await cli.run('client add billing --role Viewer')
-    const taken = 'is taken by a user or a client'
     for (const [args, line] of [
-      ['user add JO --email other@example.com', `the name JO ${taken}`],
-      ['user add Billing --email other@example.com', `the name Billing ${taken}`],
+      ['user add JO --email other@example.com', 'the name is taken'],
+      ['user add Billing --email other@example.com', 'the name is taken'],
       ['user add JO@EXAMPLE.com --user-name other', 'another user has this email'],
-      ['client add Jo', `the name Jo ${taken}`],
+      ['client add Jo', 'the name is taken'],
     ] as const) {
       assert.deepEqual(await cli.run(`${args} --role Viewer`, goodPassword), refusal(line))
     }
@@ -177,7 +176,7 @@ describe('user link', () => {
     assert.match(without.stderr, /PUBLIC_URL: required in production/)
     assert.deepEqual(await cli.run('user link al', '', env), refusal('there is no user al'))
     await cli.run('user disable jo')
-    const disabled = refusal('jo is disabled: enable the user first')
+    const disabled = refusal('the account is disabled')
     assert.deepEqual(await cli.run('user link jo', '', env), disabled)
   })
 })
@@ -203,7 +202,7 @@ describe('user set-password, disable, enable, grant and revoke', () => {
       changed: ['Admin', 'Operator'],
       roles: ['Admin', 'Operator', 'Viewer'],
     })
-    const last = refusal('Nobody would be left to manage accounts')
+    const last = refusal('nobody would be left to manage accounts')
     assert.deepEqual(await cli.run('user revoke jo Admin'), last)
     assert.deepEqual(await cli.run('role deny Admin Accounts.Manage'), last)
     await cli.run('user add boss@example.com --role Admin', goodPassword)
@@ -230,7 +229,7 @@ describe('user set-password, disable, enable, grant and revoke', () => {
     ] as const) {
       assert.deepEqual(await cli.run(`user ${command}`), refusal(`there is no user ${user}`))
     }
-    const error = { code: 'no-such-user', message: 'there is no user nobody' }
+    const error = { code: 'user-not-found', message: 'there is no user nobody' }
     const stderr = `${JSON.stringify({ error })}\n`
     assert.deepEqual(await cli.run('user disable nobody --json'), { status: 1, stdout: '', stderr })
   })

@@ -79,7 +79,7 @@ const rotate = command(
     const client = clientOf(model)
     const secret = newSecret()
     const input = {
-      clientId: client.name,
+      account: { kind: 'client', name: client.name } as const,
       secretHash: sha256(secret),
       dropOld,
       stamp: machineStamp(world.now),
@@ -96,7 +96,7 @@ const rotate = command(
 const endRotation = command('dropOldClientSecrets', fc.constant({}), async (model, world) => {
   world.service.advance(betweenChangesMilliseconds)
   const client = clientOf(model)
-  const input = { clientId: client.name, stamp: machineStamp(world.now) }
+  const input = { account: { kind: 'client', name: client.name } as const, stamp: machineStamp(world.now) }
   const result = await world.service.db.write('dropOldClientSecrets', input)
   assert.deepEqual(result, { name: client.name, dropped: dropSecrets(model, client, 1, world) })
 })

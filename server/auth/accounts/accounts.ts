@@ -2,15 +2,19 @@ import type { Kysely, Transaction } from '#kysely'
 import type { EventKind, Stamp } from '../../audit/event.ts'
 import { recordEvent } from '../../audit/events.ts'
 import type { Database } from '../../db/tables.ts'
-import { keepAdministrator } from './roles/administrators.ts'
-import type { Refusal } from './roles/refusal.ts'
-import { accepted } from './roles/refusals.ts'
-import { refuseUnknownRoles } from './roles/roles.ts'
+import { versionTag } from '../../http/preconditions.ts'
+import { Problem } from '../../http/problems.ts'
+import { keepAdministrator, lockAdministration } from './roles/administrators.ts'
+import { requireRoles } from './roles/roles.ts'
 import { deleteRoles, insertRoles, rolesOf, takeRolesFromSessions } from './roles/store.ts'
 import {
   type Account,
+  type AccountKind,
   type AccountReference,
   findAccount,
+  insertPrincipal,
+  type ListedAccount,
+  lockVersion,
   raiseVersion,
   revokeCredentials,
   updateCredentialsDate,
@@ -20,18 +24,84 @@ import {
 
 /**
  * Who there is: users, service clients, and the roles that say what they may do. Every change holds the lock of
- * administration or of its account, and leaves one event.
+ * administration or of its account, and leaves one event. This file has what users and clients share.
  */
 type Trx = Transaction<Database>
+
+const notFound = { user: 'user-not-found', client: 'client-not-found' } as const
+
+export interface AddAccountInput {
+  roles: string[]
+  /** Marks an account whose password or secret is public. */
+  demo?: boolean
+  stamp: Stamp
+}
+
+/** Throws `name-taken`, `unknown-role`, and what `insertDetails` throws. */
+export async function addAccount(
+  trx: Trx,
+  kind: AccountKind,
+  { name, roles, demo, stamp }: AddAccountInput & { name: string },
+  insertDetails: (id: number) => Promise<void>,
+): Promise<{ id: number }> {
+  await lockAdministration(trx, stamp)
+  await requireRoles(trx, roles)
+  const { nowMilliseconds } = stamp
+  const id = await insertPrincipal(trx, { kind, name, demo: demo ?? false, nowMilliseconds })
+  await insertDetails(id)
+  await insertRoles(trx, id, roles)
+  await recordAccount(trx, stamp, `${kind}-added`, { id, name }, { roles })
+  return { id }
+}
+
+export interface ChangeAccountInput<Details> {
+  id: number
+  /** Versions that If-Match accepts; null for any. */
+  acceptedVersions: number[] | null
+  /** Null for what stays. */
+  changes: Details & { roles: string[] | null; enabled: boolean | null }
+  stamp: Stamp
+}
+
+/**
+ * Changes an account, all of it or nothing, and leaves one event that names what changed; without a change, version and
+ * log stay. Roles are replaced. Disabling ends every credential; losing a role takes it from all of them.
+ * `changeDetails` returns what it changed, and the name of the account. Throws `user-not-found` or `client-not-found`,
+ * `precondition-failed`, `unknown-role`, `last-administrator`, and what `changeDetails` throws.
+ */
+export function changeAccount<Listed extends ListedAccount>(
+  trx: Trx,
+  kind: AccountKind,
+  { id, acceptedVersions, changes, stamp }: ChangeAccountInput<unknown>,
+  find: (trx: Trx, id: number) => Promise<Listed | undefined>,
+  changeDetails: (account: Listed) => Promise<AccountData & { name: string }>,
+): Promise<{ version: number }> {
+  return keepAdministrator(trx, stamp, async () => {
+    const isLocked = await lockVersion(trx, kind, id, acceptedVersions)
+    const account = await find(trx, id)
+    if (account === undefined) throw new Problem(notFound[kind])
+    if (!isLocked)
+      throw new Problem('precondition-failed', { headers: { etag: versionTag(account.version) } })
+    const { name, ...details } = await changeDetails(account)
+    const changed: AccountData = {
+      ...details,
+      ...(await replaceRoles(trx, account, changes.roles, stamp.nowMilliseconds)),
+    }
+    const { enabled } = changes
+    if (enabled !== null && (await switchAccount(trx, id, enabled, stamp.nowMilliseconds)))
+      changed.enabled = enabled
+    if (Object.keys(changed).length === 0) return { version: account.version }
+    return { version: await recordChange(trx, stamp, `${kind}-changed`, { id, name }, changed) }
+  })
+}
 
 /** `changed` is false when the account was in that state already. Throws `last-administrator`. */
 export function setAccountEnabled(
   trx: Trx,
   { enabled, stamp, ...input }: { account: AccountReference; enabled: boolean; stamp: Stamp },
-): Promise<{ name: string; changed: boolean } | Refusal> {
+): Promise<{ name: string; changed: boolean }> {
   return keepAdministrator(trx, stamp, async () => {
-    const account = await accountOf(trx, input.account)
-    if ('refused' in account) return account
+    const account = await requireAccount(trx, input.account)
     const changed = await switchAccount(trx, account.id, enabled, stamp.nowMilliseconds)
     if (changed) await recordChange(trx, stamp, enabled ? 'enabled' : 'disabled', account)
     return { name: account.name, changed }
@@ -39,7 +109,7 @@ export function setAccountEnabled(
 }
 
 /** False when the account was in that state already. Disabling ends every credential. */
-export async function switchAccount(
+async function switchAccount(
   trx: Trx,
   id: number,
   enabled: boolean,
@@ -62,33 +132,15 @@ export interface ChangeRolesInput {
 type ChangedRoles = { name: string; changed: string[]; roles: string[] }
 
 /** `changed` names the roles that the account did not have; they show at the next refresh or sign-in. */
-export function grantRoles(trx: Trx, input: ChangeRolesInput): Promise<ChangedRoles | Refusal> {
+export function grantRoles(trx: Trx, input: ChangeRolesInput): Promise<ChangedRoles> {
   return changeRoles(trx, input, 'roles-granted', (id) => insertRoles(trx, id, input.roles))
 }
 
 /** `changed` names the roles that the account had. Throws `last-administrator`. */
-export function revokeRoles(trx: Trx, input: ChangeRolesInput): Promise<ChangedRoles | Refusal> {
+export function revokeRoles(trx: Trx, input: ChangeRolesInput): Promise<ChangedRoles> {
   return changeRoles(trx, input, 'roles-revoked', (id) =>
     takeRoles(trx, id, input.roles, input.stamp.nowMilliseconds),
   )
-}
-
-/**
- * Returns the roles that the account had. Sessions lose them at once and go on with what is left, as token families do,
- * whose roles are read at each refresh. Access tokens that hold them end when instances next look at the account.
- */
-export async function takeRoles(
-  trx: Trx,
-  id: number,
-  roles: readonly string[],
-  nowMilliseconds: number,
-): Promise<string[]> {
-  const taken = roles.length === 0 ? [] : await deleteRoles(trx, id, roles)
-  if (taken.length === 0) return taken
-  // Locks the account: a refresh that read the roles before is done, and a later one sees what is left of them.
-  await updateCredentialsDate(trx, [id], nowMilliseconds)
-  await takeRolesFromSessions(trx, id, taken)
-  return taken
 }
 
 function changeRoles(
@@ -96,19 +148,50 @@ function changeRoles(
   input: ChangeRolesInput,
   kind: 'roles-granted' | 'roles-revoked',
   change: (principalId: number) => Promise<string[]>,
-): Promise<ChangedRoles | Refusal> {
+): Promise<ChangedRoles> {
   return keepAdministrator(trx, input.stamp, async () => {
-    const account = await accountOf(trx, input.account)
-    if ('refused' in account) return account
-    const unknown = await refuseUnknownRoles(trx, input.roles)
-    if (unknown !== undefined) return unknown
+    const account = await requireAccount(trx, input.account)
+    await requireRoles(trx, input.roles)
     const changed = await change(account.id)
     if (changed.length > 0) await recordChange(trx, input.stamp, kind, account, { roles: changed })
     return { name: account.name, changed, roles: await rolesOf(trx, account.id) }
   })
 }
 
-/** The event of a change of what is there already, which is a new version of the account. */
+/** Gives the account these roles and no others; null leaves them. Returns which it got and lost. */
+async function replaceRoles(
+  trx: Trx,
+  account: ListedAccount,
+  wanted: readonly string[] | null,
+  nowMilliseconds: number,
+): Promise<Pick<AccountData, 'granted' | 'revoked'>> {
+  if (wanted === null) return {}
+  await requireRoles(trx, wanted)
+  const granted = await insertRoles(trx, account.id, wanted)
+  const surplus = account.roles.filter((role) => !wanted.includes(role))
+  const revoked = await takeRoles(trx, account.id, surplus, nowMilliseconds)
+  return { ...(granted.length > 0 ? { granted } : {}), ...(revoked.length > 0 ? { revoked } : {}) }
+}
+
+/**
+ * Returns the roles that the account had. Sessions lose them at once and continue with the rest; so do token families,
+ * because each refresh reads the roles. Access tokens that hold them end when instances next read the account.
+ */
+async function takeRoles(
+  trx: Trx,
+  id: number,
+  roles: readonly string[],
+  nowMilliseconds: number,
+): Promise<string[]> {
+  const taken = roles.length === 0 ? [] : await deleteRoles(trx, id, roles)
+  if (taken.length === 0) return taken
+  // Locks the account: a refresh that read the old roles is done, and a later one reads what is left of them.
+  await updateCredentialsDate(trx, [id], nowMilliseconds)
+  await takeRolesFromSessions(trx, id, taken)
+  return taken
+}
+
+/** Records a change of an existing account, and returns the new version of the account. */
 export async function recordChange(
   trx: Trx,
   stamp: Stamp,
@@ -120,7 +203,7 @@ export async function recordChange(
   return raiseVersion(trx, account.id)
 }
 
-/** Names, roles and numbers only: the log is read by others than those who may know an email, or a hash. */
+/** Names, roles and numbers only: not everyone who reads the log may see an email or a hash. */
 export interface AccountData {
   roles?: string[]
   dropped?: number
@@ -148,26 +231,12 @@ export function recordAccount(
   })
 }
 
-/** The account, or the refusal that says there is none. */
-export async function accountOf(
-  db: Kysely<Database>,
-  reference: AccountReference,
-): Promise<Account | Refusal> {
+/** Throws `user-not-found` or `client-not-found`, with the name or email that was asked for. */
+export async function requireAccount(db: Kysely<Database>, reference: AccountReference): Promise<Account> {
   const account = await findAccount(db, reference)
-  return account ?? { refused: reference.kind === 'user' ? 'no-such-user' : 'no-such-client' }
-}
-
-/** Gives the account these roles and no others; null leaves them. Returns which it got and lost. Throws `unknown-role`. */
-export async function replaceRoles(
-  trx: Transaction<Database>,
-  account: { id: number; roles: readonly string[] },
-  wanted: readonly string[] | null,
-  nowMilliseconds: number,
-): Promise<Pick<AccountData, 'granted' | 'revoked'>> {
-  if (wanted === null) return {}
-  accepted((await refuseUnknownRoles(trx, wanted)) ?? {})
-  const granted = await insertRoles(trx, account.id, wanted)
-  const surplus = account.roles.filter((role) => !wanted.includes(role))
-  const revoked = await takeRoles(trx, account.id, surplus, nowMilliseconds)
-  return { ...(granted.length > 0 ? { granted } : {}), ...(revoked.length > 0 ? { revoked } : {}) }
+  if (account !== undefined) return account
+  const { kind } = reference
+  if ('id' in reference) throw new Problem(notFound[kind])
+  const name = 'name' in reference ? reference.name : reference.email
+  throw new Problem(notFound[kind], { detail: `There is no ${kind} ${name}.` })
 }

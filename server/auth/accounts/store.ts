@@ -2,11 +2,12 @@ import { type Kysely, sql, type Transaction } from '#kysely'
 import { prepared } from '../../db/prepared.ts'
 import type { Database } from '../../db/tables.ts'
 import { Problem } from '../../http/problems.ts'
+import { rolesByPrincipal } from './roles/store.ts'
 
 /** What a bearer request checks of its principal besides the token. */
 export interface PrincipalState {
   id: number
-  kind: 'user' | 'client'
+  kind: AccountKind
   name: string
   enabled: boolean
   credentialsChangedAt: number
@@ -49,12 +50,63 @@ export async function hasAccounts(db: Kysely<Database>, demo?: boolean): Promise
   return row !== undefined
 }
 
-/** A user is named by user name (any case), email or number, a service by its clientId (any case). */
-export type AccountReference = UserReference | { kind: 'client'; name: string }
-export type UserReference =
-  | { kind: 'user'; email: string }
-  | { kind: 'user'; name: string }
-  | { kind: 'user'; id: number }
+/** What administrators see of users and clients alike. Instants in milliseconds. */
+export interface ListedAccount {
+  id: number
+  roles: string[]
+  enabled: boolean
+  /** The password or secret is the published one of the development seed. */
+  demo: boolean
+  createdAt: number
+  version: number
+}
+
+/** Which accounts of a kind to list, in the order of their ids: one, a page, or all. */
+export type Which = { id: number } | { offset: number; limit: number } | 'all'
+
+/** A kind joins its details to it, and `withRoles` completes the rows. */
+export function selectAccounts(db: Kysely<Database>, which: Which) {
+  const all = db
+    .selectFrom('principals')
+    .select(['principals.id', 'enabled', 'demo', 'created_at as createdAt', 'version'])
+    .orderBy('principals.id')
+  if (which === 'all') return all
+  return 'id' in which
+    ? all.where('principals.id', '=', which.id)
+    : all.limit(which.limit).offset(which.offset)
+}
+
+export async function withRoles<Row extends { id: number; enabled: number; demo: number }>(
+  db: Kysely<Database>,
+  rows: Row[],
+  which: Which,
+): Promise<(Omit<Row, 'enabled' | 'demo'> & { roles: string[]; enabled: boolean; demo: boolean })[]> {
+  const roles = await rolesByPrincipal(db, which === 'all' ? undefined : rows.map(({ id }) => id))
+  return rows.map((row) => ({
+    ...row,
+    roles: roles.get(row.id) ?? [],
+    enabled: row.enabled === 1,
+    demo: row.demo === 1,
+  }))
+}
+
+export async function countAccounts(db: Kysely<Database>, kind: AccountKind): Promise<number> {
+  const { count } = await db
+    .selectFrom('principals')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('kind', '=', kind)
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+export type AccountKind = 'user' | 'client'
+
+/** An account by its id, by its user name or clientId, or by its email; names and emails ignore case. */
+export type AccountReference<Kind extends AccountKind = AccountKind> = { kind: Kind } & (
+  | { id: number }
+  | { name: string }
+  | { email: string }
+)
 
 export interface Account {
   id: number
@@ -84,12 +136,12 @@ export function foldName(name: string): string {
   return name.toLowerCase()
 }
 
-/** Undefined when a user or a service has the name, in any case. */
+/** Throws `name-taken` if a user or a client has the name, ignoring case. */
 export async function insertPrincipal(
   trx: Transaction<Database>,
-  principal: { kind: 'user' | 'client'; name: string; demo?: boolean; nowMilliseconds: number },
-): Promise<number | undefined> {
-  const { kind, name, demo = false, nowMilliseconds } = principal
+  principal: { kind: AccountKind; name: string; demo: boolean; nowMilliseconds: number },
+): Promise<number> {
+  const { kind, name, demo, nowMilliseconds } = principal
   const row = await trx
     .insertInto('principals')
     .values({
@@ -105,12 +157,8 @@ export async function insertPrincipal(
     .onConflict((conflict) => conflict.column('name_folded').doNothing())
     .returning('id')
     .executeTakeFirst()
-  return row?.id
-}
-
-/** For a principal that nobody else has seen yet, and that nothing refers to. */
-export async function deletePrincipal(trx: Transaction<Database>, principalId: number): Promise<void> {
-  await trx.deleteFrom('principals').where('id', '=', principalId).execute()
+  if (row === undefined) throw new Problem('name-taken')
+  return row.id
 }
 
 /** Returns the next version of the account. */
@@ -156,7 +204,7 @@ export async function clearDemoMark(trx: Transaction<Database>, principalId: num
  */
 export async function lockVersion(
   trx: Transaction<Database>,
-  kind: 'user' | 'client',
+  kind: AccountKind,
   id: number,
   acceptedVersions: readonly number[] | null,
 ): Promise<boolean> {

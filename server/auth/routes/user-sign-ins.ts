@@ -3,7 +3,6 @@ import { noContent } from '../../http/fields.ts'
 import { linkHeader } from '../../http/paging.ts'
 import { Problem } from '../../http/problems.ts'
 import type { App } from '../../http/route.ts'
-import { accepted } from '../accounts/roles/refusals.ts'
 import { findUser } from '../accounts/users/store.ts'
 import type { AuthParts } from '../login.ts'
 import { changing, idParameter, readStamp, requireId, tags } from './administration/requests.ts'
@@ -84,7 +83,7 @@ function registerEndAll(app: App, parts: AuthParts): void {
     },
     handler: async (request, reply) => {
       const account = { kind: 'user', id: requireId(request, 'user-not-found') } as const
-      accepted(await parts.db.write('signOutUser', { account, stamp: readStamp(request, parts) }))
+      await parts.db.write('signOutUser', { account, stamp: readStamp(request, parts) })
       return reply.code(204).send(undefined)
     },
   })

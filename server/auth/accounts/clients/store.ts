@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from '#kysely'
 import type { Database } from '../../../db/tables.ts'
-import { rolesByPrincipal } from '../roles/store.ts'
+import { type ListedAccount, selectAccounts, type Which, withRoles } from '../store.ts'
 
 export interface ClientCredentials {
   principalId: number
@@ -41,67 +41,23 @@ export async function findClient(
 }
 
 /** A service client as administrators see it. Instants in milliseconds. */
-export interface ClientAccount {
-  id: number
+export interface ClientAccount extends ListedAccount {
   clientId: string
-  /** What people call it. */
+  /** Display name. */
   name: string | null
-  roles: string[]
-  /** Active ones: two during a rotation. */
+  /** Active secrets: two during a rotation. */
   secrets: number
-  enabled: boolean
   endsAt: number | null
-  /** When it last got a token, to a minute. */
+  /** When it last got a token, to the minute. */
   lastUsedAt: number | null
-  /** The published secret of the development seed holds. */
-  demo: boolean
-  createdAt: number
-  version: number
 }
 
-/** In the order of their ids: all, or those of a page. */
-export async function listClients(
-  db: Kysely<Database>,
-  page?: { offset: number; limit: number },
-): Promise<ClientAccount[]> {
-  const all = selectClients(db).orderBy('principals.id')
-  const rows = await (page === undefined ? all : all.limit(page.limit).offset(page.offset)).execute()
-  return withRoles(db, rows, page === undefined ? undefined : rows.map(({ id }) => id))
-}
-
-export async function findClientAccount(
-  db: Kysely<Database>,
-  id: number,
-): Promise<ClientAccount | undefined> {
-  const rows = await selectClients(db).where('principals.id', '=', id).execute()
-  const [client] = await withRoles(db, rows, [id])
-  return client
-}
-
-export async function countClients(db: Kysely<Database>): Promise<number> {
-  const { count } = await db
-    .selectFrom('clients')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return Number(count)
-}
-
-function selectClients(db: Kysely<Database>) {
-  return db
-    .selectFrom('principals')
+export async function listClients(db: Kysely<Database>, which: Which = 'all'): Promise<ClientAccount[]> {
+  const rows = await selectAccounts(db, which)
     .innerJoin('clients', 'clients.principal_id', 'principals.id')
     .leftJoin('client_uses', 'client_uses.principal_id', 'principals.id')
-    .select([
-      'principals.id',
-      'principals.name as clientId',
-      'display_name as name',
-      'enabled',
-      'ends_at as endsAt',
-      'last_used_at as lastUsedAt',
-      'demo',
-      'created_at as createdAt',
-      'version',
-    ])
+    .select(['principals.name as clientId', 'display_name as name'])
+    .select(['ends_at as endsAt', 'last_used_at as lastUsedAt'])
     .select((eb) =>
       eb
         .selectFrom('client_secrets')
@@ -109,19 +65,16 @@ function selectClients(db: Kysely<Database>) {
         .whereRef('client_secrets.principal_id', '=', 'principals.id')
         .as('secrets'),
     )
+    .execute()
+  const clients = await withRoles(db, rows, which)
+  return clients.map((client) => ({ ...client, secrets: Number(client.secrets) }))
 }
 
-type Row = Awaited<ReturnType<ReturnType<typeof selectClients>['execute']>>[number]
-
-async function withRoles(db: Kysely<Database>, rows: Row[], ids?: number[]): Promise<ClientAccount[]> {
-  const roles = await rolesByPrincipal(db, ids)
-  return rows.map((row) => ({
-    ...row,
-    roles: roles.get(row.id) ?? [],
-    secrets: Number(row.secrets),
-    enabled: row.enabled === 1,
-    demo: row.demo === 1,
-  }))
+export async function findClientAccount(
+  db: Kysely<Database>,
+  id: number,
+): Promise<ClientAccount | undefined> {
+  return (await listClients(db, { id }))[0]
 }
 
 export async function insertClient(

@@ -6,16 +6,14 @@ import { versionTag } from '../../../http/preconditions.ts'
 import { Problem } from '../../../http/problems.ts'
 import type { Permission } from '../../../permissions.ts'
 import { keepAdministrator, lockAdministration } from './administrators.ts'
-import type { Refusal } from './refusal.ts'
 import {
-  countHolders,
   deletePermissions,
   deleteRole,
   findRole,
   insertPermissions,
   insertRole,
+  type Role,
   raiseRoleVersion,
-  readRolePermissions,
   roleNames,
 } from './store.ts'
 
@@ -27,54 +25,39 @@ export interface ChangePermissionsInput {
   stamp: Stamp
 }
 
-/** No two roles differ in case alone. */
+/** Throws `name-taken`: no two roles differ in case alone. */
 export async function addRole(
   trx: Trx,
   { role, permissions, stamp }: ChangePermissionsInput,
-): Promise<{ role: string } | Refusal> {
+): Promise<{ role: string }> {
   await lockAdministration(trx, stamp)
   const isTaken = (await roleNames(trx)).some((name) => name.toLowerCase() === role.toLowerCase())
-  if (isTaken || !(await insertRole(trx, role))) return { refused: 'role-taken' }
+  if (isTaken || !(await insertRole(trx, role))) throw new Problem('name-taken')
   await insertPermissions(trx, role, permissions)
   await recordRole(trx, stamp, 'role-added', role, permissions)
   return { role }
 }
 
-/** Only one that no account has: taking it from them is a decision about each. */
+/** Throws `role-not-found`, and `role-held` while an account has it: losing it is a decision about each account. */
 export async function removeRole(
   trx: Trx,
   { role, stamp }: { role: string; stamp: Stamp },
-): Promise<{ role: string } | Refusal> {
+): Promise<{ role: string }> {
   await lockAdministration(trx, stamp)
-  const unknown = await refuseUnknownRoles(trx, [role])
-  if (unknown !== undefined) return unknown
-  const accounts = await countHolders(trx, role)
-  if (accounts > 0) return { refused: 'role-held', accounts }
-  const held = (await readRolePermissions(trx)).filter((row) => row.role === role)
+  const { accounts, permissions } = await requireRole(trx, role)
+  if (accounts > 0) throw new Problem('role-held', { members: { accounts } })
   await deleteRole(trx, role)
-  await recordRole(
-    trx,
-    stamp,
-    'role-removed',
-    role,
-    held.map(({ permission }) => permission),
-  )
+  await recordRole(trx, stamp, 'role-removed', role, permissions)
   return { role }
 }
 
 /** `changed` names what the role did not hold. Takes effect within PERMISSION_CACHE_TTL_SECONDS everywhere. */
-export function allowPermissions(
-  trx: Trx,
-  input: ChangePermissionsInput,
-): Promise<{ changed: string[] } | Refusal> {
+export function allowPermissions(trx: Trx, input: ChangePermissionsInput): Promise<{ changed: string[] }> {
   return changePermissions(trx, input, 'permissions-allowed', insertPermissions)
 }
 
 /** `changed` names what the role held. Takes effect within PERMISSION_CACHE_TTL_SECONDS; no credential ends for it. */
-export function denyPermissions(
-  trx: Trx,
-  input: ChangePermissionsInput,
-): Promise<{ changed: string[] } | Refusal> {
+export function denyPermissions(trx: Trx, input: ChangePermissionsInput): Promise<{ changed: string[] }> {
   return changePermissions(trx, input, 'permissions-denied', deletePermissions)
 }
 
@@ -83,10 +66,9 @@ function changePermissions(
   { role, permissions, stamp }: ChangePermissionsInput,
   kind: 'permissions-allowed' | 'permissions-denied',
   change: typeof insertPermissions,
-): Promise<{ changed: string[] } | Refusal> {
+): Promise<{ changed: string[] }> {
   return keepAdministrator(trx, stamp, async () => {
-    const unknown = await refuseUnknownRoles(trx, [role])
-    if (unknown !== undefined) return unknown
+    await requireRole(trx, role)
     const changed = await change(trx, role, permissions)
     if (changed.length > 0) {
       await raiseRoleVersion(trx, role)
@@ -110,9 +92,7 @@ export function setRolePermissions(
   { role, permissions, acceptedVersions, stamp }: SetPermissionsInput,
 ): Promise<{ version: number }> {
   return keepAdministrator(trx, stamp, async () => {
-    const stored = await findRole(trx, role)
-    if (stored === undefined) throw new Problem('role-not-found')
-    const { version } = stored
+    const { version, ...stored } = await requireRole(trx, role)
     if (acceptedVersions !== null && !acceptedVersions.includes(version)) {
       throw new Problem('precondition-failed', { headers: { etag: versionTag(version) } })
     }
@@ -136,8 +116,17 @@ function recordRole(
   return recordEvent(trx, stamp, { kind, subject: { kind: 'role', id: role }, data: { permissions } })
 }
 
-export async function refuseUnknownRoles(trx: Trx, roles: readonly string[]): Promise<Refusal | undefined> {
+/** Throws `unknown-role` unless there are all these roles. */
+export async function requireRoles(trx: Trx, roles: readonly string[]): Promise<void> {
   const known = await roleNames(trx)
   const unknown = roles.filter((role) => !known.includes(role))
-  return unknown.length > 0 ? { refused: 'unknown-role', unknown, known } : undefined
+  if (unknown.length === 0) return
+  throw new Problem('unknown-role', { detail: `There is no role ${unknown.join(', ')}.` })
+}
+
+/** Throws `role-not-found`. */
+async function requireRole(trx: Trx, role: string): Promise<Role> {
+  const stored = await findRole(trx, role)
+  if (stored === undefined) throw new Problem('role-not-found')
+  return stored
 }

@@ -135,16 +135,6 @@ export async function deleteRole(trx: Transaction<Database>, role: string): Prom
   await trx.deleteFrom('roles').where('name', '=', role).execute()
 }
 
-/** How many accounts have the role. */
-export async function countHolders(db: Kysely<Database>, role: string): Promise<number> {
-  const holders = await db
-    .selectFrom('principal_roles')
-    .select('principal_id')
-    .where('role', '=', role)
-    .execute()
-  return holders.length
-}
-
 /** Returns what the role did not hold, sorted. */
 export async function insertPermissions(
   trx: Transaction<Database>,

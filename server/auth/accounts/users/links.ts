@@ -2,10 +2,9 @@ import type { Transaction } from '#kysely'
 import type { Stamp } from '../../../audit/event.ts'
 import type { Database } from '../../../db/tables.ts'
 import { Problem } from '../../../http/problems.ts'
-import { accountOf, recordAccount, recordChange } from '../accounts.ts'
+import { recordAccount, recordChange, requireAccount } from '../accounts.ts'
 import { lockAdministration } from '../roles/administrators.ts'
-import type { Refusal } from '../roles/refusal.ts'
-import { lockAccount, type UserReference } from '../store.ts'
+import { type AccountReference, lockAccount } from '../store.ts'
 import { replaceLink, takeLink } from './store.ts'
 import { givePassword } from './users.ts'
 
@@ -20,7 +19,7 @@ export function linkAddress(publicUrl: string, { token, email }: { token: string
 }
 
 export interface MakeLinkInput {
-  account: UserReference
+  account: AccountReference<'user'>
   /** Of a new secret, which is shown once and stored nowhere. */
   tokenHash: string
   stamp: Stamp
@@ -36,12 +35,11 @@ export interface MadeLink {
 export async function makeLink(
   trx: Transaction<Database>,
   { account: reference, tokenHash, stamp }: MakeLinkInput,
-): Promise<MadeLink | Refusal> {
+): Promise<MadeLink> {
   await lockAdministration(trx, stamp)
-  const account = await accountOf(trx, reference)
-  if ('refused' in account) return account
+  const account = await requireAccount(trx, reference)
   const { id: principalId, name, email } = account
-  if ((await lockAccount(trx, principalId)) === undefined) return { refused: 'account-disabled' }
+  if ((await lockAccount(trx, principalId)) === undefined) throw new Problem('account-disabled')
   const expiresAt = stamp.nowMilliseconds + lifetimeMilliseconds
   await replaceLink(trx, { principalId, tokenHash, expiresAt })
   await recordAccount(trx, stamp, 'link-made', account)

@@ -1,8 +1,15 @@
 import type { Kysely, NotNull, Transaction } from '#kysely'
 import type { Database } from '../../../db/tables.ts'
+import { Problem } from '../../../http/problems.ts'
 import { removal } from '../../../upkeep.ts'
-import { rolesByPrincipal } from '../roles/store.ts'
-import { type CheckedCredentials, foldName } from '../store.ts'
+import {
+  type CheckedCredentials,
+  foldName,
+  type ListedAccount,
+  selectAccounts,
+  type Which,
+  withRoles,
+} from '../store.ts'
 
 /** A user with what a login checks. */
 export interface UserCredentials extends CheckedCredentials {
@@ -43,78 +50,31 @@ function toCredentials<T extends { enabled: number }>(row: T | undefined) {
   return row && { ...row, enabled: row.enabled === 1 }
 }
 
-/** A user as administrators see it. Instants in milliseconds. */
-export interface UserAccount {
-  id: number
+/** A user as administrators see it. */
+export interface UserAccount extends ListedAccount {
   userName: string
   email: string
-  roles: string[]
   timeZone: string | null
-  enabled: boolean
-  /** False until the user has used a link; before, there is no signing in. */
+  /** False until the user has set a password by a link: until then there is no way to sign in. */
   hasPassword: boolean
-  /** The published password of the development seed holds. */
-  demo: boolean
-  createdAt: number
-  version: number
 }
 
-/** In the order of their ids: all, or those of a page. */
-export async function listUsers(
-  db: Kysely<Database>,
-  page?: { offset: number; limit: number },
-): Promise<UserAccount[]> {
-  const all = selectUsers(db).orderBy('principals.id')
-  const rows = await (page === undefined ? all : all.limit(page.limit).offset(page.offset)).execute()
-  return withRoles(db, rows, page === undefined ? undefined : rows.map(({ id }) => id))
+export async function listUsers(db: Kysely<Database>, which: Which = 'all'): Promise<UserAccount[]> {
+  const rows = await selectAccounts(db, which)
+    .innerJoin('users', 'users.principal_id', 'principals.id')
+    .select(['name as userName', 'email', 'time_zone as timeZone'])
+    .select((eb) => eb.case().when('password_hash', 'is', null).then(0).else(1).end().as('hasPassword'))
+    .execute()
+  const users = await withRoles(db, rows, which)
+  return users.map((user) => ({ ...user, hasPassword: user.hasPassword === 1 }))
 }
 
 export async function findUser(db: Kysely<Database>, id: number): Promise<UserAccount | undefined> {
-  const rows = await selectUsers(db).where('principals.id', '=', id).execute()
-  const [user] = await withRoles(db, rows, [id])
-  return user
+  return (await listUsers(db, { id }))[0]
 }
 
-export async function countUsers(db: Kysely<Database>): Promise<number> {
-  const { count } = await db
-    .selectFrom('users')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  return Number(count)
-}
-
-function selectUsers(db: Kysely<Database>) {
-  return db
-    .selectFrom('principals')
-    .innerJoin('users', 'users.principal_id', 'principals.id')
-    .select([
-      'principals.id',
-      'name as userName',
-      'email',
-      'time_zone as timeZone',
-      'enabled',
-      'demo',
-      'created_at as createdAt',
-      'version',
-    ])
-    .select((eb) => eb.case().when('password_hash', 'is', null).then(0).else(1).end().as('hasPassword'))
-}
-
-type Row = Awaited<ReturnType<ReturnType<typeof selectUsers>['execute']>>[number]
-
-async function withRoles(db: Kysely<Database>, rows: Row[], ids?: number[]): Promise<UserAccount[]> {
-  const roles = await rolesByPrincipal(db, ids)
-  return rows.map((row) => ({
-    ...row,
-    roles: roles.get(row.id) ?? [],
-    enabled: row.enabled === 1,
-    hasPassword: row.hasPassword === 1,
-    demo: row.demo === 1,
-  }))
-}
-
-/** False when a user or a service has the name, in any case. */
-export async function updateUserName(trx: Transaction<Database>, id: number, name: string): Promise<boolean> {
+/** Throws `name-taken` if another user or client has the name, ignoring case. */
+export async function updateUserName(trx: Transaction<Database>, id: number, name: string): Promise<void> {
   const folded = foldName(name)
   const { numUpdatedRows } = await trx
     .updateTable('principals')
@@ -131,11 +91,11 @@ export async function updateUserName(trx: Transaction<Database>, id: number, nam
       ),
     )
     .executeTakeFirst()
-  return numUpdatedRows === 1n
+  if (numUpdatedRows === 0n) throw new Problem('name-taken')
 }
 
-/** False when another user has the email. */
-export async function updateEmail(trx: Transaction<Database>, id: number, email: string): Promise<boolean> {
+/** Throws `email-taken`. */
+export async function updateEmail(trx: Transaction<Database>, id: number, email: string): Promise<void> {
   const { numUpdatedRows } = await trx
     .updateTable('users')
     .set('email', email)
@@ -144,7 +104,7 @@ export async function updateEmail(trx: Transaction<Database>, id: number, email:
       not(exists(selectFrom('users as other').select('other.principal_id').where('other.email', '=', email))),
     )
     .executeTakeFirst()
-  return numUpdatedRows === 1n
+  if (numUpdatedRows === 0n) throw new Problem('email-taken')
 }
 
 export async function updateTimeZone(
@@ -155,12 +115,12 @@ export async function updateTimeZone(
   await trx.updateTable('users').set('time_zone', timeZone).where('principal_id', '=', id).execute()
 }
 
-/** False when another user has the email. */
+/** Throws `email-taken`. */
 export async function insertUser(
   trx: Transaction<Database>,
   principalId: number,
   user: { email: string; passwordHash: string | null; timeZone: string | null },
-): Promise<boolean> {
+): Promise<void> {
   const { numInsertedOrUpdatedRows } = await trx
     .insertInto('users')
     .values({
@@ -171,7 +131,7 @@ export async function insertUser(
     })
     .onConflict((conflict) => conflict.column('email').doNothing())
     .executeTakeFirstOrThrow()
-  return numInsertedOrUpdatedRows === 1n
+  if (numInsertedOrUpdatedRows === 0n) throw new Problem('email-taken')
 }
 
 export async function updatePassword(

@@ -14,12 +14,11 @@ import { Problem } from '../../../http/problems.ts'
 import { type App, locationHeader } from '../../../http/route.ts'
 import { newSecret, sha256 } from '../../../ids.ts'
 import {
-  countClients,
   findClientAccount,
   listClients,
   type ClientAccount as StoredClient,
 } from '../../accounts/clients/store.ts'
-import { accepted } from '../../accounts/roles/refusals.ts'
+import { countAccounts } from '../../accounts/store.ts'
 import type { AuthParts } from '../../login.ts'
 import {
   AddClientCommand,
@@ -60,7 +59,7 @@ function registerList(app: App, { db }: AuthParts): void {
     handler: async (request, reply) => {
       const page = pageRequest(request.query.pageNumber, request.query.pageSize)
       const clients = await listClients(db.read, { offset: page.offset, limit: page.pageSize })
-      const description = describePage(await countClients(db.read), page)
+      const description = describePage(await countAccounts(db.read, 'client'), page)
       reply.headers(pageLinks('/v1/clients', request.raw.url, ListClientsQuery, description))
       return { items: clients.map(toResponse), ...description }
     },
@@ -89,7 +88,7 @@ function registerAdd(app: App, parts: AuthParts): void {
       const clientSecret = newSecret()
       const secretHash = sha256(clientSecret)
       const input = { ...client, endsAt, secretHash, stamp: readStamp(request, parts) }
-      const { id } = accepted(await parts.db.write('addClient', input))
+      const { id } = await parts.db.write('addClient', input)
       reply.code(201).header('location', `/v1/clients/${id}`).header('etag', versionTag(1))
       reply.headers(shownOnce)
       return { id, clientSecret }
@@ -172,10 +171,13 @@ function registerRotate(app: App, parts: AuthParts): void {
       response: { 201: RotateClientSecretResponse },
     },
     handler: async (request, reply) => {
-      const { clientId } = await requireClient(parts, request)
       const clientSecret = newSecret()
-      const change = { clientId, secretHash: sha256(clientSecret), dropOld: request.body?.dropOld ?? false }
-      accepted(await parts.db.write('rotateClientSecret', { ...change, stamp: readStamp(request, parts) }))
+      await parts.db.write('rotateClientSecret', {
+        account: { kind: 'client', id: requireId(request, 'client-not-found') },
+        secretHash: sha256(clientSecret),
+        dropOld: request.body?.dropOld ?? false,
+        stamp: readStamp(request, parts),
+      })
       reply.code(201).headers(shownOnce)
       return { clientSecret }
     },
@@ -195,8 +197,8 @@ function registerDropOld(app: App, parts: AuthParts): void {
       response: { 204: noContent },
     },
     handler: async (request, reply) => {
-      const { clientId } = await requireClient(parts, request)
-      accepted(await parts.db.write('dropOldClientSecrets', { clientId, stamp: readStamp(request, parts) }))
+      const account = { kind: 'client', id: requireId(request, 'client-not-found') } as const
+      await parts.db.write('dropOldClientSecrets', { account, stamp: readStamp(request, parts) })
       return reply.code(204).send(undefined)
     },
   })

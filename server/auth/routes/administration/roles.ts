@@ -12,7 +12,6 @@ import {
 import { Problem } from '../../../http/problems.ts'
 import { type App, locationHeader } from '../../../http/route.ts'
 import { permissions, permissionsOfPeople } from '../../../permissions.ts'
-import { accepted } from '../../accounts/roles/refusals.ts'
 import { findRole, listRoles, type Role as StoredRole } from '../../accounts/roles/store.ts'
 import type { AuthParts } from '../../login.ts'
 import { changing, readStamp, sendVersion, tags } from './requests.ts'
@@ -96,7 +95,7 @@ function registerAdd(app: App, parts: AuthParts): void {
     handler: async (request, reply) => {
       const { name, permissions: wanted } = request.body
       const input = { role: name, permissions: wanted, stamp: readStamp(request, parts) }
-      const { role } = accepted(await parts.db.write('addRole', input))
+      const { role } = await parts.db.write('addRole', input)
       reply.code(201).header('location', `/v1/roles/${role}`).header('etag', versionTag(1))
       reply.header('cache-control', cacheControl)
       return { name: role, permissions: wanted.toSorted(), accounts: 0 }
@@ -178,10 +177,7 @@ function registerRemove(app: App, parts: AuthParts): void {
       response: { 204: noContent },
     },
     handler: async (request, reply) => {
-      const input = { role: nameOf(request), stamp: readStamp(request, parts) }
-      const removed = await parts.db.write('removeRole', input)
-      if ('refused' in removed && removed.refused === 'unknown-role') throw new Problem('role-not-found')
-      accepted(removed)
+      await parts.db.write('removeRole', { role: nameOf(request), stamp: readStamp(request, parts) })
       return reply.code(204).send(undefined)
     },
   })

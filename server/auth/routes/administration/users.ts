@@ -12,14 +12,9 @@ import {
 import { Problem } from '../../../http/problems.ts'
 import { type App, locationHeader } from '../../../http/route.ts'
 import { newSecret, sha256 } from '../../../ids.ts'
-import { accepted } from '../../accounts/roles/refusals.ts'
+import { countAccounts } from '../../accounts/store.ts'
 import { linkAddress } from '../../accounts/users/links.ts'
-import {
-  countUsers,
-  findUser,
-  listUsers,
-  type UserAccount as StoredUser,
-} from '../../accounts/users/store.ts'
+import { findUser, listUsers, type UserAccount as StoredUser } from '../../accounts/users/store.ts'
 import type { AuthParts } from '../../login.ts'
 import { changing, idParameter, readStamp, requireId, sendVersion, shownOnce, tags } from './requests.ts'
 import {
@@ -56,7 +51,7 @@ function registerList(app: App, { db }: AuthParts): void {
     handler: async (request, reply) => {
       const page = pageRequest(request.query.pageNumber, request.query.pageSize)
       const users = await listUsers(db.read, { offset: page.offset, limit: page.pageSize })
-      const description = describePage(await countUsers(db.read), page)
+      const description = describePage(await countAccounts(db.read, 'user'), page)
       reply.headers(pageLinks('/v1/users', request.raw.url, ListUsersQuery, description))
       return { items: users.map(toResponse), ...description }
     },
@@ -82,7 +77,7 @@ function registerAdd(app: App, parts: AuthParts): void {
     },
     handler: async (request, reply) => {
       const input = { ...request.body, passwordHash: null, stamp: readStamp(request, parts) }
-      const { id } = accepted(await parts.db.write('addUser', input))
+      const { id } = await parts.db.write('addUser', input)
       reply.code(201).header('location', `/v1/users/${id}`).header('etag', versionTag(1))
       reply.header('cache-control', cacheControl)
       return { id }
@@ -178,7 +173,7 @@ function registerMakeLink(app: App, parts: AuthParts): void {
       const token = newSecret()
       const account = { kind: 'user', id: requireId(request, 'user-not-found') } as const
       const input = { account, tokenHash: sha256(token), stamp: readStamp(request, parts) }
-      const { email, expiresAt } = accepted(await parts.db.write('makeLink', input))
+      const { email, expiresAt } = await parts.db.write('makeLink', input)
       reply.code(201).headers(shownOnce)
       return {
         link: linkAddress(parts.publicUrl(), { token, email }),
