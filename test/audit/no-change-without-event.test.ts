@@ -279,11 +279,11 @@ async function changeRoles({ db, now }: InsideService): Promise<void> {
   const change = { role: 'Auditor', permissions: ['Log.Read' as const] }
   const stamp = () => machineStamp(now())
   await db.write('addRole', { ...change, stamp: stamp() })
-  await db.write('addRole', { ...change, stamp: stamp() })
+  await assert.rejects(db.write('addRole', { ...change, stamp: stamp() }), { code: 'name-taken' })
   for (const _ of [1, 2]) await db.write('denyPermissions', { ...change, stamp: stamp() })
   for (const _ of [1, 2]) await db.write('allowPermissions', { ...change, stamp: stamp() })
   const none = { role: 'Auditor', permissions: [], acceptedVersions: null }
   for (const _ of [1, 2]) await db.write('setRolePermissions', { ...none, stamp: stamp() })
-  await db.write('removeRole', { role: 'Admin', stamp: stamp() })
+  await assert.rejects(db.write('removeRole', { role: 'Admin', stamp: stamp() }), { code: 'role-held' })
   await db.write('removeRole', { role: 'Auditor', stamp: stamp() })
 }
