@@ -70,7 +70,7 @@ describe('a rejection', () => {
     await titled(page, 'Reject this order?')
     await focuses(page, 'Reason')
     await inDialog(page, 'Reject').click()
-    await dialog(page).getByText('Write why.').first().waitFor()
+    await dialog(page).getByText('Enter a reason.').first().waitFor()
     await focuses(page, 'Reason')
     assert.equal((await storedOrder(service, id)).status, 0)
     const reason = 'Not the total of the offer:\n\n1,234.50 <b>instead</b> of 1,243.50. عرض'
@@ -202,7 +202,7 @@ describe('a note', () => {
     await button(page, 'Add a note').click()
     await focuses(page, 'Note')
     await button(page, 'Add note').click()
-    await page.getByText('Write a note.').first().waitFor()
+    await page.getByText('Enter a note.').first().waitFor()
     await page.getByLabel('Note', { exact: true }).last().fill('Called them.\nThey agree.')
     await checkAccessibility(page)
     await button(page, 'Add note').dblclick()

@@ -70,7 +70,7 @@ const views: View[] = [
       await page.getByRole('button', { name: 'Reject …' }).click()
       await page.getByRole('alertdialog', { name: 'Reject this order?' }).waitFor()
       await page.getByRole('button', { name: 'Reject', exact: true }).click()
-      await page.getByText('Write why.').first().waitFor()
+      await page.getByText('Enter a reason.').first().waitFor()
     },
   },
   {

@@ -113,7 +113,7 @@ describe('undoing a decision', sideBySide, () => {
       await page.waitForTimeout(250)
       await page.keyboard.press('r')
       await page.keyboard.press('Enter')
-      await page.getByText('Write why.').first().waitFor()
+      await page.getByText('Enter a reason.').first().waitFor()
       await checkAccessibility(page)
       await page.keyboard.type('uja, too dear')
       await page.keyboard.press('Enter')

@@ -4,7 +4,8 @@ import { answerWith, serviceIs } from '../../support/page.ts'
 
 const { loadSession } = await import('../../../web/src/auth/session.ts')
 const { arrive } = await import('../../../web/src/orders/create/attempt.ts')
-const { keepDraft, prepareSending, readDraft } = await import('../../../web/src/orders/create/draft.ts')
+const { place, prepareSending } = await import('../../../web/src/orders/create/form.ts')
+const { keepDraft, readDraft } = await import('../../../web/src/ui/draft.ts')
 const { silence, toasts } = await import('../../../web/src/ui/announce.ts')
 
 const draft = { customer: 'Acme', total: '7' }
@@ -19,7 +20,7 @@ describe('an order that was created', () => {
   beforeEach(async () => {
     await isThere(1)
     silence()
-    keepDraft(1, draft)
+    keepDraft(place, 1, draft)
   })
 
   async function isThere(userId: number): Promise<void> {
@@ -27,24 +28,24 @@ describe('an order that was created', () => {
     await loadSession()
   }
 
-  it('is told once, and is no draft any more', (t) => {
+  it('is announced once, and its draft is gone', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
-    const order = prepareSending(1, draft)
+    const order = prepareSending(1, draft, draft)
     arrive(order, '7')
     arrive(order, '7')
     const [words, ...others] = said()
     assert.match(words ?? '', /^Order for \u2068Acme\u2069, 7.00 \(7, .*\) created$/)
     assert.deepEqual(others, [])
-    assert.deepEqual(readDraft(1), { customer: '', total: '' })
+    assert.equal(readDraft(place, 1), undefined)
   })
 
-  it('for somebody who is gone is not told to who is there now, who hears of their own', async (t) => {
+  it('by a person who has left is not announced to the next person, whose own order is', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
-    const order = prepareSending(1, draft)
+    const order = prepareSending(1, draft, draft)
     await isThere(2)
     arrive(order, '7')
     assert.deepEqual(said(), [])
-    arrive(prepareSending(2, { ...draft, customer: 'Birch' }), '8')
+    arrive(prepareSending(2, draft, { ...draft, customer: 'Birch' }), '8')
     assert.match(said().join(), /^Order for \u2068Birch\u2069, .* created$/)
   })
 })

@@ -8,13 +8,13 @@ import { anyCharacter } from '../../support/any-character.ts'
 
 const faultOf = (text: string) => {
   const reading = readCustomer(text)
-  return reading.ok ? `read as ${reading.customer}` : reading.fault
+  return reading.ok ? `read as ${reading.wire}` : reading.fault
 }
 
 describe('readCustomer', () => {
   it('accepts what is trimmed, in normalisation form C', () => {
-    assert.deepEqual(readCustomer('\u00a0 Mu\u0308ller & Söhne '), { ok: true, customer: 'Müller & Söhne' })
-    assert.deepEqual(readCustomer('\t😀\n'), { ok: true, customer: '😀' })
+    assert.deepEqual(readCustomer('\u00a0 Mu\u0308ller & Söhne '), { ok: true, wire: 'Müller & Söhne' })
+    assert.deepEqual(readCustomer('\t😀\n'), { ok: true, wire: '😀' })
   })
 
   it('counts code points after trimming', () => {
@@ -49,8 +49,8 @@ describe('readCustomer', () => {
     )
     const property = fc.property(text, (given) => {
       const reading = readCustomer(given)
-      const kept = reading.ok ? customerField.read(reading.customer) : undefined
-      assert.equal(kept, reading.ok ? reading.customer : undefined)
+      const kept = reading.ok ? customerField.read(reading.wire) : undefined
+      assert.equal(kept, reading.ok ? reading.wire : undefined)
     })
     fc.assert(property, { numRuns: 1_000 })
   })

@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import {
-  type Course,
-  courseInWords,
-  marked,
-  placeIn,
-  skippedOf,
-} from '../../../web/src/orders/decide/course.ts'
+import type { Course } from '../../../web/src/orders/decide/course.ts'
+import '../../support/page.ts'
+
+const { courseInWords, marked, placeIn, skippedOf } = await import('../../../web/src/orders/decide/course.ts')
 
 const course: Course = { orders: ['a', 'b', 'c'].map((id) => ({ id, wasPending: true })), marks: {} }
 const empty: Course = { orders: [], marks: {} }

@@ -1,5 +1,5 @@
 import { observable } from '../ui/observable.ts'
-import { readSetting, writeSetting } from '../ui/settings.ts'
+import { inBrowser } from '../ui/persist.ts'
 import { type SessionLife, tellOtherTabs } from './other-tabs.ts'
 
 /** How long the session lasts, as the service told last; undefined while none is known of. */
@@ -9,11 +9,11 @@ const endSetting = 'session-end'
 
 /** Whether this browser was told of a session that is not over yet. */
 export function isRemembered(): boolean {
-  return Number(readSetting(endSetting)) > Date.now()
+  return Number(inBrowser.read(endSetting)) > Date.now()
 }
 
 export function forgetEnd(): void {
-  writeSetting(endSetting, '')
+  inBrowser.write(endSetting, '')
 }
 
 /** What an answer tells of the session. */
@@ -30,6 +30,6 @@ export function recordLife(answer: Response): void {
   // An answer that did not count as use tells nothing new, and makes no notice of the end shorter.
   if (Math.abs(told.idleEndsAt - (sessionLife.get()?.idleEndsAt ?? 0)) < 2_000) return
   sessionLife.set(told)
-  writeSetting(endSetting, String(Math.min(told.idleEndsAt, told.endsAt)))
+  inBrowser.write(endSetting, String(Math.min(told.idleEndsAt, told.endsAt)))
   tellOtherTabs({ kind: 'life', life: told })
 }

@@ -66,7 +66,3 @@ export async function ordersChanged(one?: string): Promise<void> {
 /** What is fetched of a single order, by the second part of its key. */
 export const partsOfOne = ['one', 'approvals', 'history', 'receipt'] as const
 const isOfOne = (part: unknown) => partsOfOne.some((name) => name === part)
-
-export function newIdempotencyKey(): string {
-  return crypto.randomUUID()
-}

@@ -1,5 +1,4 @@
 import { useState } from 'react'
-import { newIdempotencyKey } from '../orders/queries.ts'
 import { holdPage } from '../ui/reload.ts'
 import type { Policy, WireRow } from './queries.ts'
 import { type DraftRow, draftOf } from './rows.ts'
@@ -48,7 +47,7 @@ const keys = new Map<string, string>()
 /** The same key for the same rows in the place of the same policy, however often they are sent. */
 export function keyFor(rows: readonly WireRow[], etag: string): string {
   const content = JSON.stringify([rows, etag])
-  const key = keys.get(content) ?? newIdempotencyKey()
+  const key = keys.get(content) ?? crypto.randomUUID()
   keys.set(content, key)
   return key
 }

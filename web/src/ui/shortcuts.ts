@@ -1,6 +1,6 @@
 import { useEffect } from 'react'
 import { observable } from './observable.ts'
-import { readSetting, writeSetting } from './settings.ts'
+import { inBrowser } from './persist.ts'
 
 export const shortcuts = [
   ['Ctrl K', 'Go to a view, an order, a page or an action (⌘ K on a Mac)'],
@@ -19,11 +19,11 @@ export const shortcuts = [
   ['?', 'List the keys'],
 ] as const
 
-export const shortcutsOn = observable(readSetting('shortcuts') !== 'off')
+export const shortcutsOn = observable(inBrowser.read('shortcuts') !== 'off')
 
 export function turnShortcuts(on: boolean): void {
   shortcutsOn.set(on)
-  writeSetting('shortcuts', on ? 'on' : 'off')
+  inBrowser.write('shortcuts', on ? 'on' : 'off')
 }
 
 /** What the keys do on the page that is shown. */

@@ -1,9 +1,9 @@
 import { observable } from './observable.ts'
-import { readSetting, writeSetting } from './settings.ts'
+import { inBrowser } from './persist.ts'
 
 type Theme = 'system' | 'light' | 'dark'
 const order: Theme[] = ['system', 'light', 'dark']
-const saved = readSetting('theme')
+const saved = inBrowser.read('theme')
 const theme = observable<Theme>(order.find((name) => name === saved) ?? 'system')
 
 export const useTheme = theme.use
@@ -15,6 +15,6 @@ export function applyTheme(): void {
 
 export function turnTheme(): void {
   theme.set(order[(order.indexOf(theme.get()) + 1) % order.length] ?? 'system')
-  writeSetting('theme', theme.get())
+  inBrowser.write('theme', theme.get())
   applyTheme()
 }

@@ -1,5 +1,5 @@
 import { observable } from '../../ui/observable.ts'
-import { readSetting, writeSetting } from '../../ui/settings.ts'
+import { inBrowser } from '../../ui/persist.ts'
 import { type ColumnName, columnNames, columns } from '../fields.ts'
 
 /** The first is in every list: it names the row and leads to the order. */
@@ -14,7 +14,7 @@ export function parseColumns(text: unknown): readonly ColumnName[] | undefined {
 }
 
 /** What this browser shows where the address does not say. */
-const kept = observable(parseColumns(readSetting('columns')) ?? usualColumns)
+const kept = observable(parseColumns(inBrowser.read('columns')) ?? usualColumns)
 
 /** Of an address, as it is now. */
 export function columnsOf(inAddress: string | undefined): readonly ColumnName[] {
@@ -28,7 +28,7 @@ export function useColumns(inAddress: string | undefined): readonly ColumnName[]
 
 export function keepColumns(names: readonly ColumnName[]): void {
   kept.set(names)
-  writeSetting('columns', names.join())
+  inBrowser.write('columns', names.join())
 }
 
 /** What the list is asked for besides its summaries, by commas. */

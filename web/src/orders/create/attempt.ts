@@ -1,38 +1,39 @@
 import { useEffect, useRef, useState } from 'react'
-import { isPassing, mayHaveHappened, retryDelayMilliseconds } from '../../api/problem.ts'
 import { changesOfHands } from '../../auth/session.ts'
 import { announce } from '../../ui/announce.ts'
+import { dropDraft } from '../../ui/draft.ts'
 import { pause } from '../../ui/pause.ts'
 import { type Identity, orderInWords } from '../identity.ts'
-import { dropDraft, isStillDraft, type Sending } from './draft.ts'
+import { untilAnswered } from '../retry.ts'
+import { isStillThere, place, type Sending } from './form.ts'
 import { createOrder } from './queries.ts'
 
 /** How the creation stands. */
 export type Attempt =
   | { kind: 'none' }
-  /** `failure` is why it is tried again; `isSlow` when the first answer is long in coming. */
+  /** `failure` is why it is tried again; `isSlow`: the first answer takes long. */
   | { kind: 'trying'; failure?: unknown; isSlow?: boolean }
-  /** `isUnclear`: a request left under this key, and no answer tells what became of it. */
+  /** `isUnclear`: a request left under this key, and no answer says what became of it. */
   | { kind: 'failed'; failure: unknown; isUnclear: boolean }
   | { kind: 'stopped'; isUnclear: boolean }
-  /** Until the view of the order is there: another press must not begin another one. */
+  /** Until the view of the order is there: another press must not create another order. */
   | { kind: 'created' }
 
 const slowMilliseconds = 2_000
 
-/** Leads away from the form that is on the screen now, if one is: not always the one that sent the order. */
+/** Leads away from the form on the screen, if there is one. It need not be the one that sent the order. */
 let leadAway: ((id: string) => void) | undefined
 
-/** By their keys: the orders that the person was told of. */
-const told = new Set<string>()
+/** The keys of the orders that were announced. */
+const announced = new Set<string>()
 
-/** Called for each answer, also when it comes after `stop` or after its view went: the person hears of every order. */
+/** Called for each answer, even after `stop` or when its view has gone: every order is announced. */
 export function arrive(order: Sending, id: string): void {
   if (order.hands !== changesOfHands()) return
-  if (!told.has(order.idempotencyKey)) announce(`${orderInWords(createdNow(order, id))} created`)
-  told.add(order.idempotencyKey)
-  if (!isStillDraft(order)) return
-  dropDraft()
+  if (!announced.has(order.idempotencyKey)) announce(`${orderInWords(createdNow(order, id))} created`)
+  announced.add(order.idempotencyKey)
+  if (!isStillThere(order)) return
+  dropDraft(place)
   leadAway?.(id)
 }
 
@@ -41,8 +42,8 @@ function createdNow({ customer, total }: Sending, id: string): Identity {
 }
 
 /**
- * Creates one order at a time, and tries again by itself while the failure is passing, always with the same key.
- * `leadTo` takes the person to the new order; from then on nothing more is created here.
+ * Creates one order at a time. While failures pass, it tries again with the same key. `leadTo` takes the person to the
+ * new order; after that nothing more is created here.
  */
 export function useCreation(leadTo: (id: string) => void) {
   const [attempt, setAttempt] = useState<Attempt>({ kind: 'none' })
@@ -62,7 +63,7 @@ export function useCreation(leadTo: (id: string) => void) {
   useWarningBeforeClosing(attempt.kind === 'trying')
 
   async function start(order: Sending): Promise<void> {
-    // Read at once, unlike state: the second press of a double click arrives before the next rendering.
+    // A ref, unlike state, is there at once: the second press of a double click comes before the next rendering.
     if (running.current !== undefined) return
     const controller = new AbortController()
     running.current = controller
@@ -77,39 +78,39 @@ export function useCreation(leadTo: (id: string) => void) {
     attempt,
     start,
     stop: () => running.current?.abort(),
-    /** Takes an old failure away; a running attempt goes on. */
+    /** Removes an old failure; a running attempt goes on. */
     forget: () => running.current ?? setAttempt({ kind: 'none' }),
   }
 }
 
-/** Never throws. After `signal` it tells of nothing but the stop, and tries no more. */
+/** Never throws. After `signal` it reports only the stop, and tries no more. */
 async function tryUntilSettled(
   order: Sending,
   signal: AbortSignal,
-  tell: (attempt: Attempt) => void,
+  report: (attempt: Attempt) => void,
 ): Promise<void> {
-  const { past } = order
-  let isSent = false
+  const { sent } = order
+  let isUnderWay = false
   signal.addEventListener('abort', () => {
-    past.mayHaveHappened ||= isSent
-    tell({ kind: 'stopped', isUnclear: past.mayHaveHappened })
+    sent.mayHaveHappened ||= isUnderWay
+    report({ kind: 'stopped', isUnclear: sent.mayHaveHappened })
   })
-  tell({ kind: 'trying' })
-  const slow = setTimeout(() => tell({ kind: 'trying', isSlow: true }), slowMilliseconds)
-  for (let tries = 0; !signal.aborted; tries += 1) {
+  report({ kind: 'trying' })
+  const slow = setTimeout(() => report({ kind: 'trying', isSlow: true }), slowMilliseconds)
+  async function create() {
+    isUnderWay = true
     try {
-      isSent = true
       arrive(order, await createOrder(order))
-      return tell({ kind: 'none' })
-    } catch (failure) {
-      isSent = false
-      past.mayHaveHappened ||= mayHaveHappened(failure)
-      if (!isPassing(failure)) return tell({ kind: 'failed', failure, isUnclear: past.mayHaveHappened })
-      tell({ kind: 'trying', failure })
-      await pause(retryDelayMilliseconds(tries, failure), signal)
     } finally {
+      isUnderWay = false
       clearTimeout(slow)
     }
+  }
+  const onRetry = (failure: unknown) => report({ kind: 'trying', failure })
+  const answer = await untilAnswered(create, { signal, pause, onRetry, sent })
+  if (answer.kind === 'done') report({ kind: 'none' })
+  if (answer.kind === 'failed') {
+    report({ kind: 'failed', failure: answer.failure, isUnclear: sent.mayHaveHappened })
   }
 }
 

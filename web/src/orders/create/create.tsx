@@ -3,11 +3,11 @@ import { Link, useCanGoBack, useNavigate, useRouter } from '@tanstack/react-rout
 import { type FormEvent, useCallback, useEffect, useLayoutEffect, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { useMay, useUser } from '../../auth/session.ts'
+import { dropDraft, focusOn, refusalsOf, useForm } from '../../ui/draft.ts'
 import { PageTitle } from '../../ui/page-title.tsx'
 import { type Attempt, useCreation } from './attempt.ts'
-import { type Draft, dropDraft, prepareSending } from './draft.ts'
 import { CustomerField, TotalField } from './field.tsx'
-import { type FieldName, fieldFaultsOf, useOrderForm } from './form.ts'
+import { type Draft, type FieldName, fieldNames, fields, place, prepareSending } from './form.ts'
 import { AttemptNote } from './note.tsx'
 import { OrderPreview } from './preview.tsx'
 
@@ -41,48 +41,50 @@ function NotAllowed() {
 
 function NewOrder() {
   const user = useUser()
-  const form = useOrderForm(user.id)
+  const form = useForm(place, user.id, fields)
   const { attempt, start, stop, forget } = useCreation(useLead())
   const [sent, setSent] = useState<Draft>()
-  const faults = fieldFaultsOf(attempt)
+  const faults = faultsOf(attempt)
   const isTrying = attempt.kind === 'trying' || attempt.kind === 'created'
   // Before the title would take it.
-  useLayoutEffect(() => focusOn('customer'), [])
+  useLayoutEffect(() => void focusOn('customer'), [])
   useFocusAfterFailure(attempt)
 
   function submit(event: FormEvent) {
     event.preventDefault()
     if (isTrying) return
-    form.checkAll()
-    const { customer, total } = form
-    if (customer.ok && total.ok) {
-      setSent(form.draft)
-      void start(prepareSending(user.id, { customer: customer.customer, total: total.wire }))
-    } else focusOn(customer.ok ? 'total' : 'customer')
+    const values = form.submit()
+    if (values === undefined) return
+    setSent(form.texts)
+    void start(prepareSending(user.id, form.texts, values))
   }
 
   function startOver() {
     forget()
-    form.startOver()
+    form.drop()
     focusOn('customer')
   }
 
   const fieldProps = (name: FieldName) => ({
-    ...form.fieldProps(name),
+    ...form.field(name),
     isReadOnly: isTrying,
-    // Of the value that was sent, not of the next one.
-    refusal: sent?.[name] === form.draft[name] ? faults?.[name] : undefined,
+    // It is about the value that was sent, not about the next one.
+    refusal: sent?.[name] === form.texts[name] ? faults?.[name] : undefined,
   })
   return (
     <div className="create">
       <form className="card create-card" noValidate onSubmit={submit} aria-label="New order">
         {form.isRestored && !isTrying && <Restored onStartOver={startOver} />}
-        <CustomerField {...fieldProps('customer')} reading={form.customer} />
-        <TotalField {...fieldProps('total')} reading={form.total} />
+        <CustomerField {...fieldProps('customer')} />
+        <TotalField {...fieldProps('total')} reading={form.readings.total} />
         <AttemptNote attempt={attempt} hasFieldFaults={faults !== undefined} onStop={stop} />
         <Actions isTrying={isTrying} />
       </form>
-      <OrderPreview customer={form.draft.customer.trim()} total={form.total} userName={user.userName} />
+      <OrderPreview
+        customer={form.texts.customer.trim()}
+        total={form.readings.total}
+        userName={user.userName}
+      />
     </div>
   )
 }
@@ -102,13 +104,13 @@ function Actions({ isTrying }: { isTrying: boolean }) {
   const router = useRouter()
   const canGoBack = useCanGoBack()
   function cancel() {
-    dropDraft()
+    dropDraft(place)
     if (canGoBack) router.history.back()
     else void router.navigate({ to: '/orders' })
   }
   return (
     <div className="row create-actions">
-      {/* Stays where the focus is while it does nothing. */}
+      {/* Not disabled: it would lose the focus. */}
       <button id="create-submit" className="button button-primary" type="submit" aria-disabled={isTrying}>
         {isTrying ? 'Creating …' : 'Create order'}
       </button>
@@ -128,15 +130,14 @@ function useLead() {
   )
 }
 
-function focusOn(id: FieldName | 'create-submit'): void {
-  document.getElementById(id)?.focus()
-}
+const faultsOf = (attempt: Attempt) =>
+  attempt.kind === 'failed' ? refusalsOf(attempt.failure, fieldNames) : undefined
 
-/** To the first field that the service found fault with; and never nowhere, when a button that had it is gone. */
+/** On the first rejected field; or on the submit button if the focused one is gone. */
 function useFocusAfterFailure(attempt: Attempt): void {
   useEffect(() => {
     if (attempt.kind !== 'failed' && attempt.kind !== 'stopped') return
-    const faults = fieldFaultsOf(attempt)
+    const faults = faultsOf(attempt)
     if (faults) focusOn(faults.customer === undefined ? 'total' : 'customer')
     else if (document.activeElement === document.body) focusOn('create-submit')
   }, [attempt])

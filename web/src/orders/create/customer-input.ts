@@ -1,6 +1,6 @@
 import { withoutReordering } from '../../ui/isolate.ts'
 
-/** Of the contract: Unicode code points after trimming. */
+/** Unicode code points after trimming, as in the contract. */
 export const customerLimit = 200
 /** The counter shows from here on. */
 const counterFrom = 160
@@ -8,7 +8,7 @@ const counterFrom = 160
 const canBeSeen =
   /[[\p{L}\p{N}\p{P}\p{S}]--[\p{Default_Ignorable_Code_Point}\u2800\ufffc\u{13441}\u{13442}\u{1d159}]]/v
 
-export type CustomerReading = { ok: true; customer: string } | { ok: false; fault: string }
+export type CustomerReading = { ok: true; wire: string } | { ok: false; fault: string }
 
 /** Guarantees that what is accepted is accepted by the service too, and stored as it was shown. */
 export function readCustomer(text: string): CustomerReading {
@@ -32,7 +32,7 @@ export function readCustomer(text: string): CustomerReading {
   if (lengthOf(customer) > customerLimit) {
     return { ok: false, fault: `The name can have at most ${customerLimit} characters.` }
   }
-  return { ok: true, customer }
+  return { ok: true, wire: customer }
 }
 
 /** How many characters are left, once that is worth knowing; negative when there are too many. */

@@ -1,5 +1,12 @@
+import { queryOptions } from '@tanstack/react-query'
+import { answerOf, client } from '../../api/client.ts'
+import { queries } from '../../api/queries.ts'
+import { onForget } from '../../auth/session.ts'
 import { inSeries } from '../../ui/format.ts'
-import { end } from '../address/question.ts'
+import { inTab, parsed } from '../../ui/persist.ts'
+import { parametersOf } from '../address/address.ts'
+import { end, type Question, searchOf } from '../address/question.ts'
+import { pending } from '../states.ts'
 import type { DeedName } from './actions.ts'
 
 /** What this person did with an order on the way. */
@@ -63,4 +70,58 @@ const verbs: Record<Mark, string> = {
   reject: 'rejected',
   withdraw: 'withdrew',
   skipped: 'skipped',
+}
+
+/** The tab keeps the one review that it is in: a reload changes neither its orders nor their number. */
+const name = 'review'
+
+/** `asked`: by whom, and what. */
+function keptCourse(): { asked: string; course: Course } | undefined {
+  return parsed(inTab.read(name)) as { asked: string; course: Course } | undefined
+}
+
+onForget(forgetCourse)
+
+/** Until `forgetCourse` the answer is the same, whatever happens to the orders. */
+export function courseQuery(question: Question, userId: number | string) {
+  const asked = JSON.stringify([userId, question.ids, searchOf(question)])
+  return queryOptions({
+    queryKey: ['review', asked],
+    async queryFn({ signal }) {
+      const kept = keptCourse()
+      return kept?.asked === asked ? kept.course : keep(asked, await ask(question, signal))
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: Number.POSITIVE_INFINITY,
+  })
+}
+
+/** The next review asks again. */
+export function forgetCourse(): void {
+  inTab.drop(name)
+  queries.removeQueries({ queryKey: ['review'] })
+}
+
+/** `undefined` removes the mark. */
+export function mark(id: string, as: Mark | undefined): void {
+  const kept = keptCourse()
+  if (kept === undefined) return
+  const course = keep(kept.asked, marked(kept.course, id, as))
+  queries.setQueryData(['review', kept.asked], course)
+}
+
+async function ask(question: Question, signal: AbortSignal): Promise<Course> {
+  if (question.ids !== undefined) return courseOf(question.ids.split(',').map((id) => [id, pending]))
+  const query = { ...parametersOf(searchOf(question)), paginated: false }
+  const { items } = await answerOf(client.GET('/v1/orders', { params: { query }, signal }))
+  return courseOf(items.map(({ id, status }) => [id, status]))
+}
+
+function courseOf(orders: (readonly [id: string, status: number])[]): Course {
+  return { orders: orders.map(([id, status]) => ({ id, wasPending: status === pending })), marks: {} }
+}
+
+function keep(asked: string, course: Course): Course {
+  inTab.write(name, JSON.stringify({ asked, course }))
+  return course
 }

@@ -1,13 +1,9 @@
-import {
-  isPassing,
-  mayHaveHappened,
-  ProblemError,
-  problemOf,
-  retryDelayMilliseconds,
-} from '../../api/problem.ts'
+import { isPassing, ProblemError, problemOf } from '../../api/problem.ts'
+import type { Sent } from '../../ui/draft.ts'
 import { type Observable, observable } from '../../ui/observable.ts'
 import type { Identity } from '../identity.ts'
 import type { VersionedOrder } from '../order.ts'
+import { untilAnswered } from '../retry.ts'
 import type { Decision } from './queries.ts'
 
 /** What the person was shown when asked; with `etag` exactly that version is decided on, or none. */
@@ -40,8 +36,7 @@ export interface Snapshot {
   readonly steps: readonly Step[]
 }
 
-/** `mayHaveHappened`: it left, and no answer tells what became of it. A later refusal takes nothing of that back. */
-type Request = Decision & { mayHaveHappened: boolean }
+type Request = Decision & Sent
 
 export interface Service {
   newKey(): string
@@ -112,62 +107,35 @@ export function prepareDecisions(subjects: readonly Subject[], service: Service)
   return { snapshot, start, stop }
 }
 
-/** Tries until there is an end, or until the signal; `tell` hears how it goes. Never throws. */
+/** Tries until there is an end, or until the signal; `report` hears how it goes. Never throws. */
 export async function decideOne(
   request: Request,
   service: Service,
   signal: AbortSignal,
-  tell: (progress: Progress) => void,
+  report: (progress: Progress) => void,
 ): Promise<Progress> {
-  async function attempt(): Promise<void> {
-    try {
-      await service.decide(request)
-    } catch (failure) {
-      request.mayHaveHappened ||= mayHaveHappened(failure)
-      throw failure
-    }
+  const { pause } = service
+  const onRetry = (failure: unknown) => report({ kind: 'retrying', failure })
+  const answered = <Value>(attempt: () => Promise<Value>, sent?: Request) => {
+    report({ kind: 'sending' })
+    return untilAnswered(attempt, { signal, pause, onRetry, ...(sent && { sent }) })
   }
-  const answer = await persist(attempt, service, signal, tell)
+  const answer = await answered(() => service.decide(request), request)
   if (answer.kind === 'done') {
-    const counting = await persist(() => service.missing(request.id), service, signal, tell)
+    const counting = await answered(() => service.missing(request.id))
     return { kind: 'decided', missing: counting.kind === 'done' ? counting.value : undefined }
   }
   const { failure } = answer
   if (!isConflict(failure)) {
-    // An order is looked for only when the key is not known: then no earlier try has had an effect.
+    // The service looks for the order only when it does not know the key: then no earlier try has had an effect.
     const isCertain = !request.mayHaveHappened || problemOf(failure, 'order-not-found')
     if (!isCertain) return { kind: 'unclear', failure }
     return answer.kind === 'stopped' ? { kind: 'waiting' } : { kind: 'refused', failure }
   }
-  const reading = await persist(() => service.read(request.id), service, signal, tell)
+  const reading = await answered(() => service.read(request.id))
   if (reading.kind === 'done') return { kind: 'refused', failure, now: reading.value }
   const isGone = reading.kind === 'failed' && problemOf(reading.failure, 'order-not-found')
   return { kind: 'refused', failure: isGone ? reading.failure : failure }
-}
-
-type Answer<Value> =
-  | { kind: 'done'; value: Value }
-  | { kind: 'failed'; failure: unknown }
-  | { kind: 'stopped'; failure: unknown }
-
-/** Tries until there is an answer that stays; once stopped, only what is under way is waited for. */
-async function persist<Value>(
-  attempt: () => Promise<Value>,
-  { pause }: Service,
-  signal: AbortSignal,
-  tell: (progress: Progress) => void,
-): Promise<Answer<Value>> {
-  tell({ kind: 'sending' })
-  for (let tries = 0; ; tries += 1) {
-    try {
-      return { kind: 'done', value: await attempt() }
-    } catch (failure) {
-      if (!isPassing(failure)) return { kind: 'failed', failure }
-      tell({ kind: 'retrying', failure })
-      if (!signal.aborted) await pause(retryDelayMilliseconds(tries, failure), signal)
-      if (signal.aborted) return { kind: 'stopped', failure }
-    }
-  }
 }
 
 function isConflict(failure: unknown): boolean {

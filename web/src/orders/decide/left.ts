@@ -1,34 +1,21 @@
+import { inBrowser, parsed } from '../../ui/persist.ts'
 import { deeds } from './actions.ts'
 import type { Left } from './outbox.ts'
 
-const prefix = 'countersign.decision.'
+const prefix = 'decision.'
 
 /**
- * What of a decision outlives its page, in this browser, until it is answered: whose it is, and what to send. Each under
- * a name of its own, so that no tab writes over what another one keeps. Without storage the page is all there is.
+ * The part of a decision that outlives its page, in this browser, until it is answered: whose it is, and what to send.
+ * Each has a name of its own, so no tab overwrites what another one keeps.
  */
 export const leftInBrowser = {
-  put(left: Left): void {
-    tryTo(() => localStorage.setItem(prefix + left.decision.idempotencyKey, JSON.stringify(left)))
-  },
-  drop(key: string): void {
-    tryTo(() => localStorage.removeItem(prefix + key))
-  },
-  all(): Left[] {
-    const names = tryTo(() => Object.keys(localStorage)) ?? []
-    return names
-      .filter((name) => name.startsWith(prefix))
-      .map((name) => tryTo((): unknown => JSON.parse(localStorage.getItem(name) ?? 'null')))
-      .filter(isLeft)
-  },
-}
-
-function tryTo<Value>(act: () => Value): Value | undefined {
-  try {
-    return act()
-  } catch {
-    return undefined
-  }
+  put: (left: Left) => inBrowser.write(prefix + left.decision.idempotencyKey, JSON.stringify(left)),
+  drop: (key: string) => inBrowser.drop(prefix + key),
+  all: (): Left[] =>
+    inBrowser
+      .names(prefix)
+      .map((name) => parsed(inBrowser.read(name)))
+      .filter(isLeft),
 }
 
 /** Another version of the app may have written it. */

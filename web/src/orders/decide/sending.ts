@@ -10,10 +10,10 @@ import {
 } from '../../auth/session.ts'
 import { announce } from '../../ui/announce.ts'
 import { orderInWords } from '../identity.ts'
-import { newIdempotencyKey, ordersChanged } from '../queries.ts'
+import { ordersChanged } from '../queries.ts'
 import { type DeedName, deeds } from './actions.ts'
+import { mark } from './course.ts'
 import { decideOne, failureOf, type Progress, type Subject } from './decisions.ts'
-import { mark } from './kept-course.ts'
 import { leftInBrowser } from './left.ts'
 import { type Entry, Outbox } from './outbox.ts'
 import { deselect } from './selection.ts'
@@ -49,7 +49,7 @@ export function useReadyToSend(): void {
 /** Shows it as decided from now on, and sends it when it can no longer be taken back. */
 export function hold(userId: number | string, deed: DeedName, subject: Subject): void {
   const { id, etag, reason, customer, total, createdAtUtc } = subject
-  const decision = { id, etag, idempotencyKey: newIdempotencyKey(), ...(reason !== undefined && { reason }) }
+  const decision = { id, etag, idempotencyKey: crypto.randomUUID(), ...(reason !== undefined && { reason }) }
   outbox.hold({ userId, deed, decision }, { id, customer, total, createdAtUtc })
   mark(id, deed)
 }

@@ -3,11 +3,11 @@ import { orderStates } from '../../../../client/src/facts.ts'
 import { problemOf } from '../../api/problem.ts'
 import { queries } from '../../api/queries.ts'
 import { changesOfHands, refreshSession } from '../../auth/session.ts'
+import { dropDraft } from '../../ui/draft.ts'
 import { pause } from '../../ui/pause.ts'
 import { missingOf } from '../approvals.ts'
 import type { VersionedOrder } from '../order.ts'
-import { approvalsQuery, newIdempotencyKey, orderQuery, ordersChanged } from '../queries.ts'
-import { dropWritten } from '../written.ts'
+import { approvalsQuery, orderQuery, ordersChanged } from '../queries.ts'
 import type { Deed } from './actions.ts'
 import { type Decisions, failureOf, type Service } from './decisions.ts'
 import { deselect } from './selection.ts'
@@ -37,10 +37,10 @@ export function serviceFor(deed: Deed, userName: string): Service {
     return queries.fetchQuery({ ...query, staleTime: 0, retry: false })
   }
   return {
-    newKey: newIdempotencyKey,
+    newKey: () => crypto.randomUUID(),
     async decide(decision) {
       await deed.send(decision)
-      dropWritten(placeOf(deed, decision.id))
+      dropDraft(placeOf(deed, decision.id))
     },
     async missing(id) {
       const missing = deed.to === 'Approved' ? missingOf(await readAnew(approvalsQuery(id))) : 0

@@ -2,25 +2,28 @@ import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { isPassing, mayHaveHappened, retryDelayMilliseconds } from '../../api/problem.ts'
-import { ofThisPerson } from '../../auth/session.ts'
+import { ofThisPerson, useUser } from '../../auth/session.ts'
 import { announce } from '../../ui/announce.ts'
 import { describeFailure } from '../../ui/describe.ts'
+import { readDraft, sendingOf } from '../../ui/draft.ts'
 import { Note } from '../../ui/note.tsx'
-import { newIdempotencyKey, ordersChanged } from '../queries.ts'
-import { WordsField } from '../words-field.tsx'
-import { readWritten, useWritten } from '../written.ts'
+import { Field } from '../field.tsx'
+import { useText } from '../free-text.ts'
+import { ordersChanged } from '../queries.ts'
 import { addNote } from './queries.ts'
 
-/** Adds a note to the history, in any state of the order. It opens where it is wanted. */
+const placeOf = (id: string) => `note ${id}`
+
+/** Adds a note to the history, in any state of the order. */
 export function AddNote({ id }: { id: string }) {
-  const [written, write] = useWritten(`note ${id}`)
-  const [isOpen, setOpen] = useState(written !== '')
+  const user = useUser()
+  const [isOpen, setOpen] = useState(() => readDraft(placeOf(id), user.id) !== undefined)
   const [wasOpen, setWasOpen] = useState(false)
   if (!isOpen) {
     return (
       <Button
         className="button button-small order-note"
-        // In the place of the form that had the focus.
+        // It takes the place of the form that had the focus.
         autoFocus={wasOpen}
         onPress={() => setOpen(true)}
       >
@@ -31,10 +34,7 @@ export function AddNote({ id }: { id: string }) {
   return (
     <NoteForm
       id={id}
-      written={written}
-      onWrite={write}
       onClose={() => {
-        write('')
         setWasOpen(true)
         setOpen(false)
       }}
@@ -42,46 +42,35 @@ export function AddNote({ id }: { id: string }) {
   )
 }
 
-interface FormProps {
-  id: string
-  written: string
-  onWrite(text: string): void
-  onClose(): void
-}
-
-function NoteForm({ id, written, onWrite, onClose }: FormProps) {
-  const field = useRef<HTMLTextAreaElement>(null)
-  const [isChecked, setChecked] = useState(false)
-  const reading = readWritten(written, 'Write a note.')
-  const sending = useSending(id, onClose)
+function NoteForm({ id, onClose }: { id: string; onClose(): void }) {
+  const { field, submit, drop } = useText(placeOf(id), 'note', 'Enter a note.')
+  function close() {
+    drop()
+    onClose()
+  }
+  const sending = useSending(id, close)
   const failure = sending.failureReason ?? sending.error
 
-  function submit(event: FormEvent) {
+  function send(event: FormEvent) {
     event.preventDefault()
-    setChecked(true)
-    if (reading.ok) sending.send(reading.text)
-    else field.current?.focus()
+    const text = submit()
+    if (text !== undefined) sending.send(text)
   }
   return (
-    <form className="order-note" noValidate onSubmit={submit} aria-label="Note">
-      <WordsField
-        id="note"
+    <form className="order-note" noValidate onSubmit={send} aria-label="Note">
+      <Field
+        {...field}
         label="Note"
         hint="It stays in the history of the order."
-        text={written}
-        fault={isChecked && !reading.ok ? reading.fault : undefined}
         isReadOnly={sending.isPending}
         isRequired
-        field={field}
-        onChange={onWrite}
-        hasFocus
       />
       <div role="status">{failure != null && <NoteFailure failure={failure} />}</div>
       <div className="row">
         <button className="button button-small" type="submit" aria-disabled={sending.isPending}>
           {sending.isPending ? 'Adding …' : 'Add note'}
         </button>
-        <Button className="button button-quiet button-small" onPress={onClose} isDisabled={sending.isPending}>
+        <Button className="button button-quiet button-small" onPress={close} isDisabled={sending.isPending}>
           Cancel
         </Button>
       </div>
@@ -91,14 +80,14 @@ function NoteForm({ id, written, onWrite, onClose }: FormProps) {
 
 function NoteFailure({ failure }: { failure: unknown }) {
   const { title, detail } = describeFailure(failure)
-  const safe = mayHaveHappened(failure) ? 'However often it is sent, it is added only once.' : undefined
+  const safe = mayHaveHappened(failure) ? 'You can try again: the note is added only once.' : undefined
   return <Note kind="warning" title={title} lines={[detail, safe]} />
 }
 
-/** One at a time. Every try of one text has one key, whatever happened in between: it is added once. */
+/** One at a time. */
 function useSending(id: string, onAdded: () => void) {
-  const keys = useRef(new Map<string, string>())
-  // Known at once, unlike state: the second press of a double click arrives before the next rendering.
+  const user = useUser()
+  // A ref, unlike state, is there at once: the second press of a double click comes before the next rendering.
   const isUnderWay = useRef(false)
   const { mutate, ...state } = useMutation({
     mutationFn: (attempt: () => Promise<void>) => attempt(),
@@ -116,8 +105,7 @@ function useSending(id: string, onAdded: () => void) {
   function send(text: string) {
     if (isUnderWay.current) return
     isUnderWay.current = true
-    const idempotencyKey = keys.current.get(text) ?? newIdempotencyKey()
-    keys.current.set(text, idempotencyKey)
+    const { idempotencyKey } = sendingOf(placeOf(id), user.id, text)
     mutate(ofThisPerson(() => addNote({ id, text, idempotencyKey })))
   }
   return { ...state, send }

@@ -16,7 +16,7 @@ import type { Order, OrderApprovals, OrderEvent, OrderSummary } from '../order.t
 import { approvalsQuery, historyQuery, orderQuery } from '../queries.ts'
 import { Status } from '../status.tsx'
 import { useIsUnreadable, WithoutReading } from '../without-reading.tsx'
-import { OrderActions } from './actions.tsx'
+import { OrderActions } from './buttons.tsx'
 import { type Deciding, useDeciding } from './deciding.tsx'
 import { OrderFacts } from './facts.tsx'
 import { OrderHistory } from './history.tsx'

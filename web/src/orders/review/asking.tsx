@@ -3,7 +3,7 @@ import { Dialog, Heading } from 'react-aria-components/Dialog'
 import { Modal, ModalOverlay } from 'react-aria-components/Modal'
 import { useUser } from '../../auth/session.ts'
 import { observable } from '../../ui/observable.ts'
-import { readSetting, writeSetting } from '../../ui/settings.ts'
+import { inBrowser, personal } from '../../ui/persist.ts'
 import type { Deed } from '../decide/actions.ts'
 
 /** Whether a review asks before each decision; `undefined`: this person has not been asked that yet. */
@@ -12,16 +12,14 @@ export type Asks = boolean | undefined
 /** Counts the changes: what a setting says is read anew after each. */
 const changes = observable(0)
 
-const nameFor = (userId: number | string) => `review-asks.${userId}`
-
 export function useAsks(): [asks: Asks, set: (asks: boolean) => void] {
-  const name = nameFor(useUser().id)
+  const name = personal('review-asks', useUser().id)
   changes.use()
-  const kept = readSetting(name)
+  const kept = inBrowser.read(name)
   return [
     kept === null ? undefined : kept === 'yes',
     (asks) => {
-      writeSetting(name, asks ? 'yes' : 'no')
+      inBrowser.write(name, asks ? 'yes' : 'no')
       changes.set(changes.get() + 1)
     },
   ]

@@ -7,8 +7,7 @@ import { PageTitle } from '../../ui/page-title.tsx'
 import { useShortcut } from '../../ui/shortcuts.ts'
 import { BackToList } from '../address/back.tsx'
 import { mostSelected, type Question, searchOf } from '../address/question.ts'
-import { type Course, courseInWords, type Place, skippedOf } from '../decide/course.ts'
-import { forgetCourse } from '../decide/kept-course.ts'
+import { type Course, courseInWords, forgetCourse, type Place, skippedOf } from '../decide/course.ts'
 
 interface EndProps {
   course: Course

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useRef } from 'react'
 import { Button } from 'react-aria-components/Button'
 import { Heading } from 'react-aria-components/Dialog'
 import { problemOf } from '../../../api/problem.ts'
@@ -8,12 +8,12 @@ import { formatTotal } from '../../../ui/format.ts'
 import { Name } from '../../../ui/name.tsx'
 import { Note } from '../../../ui/note.tsx'
 import { missingOf } from '../../approvals.ts'
+import { Field } from '../../field.tsx'
+import { useText } from '../../free-text.ts'
 import type { VersionedOrder } from '../../order.ts'
 import { Particulars } from '../../particulars.tsx'
 import { approvalsQuery, orderQuery } from '../../queries.ts'
 import { pending } from '../../states.ts'
-import { WordsField } from '../../words-field.tsx'
-import { readWritten, useWritten } from '../../written.ts'
 import type { Deed } from '../actions.ts'
 import { failureOf, isWorthTrying, type Step, type Subject } from '../decisions.ts'
 import { placeOf } from '../service.ts'
@@ -68,35 +68,24 @@ export function DecideOne({ run, step, back }: { run: Run; step: Step; back: Bac
   )
 }
 
-/**
- * The field for the reason, where the deed takes one. `give` goes on with what is written, or says what is wrong.
- */
+/** The field for the reason, where the action takes one. `give` goes on with what is written, if that is right. */
 function useReason({ deed, phase, steps }: Run, subject: Subject) {
-  const field = useRef<HTMLTextAreaElement>(null)
-  const [text, write] = useWritten(placeOf(deed, subject.id))
-  const [isChecked, setChecked] = useState(false)
-  const reading = readWritten(text, deed.reason?.isAsked ? 'Write why.' : undefined)
-  const asks = deed.reason !== undefined
+  const { reason } = deed
+  const text = useText(placeOf(deed, subject.id), 'reason', reason?.isAsked ? 'Enter a reason.' : undefined)
   function give(goOn: (subject: Subject) => void, about: Subject) {
-    setChecked(true)
-    if (!asks) goOn(about)
-    else if (reading.ok) goOn({ ...about, reason: reading.text })
-    else field.current?.focus()
+    if (!reason) return goOn(about)
+    const given = text.submit()
+    if (given !== undefined) goOn({ ...about, reason: given })
   }
   return {
     give,
-    field: deed.reason && (
-      <WordsField
-        id="reason"
-        label={deed.reason.label}
-        hint="Whoever may see the order can read it."
-        text={text}
-        fault={isChecked && !reading.ok ? reading.fault : undefined}
+    field: reason && (
+      <Field
+        {...text.field}
+        label={reason.label}
+        hint="Anyone who can see the order can read it."
         isReadOnly={phase === 'running' || phase === 'stopping' || steps.some(isUnclear)}
-        isRequired={deed.reason.isAsked}
-        field={field}
-        onChange={write}
-        hasFocus
+        isRequired={reason.isAsked}
       />
     ),
   }

@@ -3,23 +3,24 @@ import { describe, it } from 'node:test'
 import { type Problem, ProblemError } from '../../../web/src/api/problem.ts'
 import '../../support/page.ts'
 
-const { draftLike, dropDraft, isStillDraft, keepDraft, prepareSending, readDraft } = await import(
-  '../../../web/src/orders/create/draft.ts'
+const { draftLike, isStillThere, place, prepareSending } = await import(
+  '../../../web/src/orders/create/form.ts'
 )
-const { fieldFaultsOf } = await import('../../../web/src/orders/create/form.ts')
+const { dropDraft, keepDraft, readDraft, refusalsOf } = await import('../../../web/src/ui/draft.ts')
 const { notation } = await import('../../../web/src/orders/create/notation.ts')
 const { readTotal } = await import('../../../web/src/orders/create/total-input.ts')
 
 const draft = { customer: 'Acme', total: '7' }
+const read = () => readDraft<typeof draft>(place, 1) ?? { customer: '', total: '' }
 
 function sending(values: Partial<typeof draft> = {}) {
-  keepDraft(1, { ...draft, ...values })
-  return prepareSending(1, { ...draft, ...values })
+  keepDraft(place, 1, { ...draft, ...values })
+  return prepareSending(1, { ...draft, ...values }, { ...draft, ...values })
 }
 
 describe('the key of an order that is sent', () => {
   it('is the same for the same values, whatever was sent in between', () => {
-    dropDraft()
+    dropDraft(place)
     const first = sending()
     const other = sending({ total: '70' })
     assert.notEqual(other.idempotencyKey, first.idempotencyKey)
@@ -27,31 +28,31 @@ describe('the key of an order that is sent', () => {
     assert.equal(sending().idempotencyKey, first.idempotencyKey)
   })
 
-  it('is another one for another person, and after the draft is done', () => {
-    dropDraft()
+  it('is another one for another person, and after the draft is dropped', () => {
+    dropDraft(place)
     const first = sending().idempotencyKey
-    keepDraft(2, draft)
-    const second = prepareSending(2, draft).idempotencyKey
+    keepDraft(place, 2, draft)
+    const second = prepareSending(2, draft, draft).idempotencyKey
     assert.notEqual(second, first)
-    dropDraft()
-    keepDraft(2, draft)
-    assert.notEqual(prepareSending(2, draft).idempotencyKey, second)
+    dropDraft(place)
+    keepDraft(place, 2, draft)
+    assert.notEqual(prepareSending(2, draft, draft).idempotencyKey, second)
   })
 })
 
 describe('an answer that comes late', () => {
-  it('is of the draft as long as neither of its fields has changed', () => {
-    dropDraft()
+  it('belongs to the draft as long as neither of its fields has changed', () => {
+    dropDraft(place)
     const sent = sending()
-    assert.equal(isStillDraft(sent), true)
-    keepDraft(1, { ...draft, total: '70' })
-    assert.equal(isStillDraft(sent), false)
-    keepDraft(1, { ...draft, customer: 'Acne' })
-    assert.equal(isStillDraft(sent), false)
-    keepDraft(1, draft)
-    assert.equal(isStillDraft(sent), true)
-    dropDraft()
-    assert.equal(isStillDraft(sent), false)
+    assert.equal(isStillThere(sent), true)
+    keepDraft(place, 1, { ...draft, total: '70' })
+    assert.equal(isStillThere(sent), false)
+    keepDraft(place, 1, { ...draft, customer: 'Acne' })
+    assert.equal(isStillThere(sent), false)
+    keepDraft(place, 1, draft)
+    assert.equal(isStillThere(sent), true)
+    dropDraft(place)
+    assert.equal(isStillThere(sent), false)
   })
 })
 
@@ -63,10 +64,10 @@ describe('what the service found in the fields', () => {
       detail: `${pointer.slice(2)} is wrong.`,
     }))
     const problem = { code: 'validation-failed', status: 400, detail: '', errors } as unknown as Problem
-    return fieldFaultsOf({ kind: 'failed', failure: new ProblemError(problem, undefined), isUnclear: false })
+    return refusalsOf(new ProblemError(problem, undefined), ['customer', 'total'])
   }
 
-  it('is told at each', () => {
+  it('is shown at each', () => {
     assert.deepEqual(faultsOf(['#/total']), { total: 'The total is wrong.' })
     assert.deepEqual(faultsOf(['#/customer', '#/total']), {
       customer: 'The customer is wrong.',
@@ -74,16 +75,16 @@ describe('what the service found in the fields', () => {
     })
   })
 
-  it('is told as a whole when some of it is not about a field', () => {
+  it('is shown as a whole when some of it is not about a field', () => {
     assert.equal(faultsOf(['#/total', '#/other']), undefined)
     assert.equal(faultsOf([]), undefined)
   })
 })
 
-it('an order like another begins with its values, in the place of what was typed', () => {
-  keepDraft(1, draft)
+it('an order like another begins with its values, in place of what was typed', () => {
+  keepDraft(place, 1, draft)
   draftLike(1, { customer: 'Müller', total: 99_999_999_999.9999 })
-  const { customer, total } = readDraft(1)
+  const { customer, total } = read()
   assert.equal(customer, 'Müller')
   assert.deepEqual(readTotal(total, notation), {
     ok: true,
@@ -91,5 +92,5 @@ it('an order like another begins with its values, in the place of what was typed
     meaning: notation.write('99999999999.9999'),
   })
   draftLike(1, { customer: 'Müller', total: 5 })
-  assert.equal(readTotal(readDraft(1).total, notation).ok, true)
+  assert.equal(readTotal(read().total, notation).ok, true)
 })
