@@ -1,4 +1,5 @@
 import { type Kysely, sql, type Transaction } from '#kysely'
+import { holdLease, type Lease } from '../../server/db/lease.ts'
 import type { Database } from '../../server/db/tables.ts'
 import { Problem } from '../../server/http/problems.ts'
 
@@ -31,6 +32,20 @@ export const testOperations = {
   ): Promise<void> {
     await add(trx, name)
     block(milliseconds)
+  },
+  /** Stores the name while it holds the lease. Returns the term. */
+  async addHolding(trx: Trx, { name, lease }: { name: string; lease: Lease }): Promise<number | null> {
+    const term = await holdLease(trx, lease)
+    if (term !== null) await add(trx, name)
+    return term
+  },
+  /** Notes who worked in which term, in a table that the test made, and takes a while for it (PostgreSQL). */
+  async workHolding(trx: Trx, { pid, lease }: { pid: number; lease: Lease }): Promise<number | null> {
+    const term = await holdLease(trx, lease)
+    if (term === null) return null
+    await sql`insert into works (pid, term) values (${pid}, ${term})`.execute(trx)
+    await sql`select pg_sleep(0.03)`.execute(trx)
+    return term
   },
   /** Ends the whole writer thread in the middle of its transaction. */
   async addThenCrash(trx: Trx, { name }: { name: string }): Promise<void> {
