@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * Liveness probe
-         * @description Answers as long as the process serves; touches no dependency.
+         * @description Answers while the process serves. It checks no dependency.
          */
         get: operations["getHealth"];
         put?: never;
@@ -72,8 +72,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What OAuth software has to know about this service
-         * @description RFC 8414: from the issuer’s address alone a validator or a client finds all others.
+         * Metadata for OAuth software
+         * @description RFC 8414. From the issuer’s address, validators and clients find all others.
          */
         get: operations["getAuthorizationServerMetadata"];
         put?: never;
@@ -92,8 +92,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The same, where OpenID software looks for it
-         * @description For validators that know this address only: nobody signs in here by OpenID Connect.
+         * The same metadata, where OpenID software looks for it
+         * @description For validators that know only this address. There is no sign-in by OpenID Connect.
          */
         get: operations["getOpenIdConfiguration"];
         put?: never;
@@ -1032,7 +1032,7 @@ export interface components {
              */
             clientId: string;
             /**
-             * @description What people call it. White space at both ends is trimmed; then 1 to 200 characters (Unicode code points), no control characters, none that reorder text (such as U+202E), and at least one letter, digit, punctuation mark or symbol that can be seen. Stored in normalisation form C.
+             * @description What people call it. White space at both ends is trimmed. What is left has 1 to 200 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
              * @example Billing, nightly run
              */
             name?: string;
@@ -1066,7 +1066,7 @@ export interface components {
         /** @description A note on an order. */
         AddNoteCommand: {
             /**
-             * @description What is noted. White space at both ends is trimmed; then 1 to 1000 characters (Unicode code points), no control characters but line breaks, none that reorder text (such as U+202E), and at least one letter, digit, punctuation mark or symbol that can be seen. Stored in normalisation form C.
+             * @description What is noted. White space at both ends is trimmed. What is left has 1 to 1000 characters (Unicode code points). No control characters except line breaks, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
              * @example Called the customer, who confirms the total.
              */
             text: string;
@@ -1180,7 +1180,7 @@ export interface components {
              */
             roles: string[];
         };
-        /** @description What OAuth software has to know about this service (RFC 8414). */
+        /** @description Metadata of this service for OAuth software (RFC 8414). */
         AuthorizationServerMetadata: {
             /**
              * Format: uri
@@ -1201,7 +1201,7 @@ export interface components {
              */
             token_endpoint: string;
             /**
-             * @description How services show who they are.
+             * @description How services authenticate.
              * @example [
              *       "client_secret_basic",
              *       "client_secret_post"
@@ -1209,7 +1209,7 @@ export interface components {
              */
             token_endpoint_auth_methods_supported: string[];
             /**
-             * @description By the token endpoint.
+             * @description Grants of the token endpoint.
              * @example [
              *       "client_credentials"
              *     ]
@@ -1217,12 +1217,12 @@ export interface components {
             grant_types_supported: string[];
             /**
              * Format: uri
-             * @description Where refresh tokens are ended.
+             * @description Where refresh tokens are revoked.
              * @example https://orders.example.com/v1/auth/revoke
              */
             revocation_endpoint: string;
             /**
-             * @description Anyone who has a token may end it.
+             * @description None: having a token is enough to revoke it.
              * @example [
              *       "none"
              *     ]
@@ -1234,14 +1234,14 @@ export interface components {
              */
             response_types_supported: string[];
             /**
-             * @description `sub` is the same for everybody.
+             * @description `sub` is the same for every reader.
              * @example [
              *       "public"
              *     ]
              */
             subject_types_supported: string[];
             /**
-             * @description The algorithm of all tokens. There are no ID tokens; validators look for it here.
+             * @description Algorithm of all tokens. There are no ID tokens, but validators look here.
              * @example [
              *       "RS256"
              *     ]
@@ -1251,7 +1251,7 @@ export interface components {
         /** @description What is to change; the rest stays. */
         ChangeClientCommand: {
             /**
-             * @description What people call it. White space at both ends is trimmed; then 1 to 200 characters (Unicode code points), no control characters, none that reorder text (such as U+202E), and at least one letter, digit, punctuation mark or symbol that can be seen. Stored in normalisation form C.
+             * @description What people call it. White space at both ends is trimmed. What is left has 1 to 200 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
              * @example Billing, nightly run
              */
             name?: string | null;
@@ -1415,7 +1415,7 @@ export interface components {
         /** @description A new order. */
         CreateOrderCommand: {
             /**
-             * @description Who ordered. White space at both ends is trimmed; then 1 to 200 characters (Unicode code points), no control characters, none that reorder text (such as U+202E), and at least one letter, digit, punctuation mark or symbol that can be seen. Stored in normalisation form C.
+             * @description Who ordered. White space at both ends is trimmed. What is left has 1 to 200 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
              * @example Müller & Söhne GmbH
              */
             customer: string;
@@ -1482,7 +1482,7 @@ export interface components {
          * @enum {integer}
          */
         EOrderStatus: 0 | 1 | 2 | 3;
-        /** @description Where and how one value broke a rule. Exactly one of pointer, parameter and header is there. */
+        /** @description A rule that one value broke. Exactly one of pointer, parameter and header says where. */
         FieldError: {
             /** @description JSON pointer into the body, as a URI fragment. */
             pointer?: string;
@@ -1494,11 +1494,11 @@ export interface components {
             code: string;
             /** @description The rule in words. */
             detail: string;
-            /** @description Of a filter: start of the faulty part, in UTF-16 units. */
+            /** @description In a filter: start of the faulty part, in UTF-16 units. */
             position?: number;
-            /** @description Of a filter: length of the faulty part, in UTF-16 units. */
+            /** @description In a filter: length of the faulty part, in UTF-16 units. */
             length?: number;
-            /** @description Of a filter: what could stand there. */
+            /** @description In a filter: what could stand there. */
             expected?: string[];
         };
         /**
@@ -1656,7 +1656,7 @@ export interface components {
             error: string;
             /**
              * @description What is wrong.
-             * @example Check both; the secret may have been rotated.
+             * @example Check both. The secret may have been rotated.
              */
             error_description: string;
         };
@@ -1920,13 +1920,13 @@ export interface components {
             pageNumber: number;
             /**
              * Format: int32
-             * @description Pages in all; 0 when nothing matches.
+             * @description Number of pages; 0 if nothing matches.
              * @example 13
              */
             totalPages: number;
             /**
              * Format: int32
-             * @description Matches in all; always sent.
+             * @description Number of matches. Always sent.
              * @example 250
              */
             totalCount?: number;
@@ -1951,13 +1951,13 @@ export interface components {
             pageNumber: number;
             /**
              * Format: int32
-             * @description Pages in all; 0 when nothing matches.
+             * @description Number of pages; 0 if nothing matches.
              * @example 13
              */
             totalPages: number;
             /**
              * Format: int32
-             * @description Matches in all; always sent.
+             * @description Number of matches. Always sent.
              * @example 250
              */
             totalCount?: number;
@@ -1982,13 +1982,13 @@ export interface components {
             pageNumber: number;
             /**
              * Format: int32
-             * @description Pages in all; 0 when nothing matches.
+             * @description Number of pages; 0 if nothing matches.
              * @example 13
              */
             totalPages: number;
             /**
              * Format: int32
-             * @description Matches in all; always sent.
+             * @description Number of matches. Always sent.
              * @example 250
              */
             totalCount?: number;
@@ -2013,13 +2013,13 @@ export interface components {
             pageNumber: number;
             /**
              * Format: int32
-             * @description Pages in all; 0 when nothing matches.
+             * @description Number of pages; 0 if nothing matches.
              * @example 13
              */
             totalPages: number;
             /**
              * Format: int32
-             * @description Matches in all; always sent.
+             * @description Number of matches. Always sent.
              * @example 250
              */
             totalCount?: number;
@@ -2044,13 +2044,13 @@ export interface components {
             pageNumber: number;
             /**
              * Format: int32
-             * @description Pages in all; 0 when nothing matches.
+             * @description Number of pages; 0 if nothing matches.
              * @example 13
              */
             totalPages: number;
             /**
              * Format: int32
-             * @description Matches in all; always sent.
+             * @description Number of matches. Always sent.
              * @example 250
              */
             totalCount?: number;
@@ -2075,13 +2075,13 @@ export interface components {
             pageNumber: number;
             /**
              * Format: int32
-             * @description Pages in all; 0 when nothing matches.
+             * @description Number of pages; 0 if nothing matches.
              * @example 13
              */
             totalPages: number;
             /**
              * Format: int32
-             * @description Matches in all; always sent.
+             * @description Number of matches. Always sent.
              * @example 250
              */
             totalCount?: number;
@@ -2106,13 +2106,13 @@ export interface components {
             pageNumber: number;
             /**
              * Format: int32
-             * @description Pages in all; 0 when nothing matches.
+             * @description Number of pages; 0 if nothing matches.
              * @example 13
              */
             totalPages: number;
             /**
              * Format: int32
-             * @description Matches in all; always sent.
+             * @description Number of matches. Always sent.
              * @example 250
              */
             totalCount?: number;
@@ -2137,13 +2137,13 @@ export interface components {
             pageNumber: number;
             /**
              * Format: int32
-             * @description Pages in all; 0 when nothing matches.
+             * @description Number of pages; 0 if nothing matches.
              * @example 13
              */
             totalPages: number;
             /**
              * Format: int32
-             * @description Matches in all; always sent.
+             * @description Number of matches. Always sent.
              * @example 250
              */
             totalCount?: number;
@@ -2168,13 +2168,13 @@ export interface components {
             pageNumber: number;
             /**
              * Format: int32
-             * @description Pages in all; 0 when nothing matches.
+             * @description Number of pages; 0 if nothing matches.
              * @example 13
              */
             totalPages: number;
             /**
              * Format: int32
-             * @description Matches in all; always sent.
+             * @description Number of matches. Always sent.
              * @example 250
              */
             totalCount?: number;
@@ -2190,7 +2190,7 @@ export interface components {
             hasNextPage?: boolean;
         };
         /**
-         * @description What a role may do. The list grows.
+         * @description What a role allows. The list grows.
          * @example Orders.Create
          */
         Permission: ("Orders.Create" | "Orders.Read" | "Orders.Approve" | "Orders.Note" | "Log.Read" | "Policy.Manage" | "Views.Share" | "Accounts.Manage") | string;
@@ -2213,7 +2213,7 @@ export interface components {
             /** @description The same text for every problem of this kind. */
             title: string;
             status: number;
-            /** @description What is special about this occurrence, or what to do about it. */
+            /** @description What happened this time, or what to do about it. */
             detail: string;
             /** @description Path of the request. */
             instance: string;
@@ -2223,24 +2223,24 @@ export interface components {
             /** @description Every field that failed. */
             errors?: components["schemas"]["FieldError"][];
             permission?: components["schemas"]["Permission"];
-            /** @description Of an order that is not pending: its EOrderStatus. */
+            /** @description With `order-not-pending` and `order-not-approved`: the EOrderStatus of the order. */
             currentStatus?: number;
-            /** @description Of a role that is held: how many accounts have it. */
+            /** @description With `role-held`: how many accounts have the role. */
             accounts?: number;
-            /** @description Of a result that is too large: how many match. */
+            /** @description With `result-too-large`: how many orders match. */
             totalCount?: number;
-            /** @description Of a result that is too large: how many may match. */
+            /** @description With `result-too-large`: how many orders may match. */
             limit?: number;
         };
         /**
-         * @description Kind of problem, for programs. The list grows: treat a code that you do not know by its status.
+         * @description Kind of problem, for programs. The list grows: treat an unknown code by its status.
          * @example malformed-json
          */
         ProblemCode: ("malformed-json" | "validation-failed" | "invalid-filter" | "filter-too-expensive" | "result-too-large" | "invalid-time-zone" | "invalid-idempotency-key" | "unsupported-grant-type" | "invalid-scope" | "unsupported-token-type" | "bad-request" | "authentication-required" | "invalid-credentials" | "invalid-client" | "invalid-refresh-token" | "permission-denied" | "not-for-services" | "recent-sign-in-needed" | "wrong-password" | "csrf-token-missing" | "csrf-token-invalid" | "cross-site-request" | "self-approval" | "service-approval" | "not-the-creator" | "route-not-found" | "order-not-found" | "view-not-found" | "sign-in-not-found" | "link-not-found" | "user-not-found" | "client-not-found" | "role-not-found" | "method-not-allowed" | "request-timeout" | "order-not-pending" | "already-approved-by-you" | "order-not-approved" | "concurrency-conflict" | "view-name-taken" | "too-many-views" | "name-taken" | "email-taken" | "last-administrator" | "account-disabled" | "role-held" | "idempotency-in-progress" | "export-running" | "precondition-failed" | "body-too-large" | "uri-too-long" | "unsupported-media-type" | "expectation-failed" | "misdirected-request" | "unknown-role" | "idempotency-key-reused" | "rate-limited" | "too-many-streams" | "too-many-attempts" | "precondition-required" | "headers-too-large" | "internal-error" | "database-unavailable" | "receipt-not-ready" | "overloaded" | "shutting-down") | string;
         /** @description A list of orders under a name. */
         PutViewCommand: {
             /**
-             * @description What the view is called. No two views of one account share a name, in any case. White space at both ends is trimmed; then 1 to 80 characters (Unicode code points), no control characters, none that reorder text (such as U+202E), and at least one letter, digit, punctuation mark or symbol that can be seen. Stored in normalisation form C.
+             * @description What the view is called. No two views of one account share a name, in any case. White space at both ends is trimmed. What is left has 1 to 80 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
              * @example Large and waiting
              */
             name: string;
@@ -2258,7 +2258,7 @@ export interface components {
                  */
                 orderBy: string;
                 /**
-                 * @description Sort direction: Asc or Desc in any case, or the number.
+                 * @description Sort direction: Asc or Desc (ignoring case), or its number.
                  * @example Desc
                  */
                 order: components["schemas"]["EOrderDirection"] | string;
@@ -2291,7 +2291,7 @@ export interface components {
         /** @description Why the order is rejected. */
         RejectOrderCommand: {
             /**
-             * @description Why; it stands in the history of the order. White space at both ends is trimmed; then 1 to 1000 characters (Unicode code points), no control characters but line breaks, none that reorder text (such as U+202E), and at least one letter, digit, punctuation mark or symbol that can be seen. Stored in normalisation form C.
+             * @description Why; it stands in the history of the order. White space at both ends is trimmed. What is left has 1 to 1000 characters (Unicode code points). No control characters except line breaks, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
              * @example The total differs from the offer.
              */
             reason: string;
@@ -2564,14 +2564,14 @@ export interface components {
         /** @description Why the order is withdrawn, if told. */
         WithdrawOrderCommand: {
             /**
-             * @description Why; it stands in the history of the order. White space at both ends is trimmed; then 1 to 1000 characters (Unicode code points), no control characters but line breaks, none that reorder text (such as U+202E), and at least one letter, digit, punctuation mark or symbol that can be seen. Stored in normalisation form C.
+             * @description Why; it stands in the history of the order. White space at both ends is trimmed. What is left has 1 to 1000 characters (Unicode code points). No control characters except line breaks, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
              * @example The total differs from the offer.
              */
             reason?: string;
         };
     };
     responses: {
-        /** @description `authentication-required`: No valid credential. */
+        /** @description `authentication-required`: A valid credential is required. */
         AuthenticationRequired: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2582,7 +2582,7 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "https://orders.example.com/problems/authentication-required",
-                 *       "title": "No valid credential",
+                 *       "title": "A valid credential is required",
                  *       "status": 401,
                  *       "detail": "Sign in, refresh the token, or send `Authorization: Bearer <token>`.",
                  *       "instance": "/v1/orders",
@@ -2754,7 +2754,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `not-for-services`: A service cannot do this. `recent-sign-in-needed`: The sign-in was too long ago. */
+        /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `not-for-services`: A service cannot do this. `recent-sign-in-needed`: The last sign-in is too long ago. */
         CrossSiteRequestOrNotForServicesOrRecentSignInNeeded: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2800,7 +2800,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The sign-in was too long ago. */
+        /** @description `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. `recent-sign-in-needed`: The last sign-in is too long ago. */
         CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2823,7 +2823,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. */
+        /** @description `database-unavailable`: The database is not available. `shutting-down`: This instance is shutting down. */
         DatabaseUnavailableOrShuttingDown: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2836,7 +2836,7 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "https://orders.example.com/problems/database-unavailable",
-                 *       "title": "The database cannot be reached",
+                 *       "title": "The database is not available",
                  *       "status": 503,
                  *       "detail": "Repeat the request after `Retry-After` seconds.",
                  *       "instance": "/v1/orders",
@@ -2847,7 +2847,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. `overloaded`: Too much work is waiting. */
+        /** @description `database-unavailable`: The database is not available. `shutting-down`: This instance is shutting down. `overloaded`: The service is overloaded. */
         DatabaseUnavailableOrShuttingDownOrOverloaded: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2860,7 +2860,7 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "https://orders.example.com/problems/database-unavailable",
-                 *       "title": "The database cannot be reached",
+                 *       "title": "The database is not available",
                  *       "status": 503,
                  *       "detail": "Repeat the request after `Retry-After` seconds.",
                  *       "instance": "/v1/orders",
@@ -2894,7 +2894,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `export-running`: Another export of yours is running. */
+        /** @description `export-running`: You already have an export running. */
         ExportRunning: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2907,9 +2907,9 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "https://orders.example.com/problems/export-running",
-                 *       "title": "Another export of yours is running",
+                 *       "title": "You already have an export running",
                  *       "status": 409,
-                 *       "detail": "Read it to its end, or end it, and ask again. A caller has one at a time.",
+                 *       "detail": "Read it to its end, or end it, and try again. A caller can have one at a time.",
                  *       "instance": "/v1/orders",
                  *       "code": "export-running",
                  *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -2928,7 +2928,7 @@ export interface components {
                 /**
                  * @example {
                  *       "error": "invalid_client",
-                 *       "error_description": "Check both; the secret may have been rotated."
+                 *       "error_description": "Check both. The secret may have been rotated."
                  *     }
                  */
                 "application/json": components["schemas"]["OAuthFailure"];
@@ -2946,7 +2946,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. `overloaded`: Too much work is waiting. */
+        /** @description `database-unavailable`: The database is not available. `shutting-down`: This instance is shutting down. `overloaded`: The service is overloaded. */
         FormPublicDatabaseUnavailableOrShuttingDownOrOverloaded: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2957,14 +2957,14 @@ export interface components {
                 /**
                  * @example {
                  *       "error": "invalid_client",
-                 *       "error_description": "Check both; the secret may have been rotated."
+                 *       "error_description": "Check both. The secret may have been rotated."
                  *     }
                  */
                 "application/json": components["schemas"]["OAuthFailure"];
                 /**
                  * @example {
                  *       "type": "https://orders.example.com/problems/database-unavailable",
-                 *       "title": "The database cannot be reached",
+                 *       "title": "The database is not available",
                  *       "status": 503,
                  *       "detail": "Repeat the request after `Retry-After` seconds.",
                  *       "instance": "/v1/orders",
@@ -2985,7 +2985,7 @@ export interface components {
                 /**
                  * @example {
                  *       "error": "invalid_client",
-                 *       "error_description": "Check both; the secret may have been rotated."
+                 *       "error_description": "Check both. The secret may have been rotated."
                  *     }
                  */
                 "application/json": components["schemas"]["OAuthFailure"];
@@ -3013,7 +3013,7 @@ export interface components {
                 /**
                  * @example {
                  *       "error": "invalid_client",
-                 *       "error_description": "Check both; the secret may have been rotated."
+                 *       "error_description": "Check both. The secret may have been rotated."
                  *     }
                  */
                 "application/json": components["schemas"]["OAuthFailure"];
@@ -3031,7 +3031,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `internal-error`: Something went wrong on our side. */
+        /** @description `internal-error`: The service failed unexpectedly. */
         FormPublicInternalError: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3041,16 +3041,16 @@ export interface components {
                 /**
                  * @example {
                  *       "error": "invalid_client",
-                 *       "error_description": "Check both; the secret may have been rotated."
+                 *       "error_description": "Check both. The secret may have been rotated."
                  *     }
                  */
                 "application/json": components["schemas"]["OAuthFailure"];
                 /**
                  * @example {
                  *       "type": "https://orders.example.com/problems/internal-error",
-                 *       "title": "Something went wrong on our side",
+                 *       "title": "The service failed unexpectedly",
                  *       "status": 500,
-                 *       "detail": "Report the `requestId`; the log has the cause.",
+                 *       "detail": "Report the `requestId`. The log has the cause.",
                  *       "instance": "/v1/orders",
                  *       "code": "internal-error",
                  *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3069,7 +3069,7 @@ export interface components {
                 /**
                  * @example {
                  *       "error": "invalid_client",
-                 *       "error_description": "Check both; the secret may have been rotated."
+                 *       "error_description": "Check both. The secret may have been rotated."
                  *     }
                  */
                 "application/json": components["schemas"]["OAuthFailure"];
@@ -3078,7 +3078,7 @@ export interface components {
                  *       "type": "https://orders.example.com/problems/misdirected-request",
                  *       "title": "This server does not serve that host",
                  *       "status": 421,
-                 *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
+                 *       "detail": "A development server answers on loopback names only. See `--allow-remote-demo`.",
                  *       "instance": "/v1/orders",
                  *       "code": "misdirected-request",
                  *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3098,7 +3098,7 @@ export interface components {
                 /**
                  * @example {
                  *       "error": "invalid_client",
-                 *       "error_description": "Check both; the secret may have been rotated."
+                 *       "error_description": "Check both. The secret may have been rotated."
                  *     }
                  */
                 "application/json": components["schemas"]["OAuthFailure"];
@@ -3126,7 +3126,7 @@ export interface components {
                 /**
                  * @example {
                  *       "error": "invalid_client",
-                 *       "error_description": "Check both; the secret may have been rotated."
+                 *       "error_description": "Check both. The secret may have been rotated."
                  *     }
                  */
                 "application/json": components["schemas"]["OAuthFailure"];
@@ -3135,7 +3135,7 @@ export interface components {
                  *       "type": "https://orders.example.com/problems/request-timeout",
                  *       "title": "The request did not arrive in time",
                  *       "status": 408,
-                 *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
+                 *       "detail": "Send it again. The whole request must arrive within 30 seconds.",
                  *       "instance": "/v1/orders",
                  *       "code": "request-timeout",
                  *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3154,7 +3154,7 @@ export interface components {
                 /**
                  * @example {
                  *       "error": "invalid_client",
-                 *       "error_description": "Check both; the secret may have been rotated."
+                 *       "error_description": "Check both. The secret may have been rotated."
                  *     }
                  */
                 "application/json": components["schemas"]["OAuthFailure"];
@@ -3163,7 +3163,7 @@ export interface components {
                  *       "type": "https://orders.example.com/problems/unsupported-media-type",
                  *       "title": "The body has the wrong media type",
                  *       "status": 415,
-                 *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
+                 *       "detail": "Send JSON in UTF-8, unless the operation takes something else, and no `Content-Encoding`.",
                  *       "instance": "/v1/orders",
                  *       "code": "unsupported-media-type",
                  *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3182,7 +3182,7 @@ export interface components {
                 /**
                  * @example {
                  *       "error": "invalid_client",
-                 *       "error_description": "Check both; the secret may have been rotated."
+                 *       "error_description": "Check both. The secret may have been rotated."
                  *     }
                  */
                 "application/json": components["schemas"]["OAuthFailure"];
@@ -3270,7 +3270,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `internal-error`: Something went wrong on our side. */
+        /** @description `internal-error`: The service failed unexpectedly. */
         InternalError: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3282,9 +3282,9 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "https://orders.example.com/problems/internal-error",
-                 *       "title": "Something went wrong on our side",
+                 *       "title": "The service failed unexpectedly",
                  *       "status": 500,
-                 *       "detail": "Report the `requestId`; the log has the cause.",
+                 *       "detail": "Report the `requestId`. The log has the cause.",
                  *       "instance": "/v1/orders",
                  *       "code": "internal-error",
                  *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3330,7 +3330,7 @@ export interface components {
                  *       "type": "https://orders.example.com/problems/misdirected-request",
                  *       "title": "This server does not serve that host",
                  *       "status": 421,
-                 *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
+                 *       "detail": "A development server answers on loopback names only. See `--allow-remote-demo`.",
                  *       "instance": "/v1/orders",
                  *       "code": "misdirected-request",
                  *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3353,7 +3353,7 @@ export interface components {
                  *       "type": "https://orders.example.com/problems/name-taken",
                  *       "title": "The name is taken",
                  *       "status": 409,
-                 *       "detail": "Choose another. Users and services share their names, and no two differ in case alone.",
+                 *       "detail": "Choose another name. Users and services share one set of names, and case is ignored.",
                  *       "instance": "/v1/orders",
                  *       "code": "name-taken",
                  *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3388,7 +3388,7 @@ export interface components {
                  *       "type": "https://orders.example.com/problems/not-for-services",
                  *       "title": "A service cannot do this",
                  *       "status": 403,
-                 *       "detail": "Sign in as a person: a service has no sessions and no password.",
+                 *       "detail": "Sign in as a person. A service has no sessions and no password.",
                  *       "instance": "/v1/orders",
                  *       "code": "not-for-services",
                  *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3433,7 +3433,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `order-not-pending`: The order is not pending. `concurrency-conflict`: Another write came first. `idempotency-in-progress`: The first request with this key is still running. */
+        /** @description `order-not-pending`: The order is not pending. `concurrency-conflict`: Another change came first. `idempotency-in-progress`: The first request with this key is still running. */
         OrderNotPendingOrConcurrencyConflictOrIdempotencyInProgress: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3449,7 +3449,7 @@ export interface components {
                  *       "type": "https://orders.example.com/problems/order-not-pending",
                  *       "title": "The order is not pending",
                  *       "status": 409,
-                 *       "detail": "Read the order again: `currentStatus` says what it is now.",
+                 *       "detail": "Read the order again. `currentStatus` is its status now.",
                  *       "instance": "/v1/orders",
                  *       "code": "order-not-pending",
                  *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3458,7 +3458,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `overloaded`: Too much work is waiting. `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. */
+        /** @description `overloaded`: The service is overloaded. `database-unavailable`: The database is not available. `shutting-down`: This instance is shutting down. */
         OverloadedOrDatabaseUnavailableOrShuttingDown: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3471,7 +3471,7 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "https://orders.example.com/problems/overloaded",
-                 *       "title": "Too much work is waiting",
+                 *       "title": "The service is overloaded",
                  *       "status": 503,
                  *       "detail": "Repeat the request after `Retry-After` seconds.",
                  *       "instance": "/v1/orders",
@@ -3496,7 +3496,7 @@ export interface components {
                  *       "type": "https://orders.example.com/problems/permission-denied",
                  *       "title": "The caller lacks a permission",
                  *       "status": 403,
-                 *       "detail": "Ask an administrator for a role that holds the permission named in `permission`.",
+                 *       "detail": "Ask an administrator for a role with the permission in `permission`.",
                  *       "instance": "/v1/orders",
                  *       "code": "permission-denied",
                  *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3505,7 +3505,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `precondition-failed`: It has changed since it was read. */
+        /** @description `precondition-failed`: It has changed since you read it. */
         PreconditionFailed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3518,9 +3518,9 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "https://orders.example.com/problems/precondition-failed",
-                 *       "title": "It has changed since it was read",
+                 *       "title": "It has changed since you read it",
                  *       "status": 412,
-                 *       "detail": "Read it again; its current version is in the `ETag` header.",
+                 *       "detail": "Read it again. Its current version is in the `ETag` header.",
                  *       "instance": "/v1/orders",
                  *       "code": "precondition-failed",
                  *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3592,7 +3592,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. `overloaded`: Too much work is waiting. */
+        /** @description `database-unavailable`: The database is not available. `shutting-down`: This instance is shutting down. `overloaded`: The service is overloaded. */
         PublicDatabaseUnavailableOrShuttingDownOrOverloaded: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3603,7 +3603,7 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "https://orders.example.com/problems/database-unavailable",
-                 *       "title": "The database cannot be reached",
+                 *       "title": "The database is not available",
                  *       "status": 503,
                  *       "detail": "Repeat the request after `Retry-After` seconds.",
                  *       "instance": "/v1/orders",
@@ -3656,7 +3656,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `internal-error`: Something went wrong on our side. */
+        /** @description `internal-error`: The service failed unexpectedly. */
         PublicInternalError: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3666,9 +3666,9 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "https://orders.example.com/problems/internal-error",
-                 *       "title": "Something went wrong on our side",
+                 *       "title": "The service failed unexpectedly",
                  *       "status": 500,
-                 *       "detail": "Report the `requestId`; the log has the cause.",
+                 *       "detail": "Report the `requestId`. The log has the cause.",
                  *       "instance": "/v1/orders",
                  *       "code": "internal-error",
                  *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3677,7 +3677,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `invalid-credentials`: Email or password is not right. */
+        /** @description `invalid-credentials`: The email or password is wrong. */
         PublicInvalidCredentials: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3688,7 +3688,7 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "https://orders.example.com/problems/invalid-credentials",
-                 *       "title": "Email or password is not right",
+                 *       "title": "The email or password is wrong",
                  *       "status": 401,
                  *       "detail": "Check both and try again. After several failures you have to wait.",
                  *       "instance": "/v1/orders",
@@ -3711,7 +3711,7 @@ export interface components {
                  *       "type": "https://orders.example.com/problems/misdirected-request",
                  *       "title": "This server does not serve that host",
                  *       "status": 421,
-                 *       "detail": "A development server answers on loopback names only; see `--allow-remote-demo`.",
+                 *       "detail": "A development server answers on loopback names only. See `--allow-remote-demo`.",
                  *       "instance": "/v1/orders",
                  *       "code": "misdirected-request",
                  *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3762,7 +3762,7 @@ export interface components {
                  *       "type": "https://orders.example.com/problems/request-timeout",
                  *       "title": "The request did not arrive in time",
                  *       "status": 408,
-                 *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
+                 *       "detail": "Send it again. The whole request must arrive within 30 seconds.",
                  *       "instance": "/v1/orders",
                  *       "code": "request-timeout",
                  *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3784,7 +3784,7 @@ export interface components {
                  *       "type": "https://orders.example.com/problems/shutting-down",
                  *       "title": "This instance is shutting down",
                  *       "status": 503,
-                 *       "detail": "Repeat the request; another instance will answer.",
+                 *       "detail": "Repeat the request. Another instance will answer.",
                  *       "instance": "/v1/orders",
                  *       "code": "shutting-down",
                  *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3806,7 +3806,7 @@ export interface components {
                  *       "type": "https://orders.example.com/problems/too-many-attempts",
                  *       "title": "Too many failed sign-ins",
                  *       "status": 429,
-                 *       "detail": "Wait `Retry-After` seconds; until then no password is checked.",
+                 *       "detail": "Wait `Retry-After` seconds. No password is checked until then.",
                  *       "instance": "/v1/orders",
                  *       "code": "too-many-attempts",
                  *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3827,7 +3827,7 @@ export interface components {
                  *       "type": "https://orders.example.com/problems/unsupported-media-type",
                  *       "title": "The body has the wrong media type",
                  *       "status": 415,
-                 *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
+                 *       "detail": "Send JSON in UTF-8, unless the operation takes something else, and no `Content-Encoding`.",
                  *       "instance": "/v1/orders",
                  *       "code": "unsupported-media-type",
                  *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3895,7 +3895,7 @@ export interface components {
                  *       "type": "https://orders.example.com/problems/request-timeout",
                  *       "title": "The request did not arrive in time",
                  *       "status": 408,
-                 *       "detail": "Send it again; the whole request has to arrive within 30 seconds.",
+                 *       "detail": "Send it again. The whole request must arrive within 30 seconds.",
                  *       "instance": "/v1/orders",
                  *       "code": "request-timeout",
                  *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3918,7 +3918,7 @@ export interface components {
                  *       "type": "https://orders.example.com/problems/role-not-found",
                  *       "title": "No such role",
                  *       "status": 404,
-                 *       "detail": "Check the name; it is case-sensitive.",
+                 *       "detail": "Check the name. It is case-sensitive.",
                  *       "instance": "/v1/orders",
                  *       "code": "role-not-found",
                  *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3942,7 +3942,7 @@ export interface components {
                  *       "type": "https://orders.example.com/problems/too-many-attempts",
                  *       "title": "Too many failed sign-ins",
                  *       "status": 429,
-                 *       "detail": "Wait `Retry-After` seconds; until then no password is checked.",
+                 *       "detail": "Wait `Retry-After` seconds. No password is checked until then.",
                  *       "instance": "/v1/orders",
                  *       "code": "too-many-attempts",
                  *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3951,7 +3951,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `unknown-role`: There is no such role. */
+        /** @description `unknown-role`: A role does not exist. */
         UnknownRole: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3963,9 +3963,9 @@ export interface components {
                 /**
                  * @example {
                  *       "type": "https://orders.example.com/problems/unknown-role",
-                 *       "title": "There is no such role",
+                 *       "title": "A role does not exist",
                  *       "status": 422,
-                 *       "detail": "List the roles, and send one of them.",
+                 *       "detail": "List the roles, and send only those.",
                  *       "instance": "/v1/orders",
                  *       "code": "unknown-role",
                  *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -3988,7 +3988,7 @@ export interface components {
                  *       "type": "https://orders.example.com/problems/unsupported-media-type",
                  *       "title": "The body has the wrong media type",
                  *       "status": 415,
-                 *       "detail": "Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.",
+                 *       "detail": "Send JSON in UTF-8, unless the operation takes something else, and no `Content-Encoding`.",
                  *       "instance": "/v1/orders",
                  *       "code": "unsupported-media-type",
                  *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -4057,7 +4057,7 @@ export interface components {
                  *       "type": "https://orders.example.com/problems/view-not-found",
                  *       "title": "No such view",
                  *       "status": 404,
-                 *       "detail": "Check the id. A view that is not shared exists for its owner only.",
+                 *       "detail": "Check the id. Only its owner can see a view that is not shared.",
                  *       "instance": "/v1/orders",
                  *       "code": "view-not-found",
                  *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -4068,9 +4068,9 @@ export interface components {
         };
     };
     parameters: {
-        /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+        /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
         Background: "?1" | "?0";
-        /** @description 1 to 255 printable ASCII characters, bare or in double quotes. The same key with the same request gives the first answer again for 24 hours. */
+        /** @description 1 to 255 printable ASCII characters, bare or in double quotes. For 24 hours, the same key with the same request gives the first answer again. */
         "Idempotency-Key": string;
         /** @description The version to change, or `*` for any. A tag that a proxy weakened still counts. */
         "If-Match": string;
@@ -4081,12 +4081,12 @@ export interface components {
         /** @description IANA time zone of the audit stamp; else the user’s own, else the default of the service. */
         "Time-Zone": string;
         /**
-         * @description Page to return, from 1; past the end there are no items.
+         * @description Page to return, from 1. Pages past the end have no items.
          * @example 1
          */
         pageNumber: number | string;
         /**
-         * @description Items per page; more than 100 is taken as 100.
+         * @description Items per page. More than 100 counts as 100.
          * @example 20
          */
         pageSize: number | string;
@@ -4095,29 +4095,29 @@ export interface components {
     headers: {
         /** @description Strong entity tag of this version. */
         ETag: string;
-        /** @description `true` when the answer of an earlier request with the same key is given again. */
+        /** @description `true` if this is the answer to an earlier request with the same key. */
         "Idempotency-Replayed": "true";
-        /** @description The first, previous, next and last page (RFC 8288), as far as there are such. */
+        /** @description Links to the first, previous, next and last page that there are (RFC 8288). */
         Link: string;
         /** @description Path of what was added. */
         Location: string;
         /** @description `return=minimal`: the answer without a body was asked for. */
         "Preference-Applied": string;
-        /** @description What is left of it. */
+        /** @description What is left of that limit. */
         RateLimit: string;
         /** @description The limit that counted this request. */
         "RateLimit-Policy": string;
-        /** @description Seconds to wait. */
+        /** @description Seconds to wait before the next try. */
         "Retry-After": number;
-        /** @description To a cookie caller whose session goes on: when it ends in any case. */
+        /** @description When the session ends at the latest. Sent to cookie callers whose session goes on. */
         "Session-Expires": string;
-        /** @description To a cookie caller whose session goes on: when it ends unless it is used. */
+        /** @description When the session ends unless it is used. Sent to cookie callers whose session goes on. */
         "Session-Idle-Expires": string;
         /** @description The session cookie: HttpOnly, Secure, SameSite=Strict. */
         "Set-Cookie": string;
-        /** @description The challenge. */
+        /** @description The challenge (RFC 9110). */
         "WWW-Authenticate": string;
-        /** @description The id that the request carried, or one made for it. */
+        /** @description The id that the request carried, or a new one. */
         "X-Request-Id": string;
     };
     pathItems: never;
@@ -4188,7 +4188,7 @@ export interface operations {
             421: components["responses"]["PublicMisdirectedRequest"];
             431: components["responses"]["PublicHeadersTooLarge"];
             500: components["responses"]["PublicInternalError"];
-            /** @description `shutting-down`: This instance is shutting down. `database-unavailable`: The database cannot be reached. */
+            /** @description `shutting-down`: This instance is shutting down. `database-unavailable`: The database is not available. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4201,7 +4201,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/shutting-down",
                      *       "title": "This instance is shutting down",
                      *       "status": 503,
-                     *       "detail": "Repeat the request; another instance will answer.",
+                     *       "detail": "Repeat the request. Another instance will answer.",
                      *       "instance": "/v1/orders",
                      *       "code": "shutting-down",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -4471,7 +4471,7 @@ export interface operations {
             header?: {
                 /** @description `return=minimal` asks for 204 without a body (RFC 7240). */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path?: never;
@@ -4537,7 +4537,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path?: never;
@@ -4569,7 +4569,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequestOrValidationFailedOrMalformedJson"];
             401: components["responses"]["AuthenticationRequired"];
-            /** @description `wrong-password`: The password is not right. `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. */
+            /** @description `wrong-password`: The password is wrong. `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4581,9 +4581,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/wrong-password",
-                     *       "title": "The password is not right",
+                     *       "title": "The password is wrong",
                      *       "status": 403,
-                     *       "detail": "Try again. A wrong password counts as a failed sign-in: after several you have to wait.",
+                     *       "detail": "Try again. A wrong password counts as a failed sign-in. After several you have to wait.",
                      *       "instance": "/v1/orders",
                      *       "code": "wrong-password",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -4608,7 +4608,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path?: never;
@@ -4631,7 +4631,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["BadRequestOrMalformedJson"];
-            /** @description `authentication-required`: No valid credential. */
+            /** @description `authentication-required`: A valid credential is required. */
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4644,7 +4644,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/authentication-required",
-                     *       "title": "No valid credential",
+                     *       "title": "A valid credential is required",
                      *       "status": 401,
                      *       "detail": "Sign in, refresh the token, or send `Authorization: Bearer <token>`.",
                      *       "instance": "/v1/orders",
@@ -4672,7 +4672,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path?: never;
@@ -4719,7 +4719,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path?: never;
@@ -4765,7 +4765,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path?: never;
@@ -4802,7 +4802,7 @@ export interface operations {
             429: components["responses"]["PublicRateLimited"];
             431: components["responses"]["PublicHeadersTooLarge"];
             500: components["responses"]["PublicInternalError"];
-            /** @description `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. */
+            /** @description `database-unavailable`: The database is not available. `shutting-down`: This instance is shutting down. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4813,7 +4813,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/database-unavailable",
-                     *       "title": "The database cannot be reached",
+                     *       "title": "The database is not available",
                      *       "status": 503,
                      *       "detail": "Repeat the request after `Retry-After` seconds.",
                      *       "instance": "/v1/orders",
@@ -4952,7 +4952,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/invalid-refresh-token",
                      *       "title": "The refresh token is not valid",
                      *       "status": 401,
-                     *       "detail": "Sign in again. A refresh token works once; using one twice ends its whole family.",
+                     *       "detail": "Sign in again. A refresh token works once. Using it twice ends its whole family.",
                      *       "instance": "/v1/orders",
                      *       "code": "invalid-refresh-token",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -5018,7 +5018,7 @@ export interface operations {
                     "application/json": components["schemas"]["ServiceAccessToken"];
                 };
             };
-            /** @description `unsupported-grant-type`: There is no such grant. `invalid-scope`: There are no scopes. `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
+            /** @description `unsupported-grant-type`: This grant type is not supported. `invalid-scope`: Scopes are not supported. `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. `malformed-json`: The body is not valid JSON. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5028,14 +5028,14 @@ export interface operations {
                     /**
                      * @example {
                      *       "error": "invalid_client",
-                     *       "error_description": "Check both; the secret may have been rotated."
+                     *       "error_description": "Check both. The secret may have been rotated."
                      *     }
                      */
                     "application/json": components["schemas"]["OAuthFailure"];
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-grant-type",
-                     *       "title": "There is no such grant",
+                     *       "title": "This grant type is not supported",
                      *       "status": 400,
                      *       "detail": "Send `grant_type=client_credentials`.",
                      *       "instance": "/v1/orders",
@@ -5046,7 +5046,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-client`: Client id or secret is not right. */
+            /** @description `invalid-client`: The client id or secret is wrong. */
             401: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5057,16 +5057,16 @@ export interface operations {
                     /**
                      * @example {
                      *       "error": "invalid_client",
-                     *       "error_description": "Check both; the secret may have been rotated."
+                     *       "error_description": "Check both. The secret may have been rotated."
                      *     }
                      */
                     "application/json": components["schemas"]["OAuthFailure"];
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/invalid-client",
-                     *       "title": "Client id or secret is not right",
+                     *       "title": "The client id or secret is wrong",
                      *       "status": 401,
-                     *       "detail": "Check both; the secret may have been rotated.",
+                     *       "detail": "Check both. The secret may have been rotated.",
                      *       "instance": "/v1/orders",
                      *       "code": "invalid-client",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -5116,7 +5116,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `unsupported-token-type`: Tokens of this kind cannot be revoked. `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. */
+            /** @description `unsupported-token-type`: This kind of token cannot be revoked. `bad-request`: The request is not valid HTTP. `validation-failed`: Some fields are invalid. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5126,14 +5126,14 @@ export interface operations {
                     /**
                      * @example {
                      *       "error": "invalid_client",
-                     *       "error_description": "Check both; the secret may have been rotated."
+                     *       "error_description": "Check both. The secret may have been rotated."
                      *     }
                      */
                     "application/json": components["schemas"]["OAuthFailure"];
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/unsupported-token-type",
-                     *       "title": "Tokens of this kind cannot be revoked",
+                     *       "title": "This kind of token cannot be revoked",
                      *       "status": 400,
                      *       "detail": "Send the refresh token. An access token ends by itself.",
                      *       "instance": "/v1/orders",
@@ -5186,7 +5186,7 @@ export interface operations {
                 content?: never;
             };
             400: components["responses"]["PublicBadRequestOrValidationFailedOrMalformedJson"];
-            /** @description `link-not-found`: The link does not work. */
+            /** @description `link-not-found`: The link is not valid. */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5196,9 +5196,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/link-not-found",
-                     *       "title": "The link does not work",
+                     *       "title": "The link is not valid",
                      *       "status": 404,
-                     *       "detail": "A link works once, for 24 hours or until a newer one is made. Ask for another.",
+                     *       "detail": "A link works once, within 24 hours and until a newer one is made. Ask for a new one.",
                      *       "instance": "/v1/orders",
                      *       "code": "link-not-found",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -5223,7 +5223,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path?: never;
@@ -5273,18 +5273,18 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Page to return, from 1; past the end there are no items.
+                 * @description Page to return, from 1. Pages past the end have no items.
                  * @example 1
                  */
                 pageNumber?: components["parameters"]["pageNumber"];
                 /**
-                 * @description Items per page; more than 100 is taken as 100.
+                 * @description Items per page. More than 100 counts as 100.
                  * @example 20
                  */
                 pageSize?: components["parameters"]["pageSize"];
             };
             header?: {
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path?: never;
@@ -5343,7 +5343,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path?: never;
@@ -5384,7 +5384,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path: {
@@ -5402,7 +5402,7 @@ export interface operations {
             400: components["responses"]["BadRequestOrMalformedJson"];
             401: components["responses"]["AuthenticationRequired"];
             403: components["responses"]["CrossSiteRequestOrNotForServicesOrRecentSignInNeeded"];
-            /** @description `sign-in-not-found`: No such session. */
+            /** @description `sign-in-not-found`: No such sign-in. */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5414,9 +5414,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/sign-in-not-found",
-                     *       "title": "No such session",
+                     *       "title": "No such sign-in",
                      *       "status": 404,
-                     *       "detail": "List them again: it may have ended.",
+                     *       "detail": "List the sign-ins again. This one may have ended.",
                      *       "instance": "/v1/orders",
                      *       "code": "sign-in-not-found",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -5441,7 +5441,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path?: never;
@@ -5475,7 +5475,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequestOrValidationFailedOrMalformedJson"];
             401: components["responses"]["AuthenticationRequired"];
-            /** @description `wrong-password`: The password is not right. `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `not-for-services`: A service cannot do this. */
+            /** @description `wrong-password`: The password is wrong. `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `not-for-services`: A service cannot do this. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5487,9 +5487,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/wrong-password",
-                     *       "title": "The password is not right",
+                     *       "title": "The password is wrong",
                      *       "status": 403,
-                     *       "detail": "Try again. A wrong password counts as a failed sign-in: after several you have to wait.",
+                     *       "detail": "Try again. A wrong password counts as a failed sign-in. After several you have to wait.",
                      *       "instance": "/v1/orders",
                      *       "code": "wrong-password",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -5514,18 +5514,18 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Page to return, from 1; past the end there are no items.
+                 * @description Page to return, from 1. Pages past the end have no items.
                  * @example 1
                  */
                 pageNumber?: components["parameters"]["pageNumber"];
                 /**
-                 * @description Items per page; more than 100 is taken as 100.
+                 * @description Items per page. More than 100 counts as 100.
                  * @example 20
                  */
                 pageSize?: components["parameters"]["pageSize"];
             };
             header?: {
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path?: never;
@@ -5588,7 +5588,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path?: never;
@@ -5649,7 +5649,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/name-taken",
                      *       "title": "The name is taken",
                      *       "status": 409,
-                     *       "detail": "Choose another. Users and services share their names, and no two differ in case alone.",
+                     *       "detail": "Choose another name. Users and services share one set of names, and case is ignored.",
                      *       "instance": "/v1/orders",
                      *       "code": "name-taken",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -5676,7 +5676,7 @@ export interface operations {
             header?: {
                 /** @description Entity tags that the caller has. If one matches, the answer is 304 without a body. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path: {
@@ -5740,7 +5740,7 @@ export interface operations {
             header?: {
                 /** @description The version to change, or `*` for any. A tag that a proxy weakened still counts. */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path: {
@@ -5787,7 +5787,7 @@ export interface operations {
             403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
             404: components["responses"]["UserNotFound"];
             408: components["responses"]["RequestTimeout"];
-            /** @description `name-taken`: The name is taken. `email-taken`: Another user has this email. `last-administrator`: Nobody would be left to manage accounts. */
+            /** @description `name-taken`: The name is taken. `email-taken`: Another user has this email. `last-administrator`: Someone must be able to manage accounts. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5801,7 +5801,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/name-taken",
                      *       "title": "The name is taken",
                      *       "status": 409,
-                     *       "detail": "Choose another. Users and services share their names, and no two differ in case alone.",
+                     *       "detail": "Choose another name. Users and services share one set of names, and case is ignored.",
                      *       "instance": "/v1/orders",
                      *       "code": "name-taken",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -5827,7 +5827,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path: {
@@ -5904,18 +5904,18 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Page to return, from 1; past the end there are no items.
+                 * @description Page to return, from 1. Pages past the end have no items.
                  * @example 1
                  */
                 pageNumber?: components["parameters"]["pageNumber"];
                 /**
-                 * @description Items per page; more than 100 is taken as 100.
+                 * @description Items per page. More than 100 counts as 100.
                  * @example 20
                  */
                 pageSize?: components["parameters"]["pageSize"];
             };
             header?: {
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path: {
@@ -5981,7 +5981,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path: {
@@ -6016,7 +6016,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path: {
@@ -6039,7 +6039,7 @@ export interface operations {
             400: components["responses"]["BadRequestOrMalformedJson"];
             401: components["responses"]["AuthenticationRequired"];
             403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
-            /** @description `user-not-found`: No such user. `sign-in-not-found`: No such session. */
+            /** @description `user-not-found`: No such user. `sign-in-not-found`: No such sign-in. */
             404: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6078,18 +6078,18 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Page to return, from 1; past the end there are no items.
+                 * @description Page to return, from 1. Pages past the end have no items.
                  * @example 1
                  */
                 pageNumber?: components["parameters"]["pageNumber"];
                 /**
-                 * @description Items per page; more than 100 is taken as 100.
+                 * @description Items per page. More than 100 counts as 100.
                  * @example 20
                  */
                 pageSize?: components["parameters"]["pageSize"];
             };
             header?: {
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path?: never;
@@ -6153,7 +6153,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path?: never;
@@ -6220,7 +6220,7 @@ export interface operations {
             header?: {
                 /** @description Entity tags that the caller has. If one matches, the answer is 304 without a body. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path: {
@@ -6285,7 +6285,7 @@ export interface operations {
             header?: {
                 /** @description The version to change, or `*` for any. A tag that a proxy weakened still counts. */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path: {
@@ -6348,7 +6348,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path: {
@@ -6410,7 +6410,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path: {
@@ -6445,18 +6445,18 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Page to return, from 1; past the end there are no items.
+                 * @description Page to return, from 1. Pages past the end have no items.
                  * @example 1
                  */
                 pageNumber?: components["parameters"]["pageNumber"];
                 /**
-                 * @description Items per page; more than 100 is taken as 100.
+                 * @description Items per page. More than 100 counts as 100.
                  * @example 20
                  */
                 pageSize?: components["parameters"]["pageSize"];
             };
             header?: {
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path?: never;
@@ -6515,7 +6515,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path?: never;
@@ -6583,7 +6583,7 @@ export interface operations {
             header?: {
                 /** @description Entity tags that the caller has. If one matches, the answer is 304 without a body. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path: {
@@ -6643,7 +6643,7 @@ export interface operations {
             header?: {
                 /** @description The version to change, or `*` for any. A tag that a proxy weakened still counts. */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path: {
@@ -6686,7 +6686,7 @@ export interface operations {
             403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
             404: components["responses"]["RoleNotFound"];
             408: components["responses"]["RequestTimeout"];
-            /** @description `last-administrator`: Nobody would be left to manage accounts. */
+            /** @description `last-administrator`: Someone must be able to manage accounts. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6698,9 +6698,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/last-administrator",
-                     *       "title": "Nobody would be left to manage accounts",
+                     *       "title": "Someone must be able to manage accounts",
                      *       "status": 409,
-                     *       "detail": "Let somebody else manage accounts first: a user who can sign in.",
+                     *       "detail": "First let another user manage accounts, one who can sign in.",
                      *       "instance": "/v1/orders",
                      *       "code": "last-administrator",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -6725,7 +6725,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path: {
@@ -6745,7 +6745,7 @@ export interface operations {
             403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
             404: components["responses"]["RoleNotFound"];
             408: components["responses"]["RequestTimeout"];
-            /** @description `role-held`: Accounts still have the role. */
+            /** @description `role-held`: Some accounts still have this role. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -6757,9 +6757,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/role-held",
-                     *       "title": "Accounts still have the role",
+                     *       "title": "Some accounts still have this role",
                      *       "status": 409,
-                     *       "detail": "Take it from them first: `accounts` says how many have it.",
+                     *       "detail": "Remove it from them first. `accounts` is how many have it.",
                      *       "instance": "/v1/orders",
                      *       "code": "role-held",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -6783,18 +6783,18 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Page to return, from 1; past the end there are no items.
+                 * @description Page to return, from 1. Pages past the end have no items.
                  * @example 1
                  */
                 pageNumber?: components["parameters"]["pageNumber"];
                 /**
-                 * @description Items per page; more than 100 is taken as 100.
+                 * @description Items per page. More than 100 counts as 100.
                  * @example 20
                  */
                 pageSize?: components["parameters"]["pageSize"];
             };
             header?: {
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path?: never;
@@ -6849,12 +6849,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Page to return, from 1; past the end there are no items.
+                 * @description Page to return, from 1. Pages past the end have no items.
                  * @example 1
                  */
                 pageNumber?: components["parameters"]["pageNumber"];
                 /**
-                 * @description Items per page; more than 100 is taken as 100.
+                 * @description Items per page. More than 100 counts as 100.
                  * @example 20
                  */
                 pageSize?: components["parameters"]["pageSize"];
@@ -6864,7 +6864,7 @@ export interface operations {
                  */
                 orderBy?: string;
                 /**
-                 * @description Sort direction: Asc or Desc in any case, or the number. Without it: Desc, or Asc when orderBy is given.
+                 * @description Sort direction: Asc or Desc (ignoring case), or its number. Without it: Desc, or Asc when orderBy is given.
                  * @example Desc
                  */
                 order?: components["schemas"]["EOrderDirection"] | string;
@@ -6892,7 +6892,7 @@ export interface operations {
             header?: {
                 /** @description Entity tags that the caller has. If one matches, the answer is 304 without a body. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path?: never;
@@ -6994,9 +6994,9 @@ export interface operations {
             header?: {
                 /** @description IANA time zone of the audit stamp; else the user’s own, else the default of the service. */
                 "Time-Zone"?: components["parameters"]["Time-Zone"];
-                /** @description 1 to 255 printable ASCII characters, bare or in double quotes. The same key with the same request gives the first answer again for 24 hours. */
+                /** @description 1 to 255 printable ASCII characters, bare or in double quotes. For 24 hours, the same key with the same request gives the first answer again. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path?: never;
@@ -7065,7 +7065,7 @@ export interface operations {
             header?: {
                 /** @description Entity tags that the caller has. If one matches, the answer is 304 without a body. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path?: never;
@@ -7158,7 +7158,7 @@ export interface operations {
             header?: {
                 /** @description Entity tags that the caller has. If one matches, the answer is 304 without a body. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path: {
@@ -7224,9 +7224,9 @@ export interface operations {
                 "If-Match"?: components["parameters"]["If-Match"];
                 /** @description IANA time zone of the audit stamp; else the user’s own, else the default of the service. */
                 "Time-Zone"?: components["parameters"]["Time-Zone"];
-                /** @description 1 to 255 printable ASCII characters, bare or in double quotes. The same key with the same request gives the first answer again for 24 hours. */
+                /** @description 1 to 255 printable ASCII characters, bare or in double quotes. For 24 hours, the same key with the same request gives the first answer again. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path: {
@@ -7278,7 +7278,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["AuthenticationRequired"];
-            /** @description `self-approval`: Who created the order may not approve it. `service-approval`: A service may not approve this order. `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. */
+            /** @description `self-approval`: The creator cannot approve this order. `service-approval`: A service cannot approve this order. `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7291,9 +7291,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/self-approval",
-                     *       "title": "Who created the order may not approve it",
+                     *       "title": "The creator cannot approve this order",
                      *       "status": 403,
-                     *       "detail": "Let somebody else approve it: the approval policy of the order says so.",
+                     *       "detail": "Ask someone else to approve it. The approval policy of this order requires that.",
                      *       "instance": "/v1/orders",
                      *       "code": "self-approval",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -7304,7 +7304,7 @@ export interface operations {
             };
             404: components["responses"]["OrderNotFound"];
             408: components["responses"]["RequestTimeout"];
-            /** @description `order-not-pending`: The order is not pending. `already-approved-by-you`: You have approved this order already. `concurrency-conflict`: Another write came first. `idempotency-in-progress`: The first request with this key is still running. */
+            /** @description `order-not-pending`: The order is not pending. `already-approved-by-you`: You have already approved this order. `concurrency-conflict`: Another change came first. `idempotency-in-progress`: The first request with this key is still running. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7320,7 +7320,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/order-not-pending",
                      *       "title": "The order is not pending",
                      *       "status": 409,
-                     *       "detail": "Read the order again: `currentStatus` says what it is now.",
+                     *       "detail": "Read the order again. `currentStatus` is its status now.",
                      *       "instance": "/v1/orders",
                      *       "code": "order-not-pending",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -7350,9 +7350,9 @@ export interface operations {
                 "If-Match"?: components["parameters"]["If-Match"];
                 /** @description IANA time zone of the audit stamp; else the user’s own, else the default of the service. */
                 "Time-Zone"?: components["parameters"]["Time-Zone"];
-                /** @description 1 to 255 printable ASCII characters, bare or in double quotes. The same key with the same request gives the first answer again for 24 hours. */
+                /** @description 1 to 255 printable ASCII characters, bare or in double quotes. For 24 hours, the same key with the same request gives the first answer again. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path: {
@@ -7416,9 +7416,9 @@ export interface operations {
                 "If-Match"?: components["parameters"]["If-Match"];
                 /** @description IANA time zone of the audit stamp; else the user’s own, else the default of the service. */
                 "Time-Zone"?: components["parameters"]["Time-Zone"];
-                /** @description 1 to 255 printable ASCII characters, bare or in double quotes. The same key with the same request gives the first answer again for 24 hours. */
+                /** @description 1 to 255 printable ASCII characters, bare or in double quotes. For 24 hours, the same key with the same request gives the first answer again. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path: {
@@ -7457,7 +7457,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidTimeZoneOrInvalidIdempotencyKeyOrBadRequestOrValidationFailedOrMalformedJson"];
             401: components["responses"]["AuthenticationRequired"];
-            /** @description `not-the-creator`: Only who created the order may withdraw it. `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. */
+            /** @description `not-the-creator`: Only the creator can withdraw an order. `csrf-token-missing`: The antiforgery token is missing. `csrf-token-invalid`: The antiforgery token does not belong to this session. `cross-site-request`: The request comes from another site. `permission-denied`: The caller lacks a permission. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7470,9 +7470,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/not-the-creator",
-                     *       "title": "Only who created the order may withdraw it",
+                     *       "title": "Only the creator can withdraw an order",
                      *       "status": 403,
-                     *       "detail": "Ask its creator, or reject it.",
+                     *       "detail": "Ask the creator to withdraw it, or reject it.",
                      *       "instance": "/v1/orders",
                      *       "code": "not-the-creator",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -7503,9 +7503,9 @@ export interface operations {
             header?: {
                 /** @description IANA time zone of the audit stamp; else the user’s own, else the default of the service. */
                 "Time-Zone"?: components["parameters"]["Time-Zone"];
-                /** @description 1 to 255 printable ASCII characters, bare or in double quotes. The same key with the same request gives the first answer again for 24 hours. */
+                /** @description 1 to 255 printable ASCII characters, bare or in double quotes. For 24 hours, the same key with the same request gives the first answer again. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path: {
@@ -7570,17 +7570,17 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Page to return, from 1; past the end there are no items.
+                 * @description Page to return, from 1. Pages past the end have no items.
                  * @example 1
                  */
                 pageNumber?: components["parameters"]["pageNumber"];
                 /**
-                 * @description Items per page; more than 100 is taken as 100.
+                 * @description Items per page. More than 100 counts as 100.
                  * @example 20
                  */
                 pageSize?: components["parameters"]["pageSize"];
                 /**
-                 * @description Sort direction: Asc or Desc in any case, or the number. Without it: Asc, the oldest first.
+                 * @description Sort direction: Asc or Desc (ignoring case), or its number. Without it: Asc, the oldest first.
                  * @example Desc
                  */
                 order?: components["schemas"]["EOrderDirection"] | string;
@@ -7588,7 +7588,7 @@ export interface operations {
             header?: {
                 /** @description Entity tags that the caller has. If one matches, the answer is 304 without a body. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path: {
@@ -7675,7 +7675,7 @@ export interface operations {
             header?: {
                 /** @description Entity tags that the caller has. If one matches, the answer is 304 without a body. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path: {
@@ -7740,7 +7740,7 @@ export interface operations {
             header?: {
                 /** @description Entity tags that the caller has. If one matches, the answer is 304 without a body. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path: {
@@ -7809,7 +7809,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            /** @description `receipt-not-ready`: The approval is not sealed yet. `database-unavailable`: The database cannot be reached. `shutting-down`: This instance is shutting down. */
+            /** @description `receipt-not-ready`: The approval is still being recorded. `database-unavailable`: The database is not available. `shutting-down`: This instance is shutting down. */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7822,7 +7822,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/receipt-not-ready",
-                     *       "title": "The approval is not sealed yet",
+                     *       "title": "The approval is still being recorded",
                      *       "status": 503,
                      *       "detail": "Repeat the request after `Retry-After` seconds.",
                      *       "instance": "/v1/orders",
@@ -7841,7 +7841,7 @@ export interface operations {
             header?: {
                 /** @description Entity tags that the caller has. If one matches, the answer is 304 without a body. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path?: never;
@@ -7898,9 +7898,9 @@ export interface operations {
                 "If-Match": string;
                 /** @description IANA time zone of the audit stamp; else the user’s own, else the default of the service. */
                 "Time-Zone"?: components["parameters"]["Time-Zone"];
-                /** @description 1 to 255 printable ASCII characters, bare or in double quotes. The same key with the same request gives the first answer again for 24 hours. */
+                /** @description 1 to 255 printable ASCII characters, bare or in double quotes. For 24 hours, the same key with the same request gives the first answer again. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path?: never;
@@ -7966,7 +7966,7 @@ export interface operations {
             401: components["responses"]["AuthenticationRequired"];
             403: components["responses"]["CrossSiteRequestOrPermissionDenied"];
             408: components["responses"]["RequestTimeout"];
-            /** @description `concurrency-conflict`: Another write came first. `idempotency-in-progress`: The first request with this key is still running. */
+            /** @description `concurrency-conflict`: Another change came first. `idempotency-in-progress`: The first request with this key is still running. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7980,9 +7980,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "https://orders.example.com/problems/concurrency-conflict",
-                     *       "title": "Another write came first",
+                     *       "title": "Another change came first",
                      *       "status": 409,
-                     *       "detail": "Read again and repeat what still makes sense.",
+                     *       "detail": "Read it again, and repeat what still makes sense.",
                      *       "instance": "/v1/orders",
                      *       "code": "concurrency-conflict",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -8031,12 +8031,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Page to return, from 1; past the end there are no items.
+                 * @description Page to return, from 1. Pages past the end have no items.
                  * @example 1
                  */
                 pageNumber?: components["parameters"]["pageNumber"];
                 /**
-                 * @description Items per page; more than 100 is taken as 100.
+                 * @description Items per page. More than 100 counts as 100.
                  * @example 20
                  */
                 pageSize?: components["parameters"]["pageSize"];
@@ -8044,7 +8044,7 @@ export interface operations {
             header?: {
                 /** @description Entity tags that the caller has. If one matches, the answer is 304 without a body. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path?: never;
@@ -8131,7 +8131,7 @@ export interface operations {
             header?: {
                 /** @description Entity tags that the caller has. If one matches, the answer is 304 without a body. */
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path: {
@@ -8202,7 +8202,7 @@ export interface operations {
             header?: {
                 /** @description The version to change, or `*` for any. A tag that a proxy weakened still counts. */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path: {
@@ -8316,7 +8316,7 @@ export interface operations {
             403: components["responses"]["CrossSiteRequestOrPermissionDenied"];
             404: components["responses"]["ViewNotFound"];
             408: components["responses"]["RequestTimeout"];
-            /** @description `view-name-taken`: Another view has this name. `too-many-views`: There is no room for another view. `concurrency-conflict`: Another write came first. */
+            /** @description `view-name-taken`: Another view has this name. `too-many-views`: You have too many views. `concurrency-conflict`: Another change came first. */
             409: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -8357,7 +8357,7 @@ export interface operations {
             header?: {
                 /** @description The version to change, or `*` for any. A tag that a proxy weakened still counts. */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path: {
@@ -8395,7 +8395,7 @@ export interface operations {
             header?: {
                 /** @description To go on after the event with this id. Without it, or with what is no id, with what happens from now on. */
                 "Last-Event-ID"?: string;
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path?: never;
@@ -8443,7 +8443,7 @@ export interface operations {
                      *       "type": "https://orders.example.com/problems/too-many-streams",
                      *       "title": "Too many streams at once",
                      *       "status": 429,
-                     *       "detail": "End one first. A caller has at most four.",
+                     *       "detail": "End one first. A caller can have up to four.",
                      *       "instance": "/v1/orders",
                      *       "code": "too-many-streams",
                      *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
@@ -8491,23 +8491,23 @@ export interface operations {
                  */
                 until?: string;
                 /**
-                 * @description Page to return, from 1; past the end there are no items.
+                 * @description Page to return, from 1. Pages past the end have no items.
                  * @example 1
                  */
                 pageNumber?: components["parameters"]["pageNumber"];
                 /**
-                 * @description Items per page; more than 100 is taken as 100.
+                 * @description Items per page. More than 100 counts as 100.
                  * @example 20
                  */
                 pageSize?: components["parameters"]["pageSize"];
                 /**
-                 * @description Sort direction: Asc or Desc in any case, or the number. Without it: Asc, the first event first.
+                 * @description Sort direction: Asc or Desc (ignoring case), or its number. Without it: Asc, the first event first.
                  * @example Desc
                  */
                 order?: components["schemas"]["EOrderDirection"] | string;
             };
             header?: {
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path?: never;
@@ -8605,7 +8605,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session. */
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
                 Background?: components["parameters"]["Background"];
             };
             path?: never;

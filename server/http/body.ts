@@ -41,7 +41,7 @@ function assertAcceptable(request: FastifyRequest): void {
   const body = request.routeOptions.schema?.body
   if (!hasBody && (body === undefined || isOptionalBody(body))) return
   if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== '') {
-    throw new Problem('unsupported-media-type', { detail: 'A body may not carry a Content-Encoding.' })
+    throw new Problem('unsupported-media-type', { detail: 'A body cannot have a Content-Encoding.' })
   }
   const [type, ...parameters] = mediaTypeOf(request)
   const form = formSchemaOf(body)

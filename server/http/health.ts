@@ -23,7 +23,7 @@ export function registerHealth(app: App, db: AppDatabase, readiness: Readiness):
     schema: {
       operationId: 'getHealth',
       summary: 'Liveness probe',
-      description: 'Answers as long as the process serves; touches no dependency.',
+      description: 'Answers while the process serves. It checks no dependency.',
       tags: ['Operations'],
       response: { 200: HealthResponse },
     },

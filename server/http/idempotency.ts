@@ -30,13 +30,13 @@ export interface Once<Result> {
 export const idempotencyKeyHeader = {
   name: 'Idempotency-Key',
   description:
-    '1 to 255 printable ASCII characters, bare or in double quotes. The same key with the same request gives the first answer again for 24 hours.',
+    '1 to 255 printable ASCII characters, bare or in double quotes. For 24 hours, the same key with the same request gives the first answer again.',
   schema: { type: 'string', minLength: 1, maxLength: 257, example: '9f1c2f0a-create-42' },
 }
 
 export const replayedHeader = {
   name: 'Idempotency-Replayed',
-  description: '`true` when the answer of an earlier request with the same key is given again.',
+  description: '`true` if this is the answer to an earlier request with the same key.',
   schema: { type: 'string', enum: ['true'] },
 }
 

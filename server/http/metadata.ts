@@ -15,21 +15,23 @@ const AuthorizationServerMetadata = named(
       issuer: address('`iss` and `aud` of every token.', ''),
       jwks_uri: address('The keys that verify them.', '/.well-known/jwks.json'),
       token_endpoint: address('Where services get tokens.', '/v1/auth/clients/token'),
-      token_endpoint_auth_methods_supported: names('How services show who they are.', [
+      token_endpoint_auth_methods_supported: names('How services authenticate.', [
         'client_secret_basic',
         'client_secret_post',
       ]),
-      grant_types_supported: names('By the token endpoint.', ['client_credentials']),
-      revocation_endpoint: address('Where refresh tokens are ended.', '/v1/auth/revoke'),
-      revocation_endpoint_auth_methods_supported: names('Anyone who has a token may end it.', ['none']),
+      grant_types_supported: names('Grants of the token endpoint.', ['client_credentials']),
+      revocation_endpoint: address('Where refresh tokens are revoked.', '/v1/auth/revoke'),
+      revocation_endpoint_auth_methods_supported: names('None: having a token is enough to revoke it.', [
+        'none',
+      ]),
       response_types_supported: names('None: there is no authorization endpoint.', []),
-      subject_types_supported: names('`sub` is the same for everybody.', ['public']),
+      subject_types_supported: names('`sub` is the same for every reader.', ['public']),
       id_token_signing_alg_values_supported: names(
-        'The algorithm of all tokens. There are no ID tokens; validators look for it here.',
+        'Algorithm of all tokens. There are no ID tokens, but validators look here.',
         ['RS256'],
       ),
     },
-    { description: 'What OAuth software has to know about this service (RFC 8414).' },
+    { description: 'Metadata of this service for OAuth software (RFC 8414).' },
   ),
 )
 
@@ -43,13 +45,13 @@ export interface Issuer {
 const addresses = {
   '/.well-known/oauth-authorization-server': {
     operationId: 'getAuthorizationServerMetadata',
-    summary: 'What OAuth software has to know about this service',
-    description: 'RFC 8414: from the issuer’s address alone a validator or a client finds all others.',
+    summary: 'Metadata for OAuth software',
+    description: 'RFC 8414. From the issuer’s address, validators and clients find all others.',
   },
   '/.well-known/openid-configuration': {
     operationId: 'getOpenIdConfiguration',
-    summary: 'The same, where OpenID software looks for it',
-    description: 'For validators that know this address only: nobody signs in here by OpenID Connect.',
+    summary: 'The same metadata, where OpenID software looks for it',
+    description: 'For validators that know only this address. There is no sign-in by OpenID Connect.',
   },
 }
 

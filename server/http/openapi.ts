@@ -23,20 +23,20 @@ export function describeApi(routes: readonly RouteOptions[], serverUrl: string):
     info: {
       title: 'Countersign',
       version: '1.0.0',
-      description: 'Orders with approval, and authentication of its own for browsers, apps and services.',
+      description: 'Orders that need approval, with its own sign-in for browsers, apps and services.',
       contact: { name: 'The operator of this service', url: serverUrl },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: serverUrl }],
     tags: [
       { name: 'Orders', description: 'Create, list, read and approve orders.' },
-      { name: 'Views', description: 'Lists of orders that people keep by name.' },
-      { name: 'Log', description: 'The log of all changes, and signed statements of it.' },
+      { name: 'Views', description: 'Lists of orders that people save under a name.' },
+      { name: 'Log', description: 'The log of all changes, and signed statements about it.' },
       { name: 'Authentication', description: 'Sessions, token pairs and client credentials.' },
-      { name: 'Own account', description: 'Where one is signed in, and a new password.' },
+      { name: 'Own account', description: 'Your sign-ins and your password.' },
       {
         name: 'Administration',
-        description: 'Users, service clients, roles: for people who manage accounts.',
+        description: 'Users, service clients and roles, for people who manage accounts.',
       },
       { name: 'Operations', description: 'Probes and public keys.' },
     ],
@@ -56,8 +56,7 @@ const securitySchemes = {
     type: 'apiKey',
     in: 'header',
     name: 'X-XSRF-TOKEN',
-    description:
-      'Token of GET /v1/auth/csrf; needed with the session cookie on unsafe requests, and never else.',
+    description: 'Token of GET /v1/auth/csrf. Only unsafe requests with the session cookie need it.',
   },
   bearerAuth: {
     type: 'http',
@@ -136,7 +135,10 @@ function bodiesOf(schema: unknown, components: Components): Json {
 
 /** An export holds what the pages hold, an item to a line. */
 function exportsOf({ config }: RouteOptions, page: unknown): Json {
-  const schema = { type: 'string', description: 'Everything, as a stream; parameters of pages are ignored.' }
+  const schema = {
+    type: 'string',
+    description: 'The whole list, as a stream. Paging parameters are ignored.',
+  }
   return Object.fromEntries(
     (config?.exports ?? []).map((type) => [type, { schema, example: linesOf(exampleOf(page)) }]),
   )
@@ -204,7 +206,7 @@ function headersTaken({ access, requestHeaders = [] }: FastifyContextConfig): He
 
 const requestIdHeader: HeaderDescription = {
   name: 'X-Request-Id',
-  description: 'The id that the request carried, or one made for it.',
+  description: 'The id that the request carried, or a new one.',
   schema: { type: 'string' },
 }
 const rateLimitHeaders: HeaderDescription[] = [
@@ -215,18 +217,18 @@ const rateLimitHeaders: HeaderDescription[] = [
   },
   {
     name: 'RateLimit',
-    description: 'What is left of it.',
+    description: 'What is left of that limit.',
     schema: { type: 'string', example: '"read";r=1187;t=12' },
   },
 ]
 const retryAfterHeader: HeaderDescription = {
   name: 'Retry-After',
-  description: 'Seconds to wait.',
+  description: 'Seconds to wait before the next try.',
   schema: { type: 'integer', minimum: 1 },
 }
 const challengeHeader: HeaderDescription = {
   name: 'WWW-Authenticate',
-  description: 'The challenge.',
+  description: 'The challenge (RFC 9110).',
   schema: { type: 'string' },
 }
 

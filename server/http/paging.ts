@@ -20,9 +20,9 @@ export function pageSchema<T extends Schema>(name: string, items: T) {
     Type.Object({
       items: Type.Array(items),
       pageNumber: int32Schema({ description: 'Number of this page, from 1.', examples: [1] }),
-      totalPages: int32Schema({ description: 'Pages in all; 0 when nothing matches.', examples: [13] }),
+      totalPages: int32Schema({ description: 'Number of pages; 0 if nothing matches.', examples: [13] }),
       totalCount: Type.Optional(
-        int32Schema({ description: 'Matches in all; always sent.', examples: [250] }),
+        int32Schema({ description: 'Number of matches. Always sent.', examples: [250] }),
       ),
       hasPreviousPage: Type.Optional(Type.Boolean({ description: 'Always sent.', examples: [false] })),
       hasNextPage: Type.Optional(Type.Boolean({ description: 'Always sent.', examples: [true] })),
@@ -34,12 +34,12 @@ function positiveInt32(fallback: number, description: string, extra: Record<stri
   return int32Field(1, 2_147_483_647, { default: fallback, description, pattern: '^[1-9]\\d*$', ...extra })
 }
 
-export const pageNumberField = positiveInt32(1, 'Page to return, from 1; past the end there are no items.', {
+export const pageNumberField = positiveInt32(1, 'Page to return, from 1. Pages past the end have no items.', {
   examples: [1],
 })
 export const pageSizeField = positiveInt32(
   defaultPageSize,
-  `Items per page; more than ${pageSizeLimit} is taken as ${pageSizeLimit}.`,
+  `Items per page. More than ${pageSizeLimit} counts as ${pageSizeLimit}.`,
   { examples: [20] },
 )
 
@@ -78,7 +78,7 @@ export function directionField(description: string): Field<'asc' | 'desc'> {
   return {
     schema: Type.Unsafe<string>({
       anyOf: [EOrderDirection, { type: 'string', pattern: anyCasePattern(directionNames) }],
-      description: `Sort direction: Asc or Desc in any case, or the number. ${description}`.trim(),
+      description: `Sort direction: Asc or Desc (ignoring case), or its number. ${description}`.trim(),
       examples: ['Desc'],
     }),
     read(value) {
@@ -140,7 +140,7 @@ export function sendJson(reply: FastifyReply, json: string): FastifyReply {
 
 export const linkHeader = {
   name: 'Link',
-  description: 'The first, previous, next and last page (RFC 8288), as far as there are such.',
+  description: 'Links to the first, previous, next and last page that there are (RFC 8288).',
   schema: { type: 'string', example: '</v1/orders?pageNumber=2>; rel="next"' },
 }
 

@@ -9,11 +9,11 @@ function growing(name: string, names: readonly string[], description: string) {
   return named(name, Type.Unsafe<string>({ anyOf, description, examples: names.slice(0, 1) }))
 }
 
-export const permissionSchema = growing('Permission', permissions, 'What a role may do. The list grows.')
+export const permissionSchema = growing('Permission', permissions, 'What a role allows. The list grows.')
 
 const fieldErrorSchema = named('FieldError', {
   type: 'object',
-  description: 'Where and how one value broke a rule. Exactly one of pointer, parameter and header is there.',
+  description: 'A rule that one value broke. Exactly one of pointer, parameter and header says where.',
   required: ['code', 'detail'],
   properties: {
     pointer: { type: 'string', description: 'JSON pointer into the body, as a URI fragment.' },
@@ -24,17 +24,17 @@ const fieldErrorSchema = named('FieldError', {
     position: {
       type: 'integer',
       minimum: 0,
-      description: 'Of a filter: start of the faulty part, in UTF-16 units.',
+      description: 'In a filter: start of the faulty part, in UTF-16 units.',
     },
     length: {
       type: 'integer',
       minimum: 0,
-      description: 'Of a filter: length of the faulty part, in UTF-16 units.',
+      description: 'In a filter: length of the faulty part, in UTF-16 units.',
     },
     expected: {
       type: 'array',
       items: { type: 'string' },
-      description: 'Of a filter: what could stand there.',
+      description: 'In a filter: what could stand there.',
     },
   },
 })
@@ -47,19 +47,22 @@ export const problemSchema = named('Problem', {
     type: { type: 'string', format: 'uri', description: 'Address of a page about this kind of problem.' },
     title: { type: 'string', description: 'The same text for every problem of this kind.' },
     status: { type: 'integer', minimum: 400, maximum: 599 },
-    detail: { type: 'string', description: 'What is special about this occurrence, or what to do about it.' },
+    detail: { type: 'string', description: 'What happened this time, or what to do about it.' },
     instance: { type: 'string', description: 'Path of the request.' },
     code: growing(
       'ProblemCode',
       Object.keys(catalogue),
-      'Kind of problem, for programs. The list grows: treat a code that you do not know by its status.',
+      'Kind of problem, for programs. The list grows: treat an unknown code by its status.',
     ),
     requestId: { type: 'string', description: 'Also in the X-Request-Id header and in the log.' },
     errors: { type: 'array', description: 'Every field that failed.', items: fieldErrorSchema },
     permission: permissionSchema,
-    currentStatus: { type: 'integer', description: 'Of an order that is not pending: its EOrderStatus.' },
-    accounts: { type: 'integer', description: 'Of a role that is held: how many accounts have it.' },
-    totalCount: { type: 'integer', description: 'Of a result that is too large: how many match.' },
-    limit: { type: 'integer', description: 'Of a result that is too large: how many may match.' },
+    currentStatus: {
+      type: 'integer',
+      description: 'With `order-not-pending` and `order-not-approved`: the EOrderStatus of the order.',
+    },
+    accounts: { type: 'integer', description: 'With `role-held`: how many accounts have the role.' },
+    totalCount: { type: 'integer', description: 'With `result-too-large`: how many orders match.' },
+    limit: { type: 'integer', description: 'With `result-too-large`: how many orders may match.' },
   },
 })

@@ -42,17 +42,17 @@ export const catalogue = {
   },
   'unsupported-grant-type': {
     status: 400,
-    title: 'There is no such grant',
+    title: 'This grant type is not supported',
     remedy: 'Send `grant_type=client_credentials`.',
   },
   'invalid-scope': {
     status: 400,
-    title: 'There are no scopes',
-    remedy: 'Leave `scope` out: the roles of the service decide.',
+    title: 'Scopes are not supported',
+    remedy: 'Leave `scope` out. The roles of the service decide what it may do.',
   },
   'unsupported-token-type': {
     status: 400,
-    title: 'Tokens of this kind cannot be revoked',
+    title: 'This kind of token cannot be revoked',
     remedy: 'Send the refresh token. An access token ends by itself.',
   },
   'bad-request': {
@@ -62,44 +62,44 @@ export const catalogue = {
   },
   'authentication-required': {
     status: 401,
-    title: 'No valid credential',
+    title: 'A valid credential is required',
     remedy: 'Sign in, refresh the token, or send `Authorization: Bearer <token>`.',
   },
   'invalid-credentials': {
     status: 401,
-    title: 'Email or password is not right',
+    title: 'The email or password is wrong',
     remedy: 'Check both and try again. After several failures you have to wait.',
   },
   'invalid-client': {
     status: 401,
-    title: 'Client id or secret is not right',
-    remedy: 'Check both; the secret may have been rotated.',
+    title: 'The client id or secret is wrong',
+    remedy: 'Check both. The secret may have been rotated.',
   },
   'invalid-refresh-token': {
     status: 401,
     title: 'The refresh token is not valid',
-    remedy: 'Sign in again. A refresh token works once; using one twice ends its whole family.',
+    remedy: 'Sign in again. A refresh token works once. Using it twice ends its whole family.',
   },
   'permission-denied': {
     status: 403,
     title: 'The caller lacks a permission',
-    remedy: 'Ask an administrator for a role that holds the permission named in `permission`.',
+    remedy: 'Ask an administrator for a role with the permission in `permission`.',
   },
   'not-for-services': {
     status: 403,
     title: 'A service cannot do this',
-    remedy: 'Sign in as a person: a service has no sessions and no password.',
+    remedy: 'Sign in as a person. A service has no sessions and no password.',
   },
   'recent-sign-in-needed': {
     status: 403,
-    title: 'The sign-in was too long ago',
+    title: 'The last sign-in is too long ago',
     remedy:
-      'Give the password once more (POST /v1/auth/session/confirm), or sign in again if you use tokens. That holds for five minutes.',
+      'Confirm the password (POST /v1/auth/session/confirm), or sign in again if you use tokens. Either counts for five minutes.',
   },
   'wrong-password': {
     status: 403,
-    title: 'The password is not right',
-    remedy: 'Try again. A wrong password counts as a failed sign-in: after several you have to wait.',
+    title: 'The password is wrong',
+    remedy: 'Try again. A wrong password counts as a failed sign-in. After several you have to wait.',
   },
   'csrf-token-missing': {
     status: 403,
@@ -118,62 +118,62 @@ export const catalogue = {
   },
   'self-approval': {
     status: 403,
-    title: 'Who created the order may not approve it',
-    remedy: 'Let somebody else approve it: the approval policy of the order says so.',
+    title: 'The creator cannot approve this order',
+    remedy: 'Ask someone else to approve it. The approval policy of this order requires that.',
   },
   'service-approval': {
     status: 403,
-    title: 'A service may not approve this order',
-    remedy: 'Let a person approve it: the approval policy of the order says so.',
+    title: 'A service cannot approve this order',
+    remedy: 'Ask a person to approve it. The approval policy of this order requires that.',
   },
   'not-the-creator': {
     status: 403,
-    title: 'Only who created the order may withdraw it',
-    remedy: 'Ask its creator, or reject it.',
+    title: 'Only the creator can withdraw an order',
+    remedy: 'Ask the creator to withdraw it, or reject it.',
   },
   'route-not-found': {
     status: 404,
     title: 'No such route',
-    remedy: 'Check the path; paths are case-sensitive.',
+    remedy: 'Check the path. Paths are case-sensitive.',
   },
   'order-not-found': { status: 404, title: 'No such order', remedy: 'Check the id.' },
   'view-not-found': {
     status: 404,
     title: 'No such view',
-    remedy: 'Check the id. A view that is not shared exists for its owner only.',
+    remedy: 'Check the id. Only its owner can see a view that is not shared.',
   },
   'sign-in-not-found': {
     status: 404,
-    title: 'No such session',
-    remedy: 'List them again: it may have ended.',
+    title: 'No such sign-in',
+    remedy: 'List the sign-ins again. This one may have ended.',
   },
   'link-not-found': {
     status: 404,
-    title: 'The link does not work',
-    remedy: 'A link works once, for 24 hours or until a newer one is made. Ask for another.',
+    title: 'The link is not valid',
+    remedy: 'A link works once, within 24 hours and until a newer one is made. Ask for a new one.',
   },
   'user-not-found': { status: 404, title: 'No such user', remedy: 'Check the id.' },
   'client-not-found': { status: 404, title: 'No such service client', remedy: 'Check the id.' },
-  'role-not-found': { status: 404, title: 'No such role', remedy: 'Check the name; it is case-sensitive.' },
+  'role-not-found': { status: 404, title: 'No such role', remedy: 'Check the name. It is case-sensitive.' },
   'method-not-allowed': {
     status: 405,
-    title: 'The path does not offer this method',
+    title: 'This path does not support the method',
     remedy: 'Use one of the methods in the `Allow` header.',
   },
   'request-timeout': {
     status: 408,
     title: 'The request did not arrive in time',
-    remedy: 'Send it again; the whole request has to arrive within 30 seconds.',
+    remedy: 'Send it again. The whole request must arrive within 30 seconds.',
   },
   'order-not-pending': {
     status: 409,
     title: 'The order is not pending',
-    remedy: 'Read the order again: `currentStatus` says what it is now.',
+    remedy: 'Read the order again. `currentStatus` is its status now.',
   },
   'already-approved-by-you': {
     status: 409,
-    title: 'You have approved this order already',
-    remedy: 'Wait for the approval of somebody else: each person counts once.',
+    title: 'You have already approved this order',
+    remedy: 'Wait for another person to approve it. Each person counts once.',
   },
   'order-not-approved': {
     status: 409,
@@ -182,8 +182,8 @@ export const catalogue = {
   },
   'concurrency-conflict': {
     status: 409,
-    title: 'Another write came first',
-    remedy: 'Read again and repeat what still makes sense.',
+    title: 'Another change came first',
+    remedy: 'Read it again, and repeat what still makes sense.',
   },
   'view-name-taken': {
     status: 409,
@@ -192,19 +192,23 @@ export const catalogue = {
   },
   'too-many-views': {
     status: 409,
-    title: 'There is no room for another view',
-    remedy: 'Delete one first. An account can have at most 100.',
+    title: 'You have too many views',
+    remedy: 'Delete one first. An account can have up to 100.',
   },
   'name-taken': {
     status: 409,
     title: 'The name is taken',
-    remedy: 'Choose another. Users and services share their names, and no two differ in case alone.',
+    remedy: 'Choose another name. Users and services share one set of names, and case is ignored.',
   },
-  'email-taken': { status: 409, title: 'Another user has this email', remedy: 'Look for that user.' },
+  'email-taken': {
+    status: 409,
+    title: 'Another user has this email',
+    remedy: 'Find that user, or use another email.',
+  },
   'last-administrator': {
     status: 409,
-    title: 'Nobody would be left to manage accounts',
-    remedy: 'Let somebody else manage accounts first: a user who can sign in.',
+    title: 'Someone must be able to manage accounts',
+    remedy: 'First let another user manage accounts, one who can sign in.',
   },
   'account-disabled': {
     status: 409,
@@ -213,8 +217,8 @@ export const catalogue = {
   },
   'role-held': {
     status: 409,
-    title: 'Accounts still have the role',
-    remedy: 'Take it from them first: `accounts` says how many have it.',
+    title: 'Some accounts still have this role',
+    remedy: 'Remove it from them first. `accounts` is how many have it.',
   },
   'idempotency-in-progress': {
     status: 409,
@@ -223,13 +227,13 @@ export const catalogue = {
   },
   'export-running': {
     status: 409,
-    title: 'Another export of yours is running',
-    remedy: 'Read it to its end, or end it, and ask again. A caller has one at a time.',
+    title: 'You already have an export running',
+    remedy: 'Read it to its end, or end it, and try again. A caller can have one at a time.',
   },
   'precondition-failed': {
     status: 412,
-    title: 'It has changed since it was read',
-    remedy: 'Read it again; its current version is in the `ETag` header.',
+    title: 'It has changed since you read it',
+    remedy: 'Read it again. Its current version is in the `ETag` header.',
   },
   'body-too-large': {
     status: 413,
@@ -240,8 +244,7 @@ export const catalogue = {
   'unsupported-media-type': {
     status: 415,
     title: 'The body has the wrong media type',
-    remedy:
-      'Send what the operation takes, JSON in UTF-8 unless it says otherwise, and no `Content-Encoding`.',
+    remedy: 'Send JSON in UTF-8, unless the operation takes something else, and no `Content-Encoding`.',
   },
   'expectation-failed': {
     status: 417,
@@ -251,12 +254,12 @@ export const catalogue = {
   'misdirected-request': {
     status: 421,
     title: 'This server does not serve that host',
-    remedy: 'A development server answers on loopback names only; see `--allow-remote-demo`.',
+    remedy: 'A development server answers on loopback names only. See `--allow-remote-demo`.',
   },
   'unknown-role': {
     status: 422,
-    title: 'There is no such role',
-    remedy: 'List the roles, and send one of them.',
+    title: 'A role does not exist',
+    remedy: 'List the roles, and send only those.',
   },
   'idempotency-key-reused': {
     status: 422,
@@ -271,12 +274,12 @@ export const catalogue = {
   'too-many-streams': {
     status: 429,
     title: 'Too many streams at once',
-    remedy: 'End one first. A caller has at most four.',
+    remedy: 'End one first. A caller can have up to four.',
   },
   'too-many-attempts': {
     status: 429,
     title: 'Too many failed sign-ins',
-    remedy: 'Wait `Retry-After` seconds; until then no password is checked.',
+    remedy: 'Wait `Retry-After` seconds. No password is checked until then.',
   },
   'precondition-required': {
     status: 428,
@@ -290,28 +293,28 @@ export const catalogue = {
   },
   'internal-error': {
     status: 500,
-    title: 'Something went wrong on our side',
-    remedy: 'Report the `requestId`; the log has the cause.',
+    title: 'The service failed unexpectedly',
+    remedy: 'Report the `requestId`. The log has the cause.',
   },
   'database-unavailable': {
     status: 503,
-    title: 'The database cannot be reached',
+    title: 'The database is not available',
     remedy: 'Repeat the request after `Retry-After` seconds.',
   },
   'receipt-not-ready': {
     status: 503,
-    title: 'The approval is not sealed yet',
+    title: 'The approval is still being recorded',
     remedy: 'Repeat the request after `Retry-After` seconds.',
   },
   overloaded: {
     status: 503,
-    title: 'Too much work is waiting',
+    title: 'The service is overloaded',
     remedy: 'Repeat the request after `Retry-After` seconds.',
   },
   'shutting-down': {
     status: 503,
     title: 'This instance is shutting down',
-    remedy: 'Repeat the request; another instance will answer.',
+    remedy: 'Repeat the request. Another instance will answer.',
   },
 } as const satisfies Record<string, { status: number; title: string; remedy: string }>
 

@@ -76,7 +76,7 @@ export function assertWellFormed(raw: IncomingMessage): void {
   }
   if (bytes > headerBlockLimitBytes) throw new Problem('headers-too-large')
   if (hosts > 1 || (hosts === 0 && raw.httpVersion !== '1.0')) {
-    throw new Problem('bad-request', { detail: 'A request has exactly one Host header.' })
+    throw new Problem('bad-request', { detail: 'A request must have exactly one Host header.' })
   }
 }
 

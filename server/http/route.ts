@@ -41,7 +41,7 @@ export interface HeaderDescription {
 export const backgroundHeader: HeaderDescription = {
   name: 'Background',
   description:
-    '`?1` on a request that nobody asked for, such as one that fetches ahead: of a cookie caller it does not count as use of the session.',
+    '`?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session.',
   schema: { type: 'string', enum: ['?1', '?0'], example: '?1' },
 }
 
@@ -55,12 +55,12 @@ export const locationHeader: HeaderDescription = {
 export const sessionExpiry: HeaderDescription[] = [
   {
     name: 'Session-Idle-Expires',
-    description: 'To a cookie caller whose session goes on: when it ends unless it is used.',
+    description: 'When the session ends unless it is used. Sent to cookie callers whose session goes on.',
     schema: { type: 'string', format: 'date-time' },
   },
   {
     name: 'Session-Expires',
-    description: 'To a cookie caller whose session goes on: when it ends in any case.',
+    description: 'When the session ends at the latest. Sent to cookie callers whose session goes on.',
     schema: { type: 'string', format: 'date-time' },
   },
 ]

@@ -22,7 +22,7 @@ export function legibleText(
   return {
     schema: Type.String({
       pattern: `^\\s*${edge}(?:[^${controls}${reordering}]{0,${limit - 2}}${edge})?\\s*$`,
-      description: `${description} White space at both ends is trimmed; then 1 to ${limit} characters (Unicode code points), no control characters${lines ? ' but line breaks' : ''}, none that reorder text (such as U+202E), and at least one letter, digit, punctuation mark or symbol that can be seen. Stored in normalisation form C.`,
+      description: `${description} White space at both ends is trimmed. What is left has 1 to ${limit} characters (Unicode code points). No control characters${lines ? ' except line breaks' : ''}, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.`,
       examples,
     }),
     read(value) {
@@ -40,8 +40,7 @@ export function legibleText(
       if (reorders.test(trimmed)) {
         return new Fault('characters', 'must not contain characters that reorder text.')
       }
-      if (!canBeSeen.test(trimmed))
-        return new Fault('characters', 'must contain a character that can be seen.')
+      if (!canBeSeen.test(trimmed)) return new Fault('characters', 'must contain a visible character.')
       return trimmed.normalize('NFC')
     },
   }

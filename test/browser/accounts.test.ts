@@ -95,7 +95,7 @@ describe('accounts', () => {
     await visit(person, boss, `/accounts/users/${boss.id}`)
     person.expectFault(/409/)
     await button(page, 'Disable').click()
-    await says(page, 'Nobody would be left to manage accounts')
+    await says(page, 'Someone must be able to manage accounts')
     await checkAccessibility(page)
     const { account } = { account: { kind: 'user', name: 'admin' } as const }
     const stamp = { eventId: 'back', nowMilliseconds: service.now(), timeZone: null, by: 'x', byId: null }
@@ -198,7 +198,7 @@ describe('accounts', () => {
       person.expectFault(/412/)
       await button(page, 'Save').click()
       await says(page, /^Somebody else has changed it/)
-      assert.equal(await page.getByText('It has changed since it was read').count(), 0)
+      assert.equal(await page.getByText('It has changed since you read it').count(), 0)
       await checkAccessibility(page)
       assert.equal(await input.inputValue(), first)
       assert.equal((await caller.get(at)).body[field], theirs)

@@ -148,7 +148,7 @@ describe('the export of the list', () => {
     await dialog(page).getByText('100 of').waitFor()
     person.expectFault(/409/)
     await begin(second, 'CSV')
-    await dialog(second).getByText('Another export of yours is running').waitFor()
+    await dialog(second).getByText('You already have an export running').waitFor()
     await checkAccessibility(second)
     await screenshot(second, 'export-refused')
     savesNothing(t)

@@ -202,7 +202,7 @@ describe('user set-password, disable, enable, grant and revoke', () => {
       changed: ['Admin', 'Operator'],
       roles: ['Admin', 'Operator', 'Viewer'],
     })
-    const last = refusal('nobody would be left to manage accounts')
+    const last = refusal('someone must be able to manage accounts')
     assert.deepEqual(await cli.run('user revoke jo Admin'), last)
     assert.deepEqual(await cli.run('role deny Admin Accounts.Manage'), last)
     await cli.run('user add boss@example.com --role Admin', goodPassword)

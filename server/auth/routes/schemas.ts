@@ -112,7 +112,7 @@ export const OAuthFailure = named(
       error: Type.String({ description: 'By RFC 6749 §5.2.', examples: ['invalid_client'] }),
       error_description: Type.String({
         description: 'What is wrong.',
-        examples: ['Check both; the secret may have been rotated.'],
+        examples: ['Check both. The secret may have been rotated.'],
       }),
     },
     { description: 'A failure as OAuth has it; the members of the problem stand beside these.' },
