@@ -1234,7 +1234,7 @@ export interface components {
              */
             response_types_supported: string[];
             /**
-             * @description `sub` is the same for every reader.
+             * @description `sub` is the same for every client.
              * @example [
              *       "public"
              *     ]

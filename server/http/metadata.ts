@@ -25,7 +25,7 @@ const AuthorizationServerMetadata = named(
         'none',
       ]),
       response_types_supported: names('None: there is no authorization endpoint.', []),
-      subject_types_supported: names('`sub` is the same for every reader.', ['public']),
+      subject_types_supported: names('`sub` is the same for every client.', ['public']),
       id_token_signing_alg_values_supported: names(
         'Algorithm of all tokens. There are no ID tokens, but validators look here.',
         ['RS256'],
