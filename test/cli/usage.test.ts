@@ -107,7 +107,7 @@ describe('a failure', () => {
   })
 
   for (const [error, code, message] of [
-    [new Problem('concurrency-conflict'), 'concurrency-conflict', 'Another change came first'],
+    [new Problem('concurrency-conflict'), 'concurrency-conflict', 'another change came first'],
     [new DatabaseUnavailable('no answer'), 'database-unavailable', 'the database: no answer'],
     [new LockTimeout('a lock is held'), 'database-unavailable', 'the database: a lock is held'],
     [new StatementTimeout('too long'), 'database-unavailable', 'the database: too long'],
