@@ -91,7 +91,7 @@ export const orderStates = {
 ${states.join('\n')}
 } as const
 
-/** Every way in which an order moves from one state to another, and the kind of event that it leaves. */
+/** Every way in which an order moves from one state to another, the kind of its event, and who may make it. */
 export const orderTransitions = {
 ${transitionFacts().join('\n')}
 } as const
@@ -118,9 +118,10 @@ export type ProblemCode = ${union(ProblemCode)}
 }
 
 function transitionFacts(): string[] {
-  return Object.entries(transitions).map(([name, { from, to, event }]) => {
+  return Object.entries(transitions).map(([name, { from, to, event, permission, by }]) => {
     const names = textList(from.map(nameOfStatus))
-    return `  ${name}: { from: ${names}, to: '${nameOfStatus(to)}', event: '${event}' },`
+    const who = `permission: '${permission}', by: '${by}'`
+    return `  ${name}: { from: ${names}, to: '${nameOfStatus(to)}', event: '${event}', ${who} },`
   })
 }
 

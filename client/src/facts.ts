@@ -7,11 +7,11 @@ export const orderStates = {
   Withdrawn: 3,
 } as const
 
-/** Every way in which an order moves from one state to another, and the kind of event that it leaves. */
+/** Every way in which an order moves from one state to another, the kind of its event, and who may make it. */
 export const orderTransitions = {
-  approve: { from: ['Pending'], to: 'Approved', event: 'approved' },
-  reject: { from: ['Pending'], to: 'Rejected', event: 'rejected' },
-  withdraw: { from: ['Pending'], to: 'Withdrawn', event: 'withdrawn' },
+  approve: { from: ['Pending'], to: 'Approved', event: 'approved', permission: 'Orders.Approve', by: 'approver' },
+  reject: { from: ['Pending'], to: 'Rejected', event: 'rejected', permission: 'Orders.Approve', by: 'anyone' },
+  withdraw: { from: ['Pending'], to: 'Withdrawn', event: 'withdrawn', permission: 'Orders.Create', by: 'creator' },
 } as const
 
 /** The state of a new order. */

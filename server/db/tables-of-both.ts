@@ -13,6 +13,14 @@ interface Dialect {
   end: string
 }
 
+/** The states of an order as the readable view names them. `orders/order.ts` compiles only if it has the same. */
+export const readableStatuses = { Pending: 0, Approved: 1, Rejected: 2, Withdrawn: 3 } as const
+
+/** The name of an order's status, in SQL. */
+export const statusInWords = `case status ${Object.entries(readableStatuses)
+  .map(([name, status]) => `when ${status} then '${name}'`)
+  .join(' ')} end`
+
 /** Of an event, sealed or not. */
 const eventColumns = (text: string, instant: string) => `id ${text} not null,
      kind ${text} not null,

@@ -1,7 +1,7 @@
 import { eventRow } from '../audit/event.ts'
 import type { EventColumns, OrdersTable } from '../db/tables.ts'
 import { orderEvent } from '../orders/event.ts'
-import { type OrderEventKind, orderStatus } from '../orders/order.ts'
+import { firstStatus, type TransitionName, transitions } from '../orders/order.ts'
 import type { MadeOrders } from '../orders/orders.ts'
 import { type Customer, makeCustomers } from './customers.ts'
 
@@ -22,26 +22,20 @@ const zones = [
   'Asia/Kolkata',
   'UTC',
 ]
-/** What becomes of an order, and how often. What is left stays pending. */
+/** What becomes of an order, and how often; the other orders stay pending. */
 const outcomes = [
-  { share: 0.6, status: orderStatus.Approved, kind: 'approved', reasons: [] },
+  { share: 0.6, transition: 'approve', reasons: [] },
   {
     share: 0.06,
-    status: orderStatus.Rejected,
-    kind: 'rejected',
+    transition: 'reject',
     reasons: [
       'The total differs from the offer.',
       'Ordered twice: see the order of the day before.',
       'The customer has open invoices.',
     ],
   },
-  {
-    share: 0.03,
-    status: orderStatus.Withdrawn,
-    kind: 'withdrawn',
-    reasons: ['Wrong customer.', 'The customer cancelled.'],
-  },
-] as const satisfies { share: number; status: number; kind: OrderEventKind; reasons: string[] }[]
+  { share: 0.03, transition: 'withdraw', reasons: ['Wrong customer.', 'The customer cancelled.'] },
+] as const satisfies { share: number; transition: TransitionName; reasons: string[] }[]
 const dayMilliseconds = 86_400_000
 /** A power of two: the customers' shares of the orders are multiples of one part of so many. */
 const lotteryLots = 2 ** 18
@@ -97,14 +91,16 @@ function makeOrder({
   const decidedAt = createdAt + 60_000 + Math.floor(random() ** 3 * 4 * dayMilliseconds)
   const outcome = decidedAt <= nowMilliseconds ? drawOutcome(random()) : undefined
   const [creator, zone] = [pick(people.creators), pick(zones)]
-  const decider = outcome?.kind === 'withdrawn' ? creator : people.approver
-  const decision = outcome && { ...outcome, at: decidedAt, by: decider, zone: pick(zones) }
+  const transition = outcome && transitions[outcome.transition]
+  const by = transition?.by === 'creator' ? creator : people.approver
+  const decision = outcome &&
+    transition && { ...outcome, kind: transition.event, at: decidedAt, by, zone: pick(zones) }
   const order: OrdersTable = {
     id: idOf(createdAt, random),
     customer: customer.name,
     customer_folded: customer.folded,
     total_e4: makeTotal(random),
-    status: decision?.status ?? orderStatus.Pending,
+    status: transition?.to ?? firstStatus,
     created_at: createdAt,
     created_at_time_zone: zone,
     created_by: creator,
@@ -114,7 +110,7 @@ function makeOrder({
     modified_by: decision?.by ?? null,
     version: decision === undefined ? 1 : 2,
     approvals_needed: 1,
-    approvals_given: decision?.kind === 'approved' ? 1 : 0,
+    approvals_given: transition?.by === 'approver' ? 1 : 0,
     self_approval: 1,
     service_approval: 1,
   }

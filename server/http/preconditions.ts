@@ -1,3 +1,5 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type RawBuilder, type SqlBool, sql } from '#kysely'
 import { Problem } from './problems.ts'
 import type { HeaderDescription } from './route.ts'
 
@@ -78,4 +80,28 @@ export function acceptedVersions(ifMatch: string | undefined): number[] | null {
 export function requiredVersions(ifMatch: string | undefined): number[] | null {
   if (ifMatch === undefined) throw new Problem('precondition-required')
   return acceptedVersions(ifMatch)
+}
+
+/** Holds for a row of an accepted version. */
+export function hasVersion(accepted: number[] | null): RawBuilder<SqlBool> {
+  if (accepted === null) return sql`true`
+  return accepted.length === 0 ? sql`false` : sql`version in (${sql.join(accepted)})`
+}
+
+/** Throws `precondition-failed` if the version is not an accepted one. */
+export function requireVersion(accepted: number[] | null, version: number): void {
+  if (accepted === null || accepted.includes(version)) return
+  throw new Problem('precondition-failed', { headers: { etag: versionTag(version) } })
+}
+
+/** Answers with the one version that there is now, or with 304 if the caller has it. */
+export function sendVersion<Body>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  version: number,
+  body: Body,
+): Body | FastifyReply {
+  const etag = versionTag(version)
+  reply.header('etag', etag).header('cache-control', cacheControl)
+  return matchesNone(request.headers['if-none-match'], etag) ? body : reply.code(304).send(undefined)
 }

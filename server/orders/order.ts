@@ -1,8 +1,15 @@
 import type { EventKind } from '../audit/event.ts'
 import type { OrdersTable } from '../db/tables.ts'
+import type { readableStatuses } from '../db/tables-of-both.ts'
+import type { Permission } from '../permissions.ts'
 
 /** `EOrderStatus`: numbers are only ever appended, never renumbered. */
-export const orderStatus = { Pending: 0, Approved: 1, Rejected: 2, Withdrawn: 3 } as const
+export const orderStatus = {
+  Pending: 0,
+  Approved: 1,
+  Rejected: 2,
+  Withdrawn: 3,
+} as const satisfies typeof readableStatuses
 export type OrderStatusName = keyof typeof orderStatus
 export type OrderStatus = (typeof orderStatus)[OrderStatusName]
 export const orderStatusNames = Object.keys(orderStatus) as OrderStatusName[]
@@ -16,13 +23,57 @@ export type OrderEventKind = EventKind<'order'>
 /** The state of a new order. */
 export const firstStatus = orderStatus.Pending
 
-/** Every way in which an order moves from one state to another; there is no other. */
+interface TransitionFacts {
+  from: readonly OrderStatus[]
+  to: OrderStatus
+  event: OrderEventKind
+  permission: Permission
+  /** Who may make it, besides having the permission: approvers are restricted by the policy of the order. */
+  by: 'anyone' | 'creator' | 'approver'
+}
+
+/** Every way in which an order moves from one state to another. */
 export const transitions = {
-  approve: { from: [orderStatus.Pending], to: orderStatus.Approved, event: 'approved' },
-  reject: { from: [orderStatus.Pending], to: orderStatus.Rejected, event: 'rejected' },
-  withdraw: { from: [orderStatus.Pending], to: orderStatus.Withdrawn, event: 'withdrawn' },
-} as const satisfies Record<string, { from: readonly OrderStatus[]; to: OrderStatus; event: OrderEventKind }>
+  approve: {
+    from: [orderStatus.Pending],
+    to: orderStatus.Approved,
+    event: 'approved',
+    permission: 'Orders.Approve',
+    by: 'approver',
+  },
+  reject: {
+    from: [orderStatus.Pending],
+    to: orderStatus.Rejected,
+    event: 'rejected',
+    permission: 'Orders.Approve',
+    by: 'anyone',
+  },
+  withdraw: {
+    from: [orderStatus.Pending],
+    to: orderStatus.Withdrawn,
+    event: 'withdrawn',
+    permission: 'Orders.Create',
+    by: 'creator',
+  },
+} as const satisfies Record<string, TransitionFacts>
 export type TransitionName = keyof typeof transitions
+export type Transition = (typeof transitions)[TransitionName]
+
+/** States that a transition leaves. */
+export type LeftStatus = Transition['from'][number]
+
+/** The one state in which an order waits for approval. */
+export const [awaitingApproval]: readonly [OrderStatus] = transitions.approve.from
+
+/** The state of an order after an event; null for an event that leaves the order as it is. */
+export const statusAfter: Record<OrderEventKind, OrderStatus | null> = {
+  created: firstStatus,
+  'approval-given': awaitingApproval,
+  noted: null,
+  ...(Object.fromEntries(Object.values(transitions).map(({ event, to }) => [event, to])) as {
+    [Each in Transition as Each['event']]: Each['to']
+  }),
+}
 
 /** Totals are exact decimals: integer ten-thousandths, at most 99,999,999,999.9999. */
 export const totalLimitE4 = 999_999_999_999_999
@@ -160,7 +211,7 @@ export const furtherColumns = {
   approvedBy: {
     kind: 'text',
     nullable: true,
-    expression: `case status when ${orderStatus.Approved} then modified_by end`,
+    expression: `case status when ${transitions.approve.to} then modified_by end`,
     description: 'User name of whoever gave the last approval that it needed; null unless it is approved.',
   },
   approvalsGiven: {
@@ -172,7 +223,7 @@ export const furtherColumns = {
   approvalsMissing: {
     kind: 'count',
     nullable: false,
-    expression: `case status when ${orderStatus.Pending} then approvals_needed - approvals_given else 0 end`,
+    expression: `case status when ${awaitingApproval} then approvals_needed - approvals_given else 0 end`,
     description: 'How many approvals it still needs; 0 unless it is pending.',
   },
 } as const satisfies Record<string, FurtherFacts>

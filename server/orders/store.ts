@@ -7,10 +7,10 @@ import {
   type ColumnName,
   columnOf,
   fieldNames,
+  firstStatus,
   type Order,
   type OrderStatus,
   orderColumns,
-  orderStatus,
 } from './order.ts'
 import { type GroupedOrder, insertTogether, type NewOrderRow } from './postgres.ts'
 
@@ -68,7 +68,7 @@ function toRow(order: NewOrder, creator: Creator): NewOrderRow {
     customer: order.customer,
     customer_folded: foldText(order.customer),
     total_e4: order.totalE4,
-    status: orderStatus.Pending,
+    status: firstStatus,
     created_at: instantOfId(order.id),
     created_at_time_zone: creator.timeZone,
     created_by: creator.by,

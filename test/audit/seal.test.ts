@@ -48,7 +48,7 @@ describe('sealEvents', () => {
     instance(index).write('rejectOrder', {
       id,
       acceptedVersions: null,
-      actor: { ...stamp(), isService: false },
+      actor: { ...stamp(), byId: 1, isService: false },
       words: null,
       idempotency: null,
     })

@@ -54,7 +54,7 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
   }
 
   async function reject(index: number, id: string): Promise<void> {
-    const actor = { ...stamp(), isService: false }
+    const actor = { ...stamp(), byId: 1, isService: false }
     const change = { id, acceptedVersions: null, actor, words: null, idempotency: null }
     await instance(index).write('rejectOrder', change)
   }

@@ -5,7 +5,7 @@ import { type Event, eventRow } from '../../server/audit/event.ts'
 import { lineOf } from '../../server/audit/seal.ts'
 import { verifyLog } from '../../server/audit/verify.ts'
 import type { Database, EventColumns } from '../../server/db/tables.ts'
-import { decimalOf, orderStatus } from '../../server/orders/order.ts'
+import { decimalOf, type OrderStatus, orderStatus } from '../../server/orders/order.ts'
 import type { OrderRow } from './orders.ts'
 
 /** An event, with its place in the log once it is sealed. */
@@ -15,7 +15,7 @@ export interface LoggedEvent extends EventColumns {
 }
 
 /** What the last change of an order of each status was. */
-const lastChange: Record<number, string[]> = {
+const lastChange: Record<OrderStatus, string[]> = {
   [orderStatus.Pending]: ['created', 'approval-given'],
   [orderStatus.Approved]: ['approved'],
   [orderStatus.Rejected]: ['rejected'],
@@ -134,7 +134,10 @@ function assertOrderLogged(order: OrderRow, events: LoggedEvent[]): void {
     order.id,
   )
   const [first, last] = [changes[0], changes.at(-1)]
-  assert.ok(lastChange[order.status]?.includes(last?.kind ?? ''), `${order.status} by ${last?.kind}`)
+  assert.ok(
+    lastChange[order.status as OrderStatus]?.includes(last?.kind ?? ''),
+    `${order.status} by ${last?.kind}`,
+  )
   assert.deepEqual(
     [first?.kind, first?.by_name, first?.by_id, first?.at, first?.at_time_zone],
     ['created', order.created_by, order.created_by_id, order.created_at, order.created_at_time_zone],

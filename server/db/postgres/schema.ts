@@ -1,6 +1,6 @@
 import { sql, type Transaction } from '#kysely'
 import type { Database, Schema } from '../tables.ts'
-import { tablesOfBoth } from '../tables-of-both.ts'
+import { statusInWords, tablesOfBoth } from '../tables-of-both.ts'
 
 /** PostgreSQL's schema. A later migration is added here by name, and to sqlite/schema.ts under the same name. */
 export const schema: Schema = {
@@ -133,8 +133,7 @@ const initial = (here: string) => [
      id,
      customer,
      total_e4::numeric / 10000 as total,
-     case status when 0 then 'Pending' when 1 then 'Approved' when 2 then 'Rejected' when 3 then 'Withdrawn' end
-       as status,
+     ${statusInWords} as status,
      to_timestamp(created_at / 1000.0) as created_at,
      created_at_time_zone,
      created_by,

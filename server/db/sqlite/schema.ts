@@ -1,6 +1,6 @@
 import { sql, type Transaction } from '#kysely'
 import type { Database, Schema } from '../tables.ts'
-import { tablesOfBoth } from '../tables-of-both.ts'
+import { statusInWords, tablesOfBoth } from '../tables-of-both.ts'
 
 /** SQLite's schema. A later migration is added here by name, and to postgres/schema.ts under the same name. */
 export const schema: Schema = {
@@ -153,8 +153,7 @@ const initial = [
      id,
      customer,
      printf('%d.%04d', total_e4 / 10000, total_e4 % 10000) as total,
-     case status when 0 then 'Pending' when 1 then 'Approved' when 2 then 'Rejected' when 3 then 'Withdrawn' end
-       as status,
+     ${statusInWords} as status,
      strftime('%Y-%m-%dT%H:%M:%fZ', created_at / 1000.0, 'unixepoch') as created_at,
      created_at_time_zone,
      created_by,

@@ -5,7 +5,7 @@ import type { Database } from '../../db/tables.ts'
 import { describePage, type PageDescription, type PageRequest } from '../../http/paging.ts'
 import { Problem } from '../../http/problems.ts'
 import type { Principal } from '../../principal.ts'
-import type { OrderEventKind } from '../order.ts'
+import { type OrderEventKind, transitions } from '../order.ts'
 import { refusalOf } from './life.ts'
 import { findDecision } from './store.ts'
 
@@ -57,7 +57,7 @@ export interface Approval {
   atUtc: string
 }
 
-export const approvalKinds: OrderEventKind[] = ['approval-given', 'approved']
+export const approvalKinds: readonly OrderEventKind[] = ['approval-given', transitions.approve.event]
 
 /** Who gave their approval, as the event of it says. */
 export function approvalOf(event: { by_name: string; by_id: number | null; at: number }): Approval {
@@ -78,7 +78,7 @@ export async function readApprovals(db: Kysely<Database>, id: string, caller: Pr
   const order = await findDecision(db, id, caller.id)
   if (order === undefined) throw new Problem('order-not-found')
   const asked = { byId: caller.id, isService: caller.kind === 'client' }
-  const reason = caller.permissions.has('Orders.Approve')
+  const reason = caller.permissions.has(transitions.approve.permission)
     ? refusalOf('approve', order, asked)
     : 'permission-denied'
   return {

@@ -6,7 +6,7 @@ import { formatInstant } from '../../clock.ts'
 import type { AppDatabase } from '../../db/port.ts'
 import type { Database } from '../../db/tables.ts'
 import { Problem, retryAfter } from '../../http/problems.ts'
-import { decimalOf, orderStatus } from '../order.ts'
+import { decimalOf, transitions } from '../order.ts'
 import { findOrder } from '../store.ts'
 import { approvalKinds, approvalOf } from './history.ts'
 
@@ -30,11 +30,11 @@ export async function makeReceipt(db: AppDatabase, id: string): Promise<Receipt>
 async function readReceipt(db: Kysely<Database>, id: string): Promise<Receipt | undefined> {
   const order = await findOrder(db, id)
   if (order === undefined) throw new Problem('order-not-found')
-  if (order.status !== orderStatus.Approved) {
+  if (order.status !== transitions.approve.to) {
     throw new Problem('order-not-approved', { members: { currentStatus: order.status } })
   }
   const events = await listEventsOfKinds(db, { kind: 'order', id }, ['created', ...approvalKinds])
-  const event = events.find(({ kind }) => kind === 'approved')
+  const event = events.find(({ kind }) => kind === transitions.approve.event)
   const creation = events.find(({ kind }) => kind === 'created')
   if (event === undefined) {
     throw new Problem('order-not-approved', { detail: 'The log has no approval of this order.' })

@@ -1,8 +1,10 @@
-import { type Kysely, sql, type Transaction } from '#kysely'
+import { type Kysely, type RawBuilder, type SqlBool, sql, type Transaction } from '#kysely'
+import type { Stamp } from '../../audit/event.ts'
 import type { Database } from '../../db/tables.ts'
+import { hasVersion } from '../../http/preconditions.ts'
 import { Problem } from '../../http/problems.ts'
 import type { Decided } from '../event.ts'
-import { type OrderStatus, orderStatus, transitions } from '../order.ts'
+import { type OrderStatus, type Transition, type TransitionName, transitions } from '../order.ts'
 
 /** What decides who may do what to an order. */
 export interface OrderDecision extends Decided {
@@ -52,68 +54,70 @@ export async function findDecision(
   )
 }
 
+/** Who changes an order: the policy may keep services from approving it. */
+export interface Actor extends Stamp {
+  byId: number
+  isService: boolean
+}
+
 interface Change {
   id: string
+  /** Row versions that If-Match accepts; null for any. */
   acceptedVersions: number[] | null
-  actor: {
-    nowMilliseconds: number
-    timeZone: string | null
-    by: string
-    byId: number | null
-    isService: boolean
-  }
+  actor: Actor
 }
 
 /**
- * One conditional UPDATE on id, state, if versions are given on version, and on who asks. It counts the approval, and
- * approves the order if that was the last needed. Undefined if nothing was changed. Throws `already-approved-by-you`
- * for a second approval of the same person at the same moment, which gets as far as the primary key.
+ * Makes a transition by one conditional UPDATE: on the id, the state, the version, and who asks. An approval is counted,
+ * and changes the state only if no more are needed. Undefined if nothing was changed. Throws `already-approved-by-you` if
+ * the same person approves twice at the same moment: both get as far as the primary key.
  */
-export async function giveApproval(trx: Transaction<Database>, change: Change) {
-  const { id, actor } = change
-  const approverId = actor.byId
-  if (approverId === null) return undefined
-  const given = await changed(trx, change)
+export async function changeStatus(trx: Transaction<Database>, name: TransitionName, change: Change) {
+  const { id, acceptedVersions, actor } = change
+  const { from, to, by } = transitions[name]
+  const changed = await trx
+    .updateTable('orders')
     .set((eb) => ({
-      approvals_given: eb('approvals_given', '+', 1),
-      status: sql<number>`case when approvals_given + 1 >= approvals_needed
-        then ${sql.lit(transitions.approve.to)} else ${sql.lit(orderStatus.Pending)} end`,
+      version: eb('version', '+', 1),
+      updated_at: actor.nowMilliseconds,
+      updated_at_time_zone: actor.timeZone,
+      modified_by: actor.by,
+      ...(by === 'approver' ? countApproval(to) : { status: to }),
     }))
-    .where((eb) =>
-      eb.or([
-        eb('self_approval', '=', 1),
-        eb('created_by_id', 'is', null),
-        eb('created_by_id', '<>', approverId),
-      ]),
-    )
-    .$if(actor.isService, (query) => query.where('service_approval', '=', 1))
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('order_approvals')
-            .select('order_id')
-            .where('order_id', '=', id)
-            .where('approver_id', '=', approverId),
-        ),
-      ),
-    )
+    .where('id', '=', id)
+    .where('status', 'in', from)
+    .where(hasVersion(acceptedVersions))
+    .where(mayChange[by](change))
+    .returning(['id', 'version', 'customer', 'total_e4 as total', 'status'])
     .executeTakeFirst()
-  if (given === undefined) return undefined
+  if (changed !== undefined && by === 'approver') await insertApproval(trx, id, actor.byId)
+  return changed
+}
+
+const countApproval = (to: OrderStatus) => ({
+  approvals_given: sql<number>`approvals_given + 1`,
+  status: sql<number>`case when approvals_given + 1 >= approvals_needed then ${sql.lit(to)} else status end`,
+})
+
+/** Who may make a transition of which orders; `refusalOf` names the reasons. */
+const mayChange: Record<Transition['by'], (change: Change) => RawBuilder<SqlBool>> = {
+  anyone: () => sql`true`,
+  creator: ({ actor }) => sql`created_by_id = ${actor.byId}`,
+  approver: ({
+    id,
+    actor,
+  }) => sql`(self_approval = 1 or created_by_id is null or created_by_id <> ${actor.byId})
+    and ${actor.isService ? sql`service_approval = 1` : sql`true`}
+    and not exists (select 1 from order_approvals where order_id = ${id} and approver_id = ${actor.byId})`,
+}
+
+async function insertApproval(trx: Transaction<Database>, id: string, approverId: number): Promise<void> {
   const { numInsertedOrUpdatedRows } = await trx
     .insertInto('order_approvals')
     .values({ order_id: id, approver_id: approverId })
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirstOrThrow()
   if (numInsertedOrUpdatedRows !== 1n) throw new Problem('already-approved-by-you')
-  return given
-}
-
-/** The same for a transition that needs nobody else; to withdraw only for who created the order. */
-export async function moveOrder(trx: Transaction<Database>, name: 'reject' | 'withdraw', change: Change) {
-  return changed(trx, change)
-    .set({ status: transitions[name].to })
-    .$if(name === 'withdraw', (query) => query.where('created_by_id', '=', change.actor.byId))
-    .executeTakeFirst()
 }
 
 /**
@@ -127,25 +131,4 @@ export async function lockOrder(trx: Transaction<Database>, id: string): Promise
     .where('id', '=', id)
     .returning(['id', 'version', 'customer', 'total_e4 as total'])
     .executeTakeFirst()
-}
-
-/** The UPDATE that every transition is: what it sets and asks besides is its own. */
-function changed(trx: Transaction<Database>, { id, acceptedVersions, actor }: Change) {
-  return (
-    trx
-      .updateTable('orders')
-      .set((eb) => ({
-        version: eb('version', '+', 1),
-        updated_at: actor.nowMilliseconds,
-        updated_at_time_zone: actor.timeZone,
-        modified_by: actor.by,
-      }))
-      .where('id', '=', id)
-      .where('status', '=', orderStatus.Pending)
-      // No version is 0: an empty list accepts none.
-      .$if(acceptedVersions !== null, (query) =>
-        query.where('version', 'in', [0, ...(acceptedVersions ?? [])]),
-      )
-      .returning(['id', 'version', 'customer', 'total_e4 as total', 'status'])
-  )
 }

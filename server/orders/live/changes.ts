@@ -1,7 +1,7 @@
 import type { Kysely } from '#kysely'
 import { sealedEvents } from '../../audit/seal.ts'
 import type { Database } from '../../db/tables.ts'
-import { type OrderEventKind, type OrderStatus, orderStatus, transitions } from '../order.ts'
+import { type OrderEventKind, type OrderStatus, statusAfter } from '../order.ts'
 import { statusesOf } from '../store.ts'
 
 /** What happened to orders between two places of the log, as the bytes of a stream: the same ones for all who are told them. */
@@ -11,13 +11,6 @@ export interface Portion {
   bytes: Buffer
 }
 
-/** What an order is after the event; of a note the order itself knows. */
-const statusAfter: Partial<Record<string, OrderStatus>> = {
-  created: orderStatus.Pending,
-  'approval-given': orderStatus.Pending,
-  ...Object.fromEntries(Object.values(transitions).map(({ event, to }) => [event, to])),
-} satisfies Partial<Record<OrderEventKind, OrderStatus>>
-
 /** Events of one portion. */
 const portionSize = 500
 
@@ -26,16 +19,20 @@ export async function readPortion(db: Kysely<Database>, from: number, end: numbe
   const reached = Math.min(end, from + portionSize)
   const events = await sealedEvents(db, { first: from + 1, last: reached, direction: 'asc' })
   const ofOrders = events.filter(({ subject_kind }) => subject_kind === 'order')
-  const unknown = ofOrders.filter(({ kind }) => statusAfter[kind] === undefined)
+  const unknown = ofOrders.filter(({ kind }) => statusOf(kind) === null)
   const ids = unknown.map(({ subject_id }) => subject_id)
   const now = ids.length === 0 ? undefined : await statusesOf(db, ids)
   const texts = ofOrders.map(({ sequence, subject_id: id, kind, version }) =>
     // The syntax of server-sent events (WHATWG HTML §9.2).
     [
       `id: ${sequence}`,
-      `data: ${JSON.stringify({ id, kind, version, status: statusAfter[kind] ?? now?.get(id) })}`,
+      `data: ${JSON.stringify({ id, kind, version, status: statusOf(kind) ?? now?.get(id) })}`,
       '\n',
     ].join('\n'),
   )
   return { from, reached, bytes: Buffer.from(texts.join('')) }
+}
+
+function statusOf(kind: string): OrderStatus | null {
+  return statusAfter[kind as OrderEventKind] ?? null
 }

@@ -4,7 +4,7 @@ import type { Stamp } from '../../audit/event.ts'
 import { recordEvent } from '../../audit/events.ts'
 import type { Database } from '../../db/tables.ts'
 import { type IdempotencyInput, type Once, once } from '../../http/idempotency.ts'
-import { versionTag } from '../../http/preconditions.ts'
+import { requireVersion, versionTag } from '../../http/preconditions.ts'
 import { Problem } from '../../http/problems.ts'
 import { decimalOf } from '../order.ts'
 import { findPolicy, type PolicyRow, putPolicy, takePolicy } from './store.ts'
@@ -30,7 +30,11 @@ export function setApprovalPolicy(
 ): Promise<Once<{ version: number; changed: boolean }>> {
   return once(trx, idempotency, async () => {
     const taken = await takePolicy(trx, acceptedVersions)
-    if (taken === undefined) throw await refusal(trx, acceptedVersions)
+    if (taken === undefined) {
+      const { version } = await findPolicy(trx)
+      requireVersion(acceptedVersions, version)
+      throw new Problem('concurrency-conflict', { headers: { etag: versionTag(version) } })
+    }
     const changed = !isDeepStrictEqual(taken.rows, rows)
     const version = changed ? taken.version + 1 : taken.version
     await putPolicy(trx, { version, rows })
@@ -44,13 +48,5 @@ export function setApprovalPolicy(
       })
     }
     return { version, changed }
-  })
-}
-
-async function refusal(trx: Transaction<Database>, acceptedVersions: number[] | null): Promise<Problem> {
-  const { version } = await findPolicy(trx)
-  const isOther = acceptedVersions !== null && !acceptedVersions.includes(version)
-  return new Problem(isOther ? 'precondition-failed' : 'concurrency-conflict', {
-    headers: { etag: versionTag(version) },
   })
 }

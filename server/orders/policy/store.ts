@@ -1,5 +1,6 @@
 import type { Kysely, Selectable, Transaction } from '#kysely'
 import type { ApprovalPolicyTable, Database } from '../../db/tables.ts'
+import { hasVersion } from '../../http/preconditions.ts'
 
 export interface PolicyRow {
   /** Ten-thousandths. */
@@ -31,8 +32,7 @@ export async function takePolicy(
 ): Promise<Policy | undefined> {
   const taken = await trx
     .deleteFrom('approval_policy')
-    // No version is 0: an empty list accepts none.
-    .$if(acceptedVersions !== null, (query) => query.where('version', 'in', [0, ...(acceptedVersions ?? [])]))
+    .where(hasVersion(acceptedVersions))
     .returningAll()
     .execute()
   return toPolicy(taken)

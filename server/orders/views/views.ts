@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from '#kysely'
 import type { Database } from '../../db/tables.ts'
 import { describePage, type PageDescription, type PageRequest } from '../../http/paging.ts'
-import { versionTag } from '../../http/preconditions.ts'
+import { requireVersion } from '../../http/preconditions.ts'
 import { Problem } from '../../http/problems.ts'
 import type { Permission } from '../../permissions.ts'
 import {
@@ -94,8 +94,7 @@ export async function deleteView(trx: Trx, input: ViewInput): Promise<void> {
 async function requireChangeable(trx: Trx, { id, viewer, acceptedVersions }: ViewInput): Promise<void> {
   const { shared, version } = await readView(trx, id, viewer.id)
   if (shared) requireSharing(viewer)
-  if (acceptedVersions === null || acceptedVersions.includes(version)) return
-  throw new Problem('precondition-failed', { headers: { etag: versionTag(version) } })
+  requireVersion(acceptedVersions, version)
 }
 
 function requireSharing({ mayShare }: Viewer): void {
