@@ -737,7 +737,7 @@ export interface paths {
         };
         /**
          * Read an order with its audit trail
-         * @description Every field. The entity tag is what If-Match of an approval takes.
+         * @description Every field. The entity tag is for the If-Match of an approval.
          */
         get: operations["getOrder"];
         put?: never;
@@ -763,7 +763,7 @@ export interface paths {
         head?: never;
         /**
          * Approve a pending order
-         * @description Gives one approval. The last that the order needs approves it; before, it stays pending with a new version. Any number of simultaneous approvals gives exactly as many as are needed, each of another caller; the others are refused.
+         * @description Gives one approval. The last one needed approves the order; until then it stays pending, with a new version. Of any number of simultaneous requests, exactly as many succeed as approvals are needed, each from another caller.
          */
         patch: operations["approveOrder"];
         trace?: never;
@@ -783,7 +783,7 @@ export interface paths {
         head?: never;
         /**
          * Reject a pending order
-         * @description Final. The reason stands in the history of the order.
+         * @description Final. The reason is kept in the history of the order.
          */
         patch: operations["rejectOrder"];
         trace?: never;
@@ -803,7 +803,7 @@ export interface paths {
         head?: never;
         /**
          * Withdraw a pending order
-         * @description Final, and only for who created the order.
+         * @description Final. Only the creator can withdraw an order.
          */
         patch: operations["withdrawOrder"];
         trace?: never;
@@ -819,7 +819,7 @@ export interface paths {
         put?: never;
         /**
          * Add a note to an order
-         * @description In every state. The order itself stays as it is; the note stands in its history.
+         * @description In any state. The order does not change; the note is kept in its history.
          */
         post: operations["addNote"];
         delete?: never;
@@ -836,7 +836,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What happened to an order
+         * List what happened to an order
          * @description Every event of the order, in the order of the log.
          */
         get: operations["listOrderHistory"];
@@ -856,8 +856,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Approvals of an order: given, needed, and whether the caller may give one
-         * @description Says before one tries what an approval would be answered.
+         * Read the approvals of an order
+         * @description Which were given, how many are needed, and whether the caller may give one.
          */
         get: operations["getOrderApprovals"];
         put?: never;
@@ -876,8 +876,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Receipt of an approved order
-         * @description A signed statement that anybody can check, without this service.
+         * Read the receipt of an approved order
+         * @description A signed statement that anyone can check without this service.
          */
         get: operations["getOrderReceipt"];
         put?: never;
@@ -4078,7 +4078,7 @@ export interface components {
         "If-None-Match": string;
         /** @description `return=minimal` asks for 204 without a body (RFC 7240). */
         Prefer: string;
-        /** @description IANA time zone of the audit stamp; else the user’s own, else the default of the service. */
+        /** @description IANA time zone of the change. Without it: that of the user, or else that of the service. */
         "Time-Zone": string;
         /**
          * @description Page to return, from 1. Pages past the end have no items.
@@ -6992,7 +6992,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description IANA time zone of the audit stamp; else the user’s own, else the default of the service. */
+                /** @description IANA time zone of the change. Without it: that of the user, or else that of the service. */
                 "Time-Zone"?: components["parameters"]["Time-Zone"];
                 /** @description 1 to 255 printable ASCII characters, bare or in double quotes. For 24 hours, the same key with the same request gives the first answer again. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
@@ -7163,7 +7163,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Id of the order, in any case. A malformed id is answered like an unknown one.
+                 * @description Id of the order, in upper or lower case. A malformed id is answered like an unknown one.
                  * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
                  */
                 id: string;
@@ -7222,7 +7222,7 @@ export interface operations {
             header?: {
                 /** @description The version to change, or `*` for any. A tag that a proxy weakened still counts. */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description IANA time zone of the audit stamp; else the user’s own, else the default of the service. */
+                /** @description IANA time zone of the change. Without it: that of the user, or else that of the service. */
                 "Time-Zone"?: components["parameters"]["Time-Zone"];
                 /** @description 1 to 255 printable ASCII characters, bare or in double quotes. For 24 hours, the same key with the same request gives the first answer again. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
@@ -7231,7 +7231,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Id of the order, in any case. A malformed id is answered like an unknown one.
+                 * @description Id of the order, in upper or lower case. A malformed id is answered like an unknown one.
                  * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
                  */
                 id: string;
@@ -7348,7 +7348,7 @@ export interface operations {
             header?: {
                 /** @description The version to change, or `*` for any. A tag that a proxy weakened still counts. */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description IANA time zone of the audit stamp; else the user’s own, else the default of the service. */
+                /** @description IANA time zone of the change. Without it: that of the user, or else that of the service. */
                 "Time-Zone"?: components["parameters"]["Time-Zone"];
                 /** @description 1 to 255 printable ASCII characters, bare or in double quotes. For 24 hours, the same key with the same request gives the first answer again. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
@@ -7357,7 +7357,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Id of the order, in any case. A malformed id is answered like an unknown one.
+                 * @description Id of the order, in upper or lower case. A malformed id is answered like an unknown one.
                  * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
                  */
                 id: string;
@@ -7414,7 +7414,7 @@ export interface operations {
             header?: {
                 /** @description The version to change, or `*` for any. A tag that a proxy weakened still counts. */
                 "If-Match"?: components["parameters"]["If-Match"];
-                /** @description IANA time zone of the audit stamp; else the user’s own, else the default of the service. */
+                /** @description IANA time zone of the change. Without it: that of the user, or else that of the service. */
                 "Time-Zone"?: components["parameters"]["Time-Zone"];
                 /** @description 1 to 255 printable ASCII characters, bare or in double quotes. For 24 hours, the same key with the same request gives the first answer again. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
@@ -7423,7 +7423,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Id of the order, in any case. A malformed id is answered like an unknown one.
+                 * @description Id of the order, in upper or lower case. A malformed id is answered like an unknown one.
                  * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
                  */
                 id: string;
@@ -7501,7 +7501,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description IANA time zone of the audit stamp; else the user’s own, else the default of the service. */
+                /** @description IANA time zone of the change. Without it: that of the user, or else that of the service. */
                 "Time-Zone"?: components["parameters"]["Time-Zone"];
                 /** @description 1 to 255 printable ASCII characters, bare or in double quotes. For 24 hours, the same key with the same request gives the first answer again. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
@@ -7510,7 +7510,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Id of the order, in any case. A malformed id is answered like an unknown one.
+                 * @description Id of the order, in upper or lower case. A malformed id is answered like an unknown one.
                  * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
                  */
                 id: string;
@@ -7593,7 +7593,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Id of the order, in any case. A malformed id is answered like an unknown one.
+                 * @description Id of the order, in upper or lower case. A malformed id is answered like an unknown one.
                  * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
                  */
                 id: string;
@@ -7680,7 +7680,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Id of the order, in any case. A malformed id is answered like an unknown one.
+                 * @description Id of the order, in upper or lower case. A malformed id is answered like an unknown one.
                  * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
                  */
                 id: string;
@@ -7745,7 +7745,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Id of the order, in any case. A malformed id is answered like an unknown one.
+                 * @description Id of the order, in upper or lower case. A malformed id is answered like an unknown one.
                  * @example 019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57
                  */
                 id: string;
@@ -7896,7 +7896,7 @@ export interface operations {
             header: {
                 /** @description The version to change, or `*` for any. A tag that a proxy weakened still counts. */
                 "If-Match": string;
-                /** @description IANA time zone of the audit stamp; else the user’s own, else the default of the service. */
+                /** @description IANA time zone of the change. Without it: that of the user, or else that of the service. */
                 "Time-Zone"?: components["parameters"]["Time-Zone"];
                 /** @description 1 to 255 printable ASCII characters, bare or in double quotes. For 24 hours, the same key with the same request gives the first answer again. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];

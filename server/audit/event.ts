@@ -1,4 +1,5 @@
 import type { EventColumns } from '../db/tables.ts'
+import { newSalt } from '../ids.ts'
 import { canonicalJson } from './canonical.ts'
 import { textHashOf } from './chain.ts'
 
@@ -18,6 +19,10 @@ export interface Stamp {
 export interface Words {
   text: string
   salt: string
+}
+
+export function newWords(text: string): Words {
+  return { text, salt: newSalt() }
 }
 
 /** Every kind of event, by the kind of its subject. docs/auditing.md says when each happens and what it holds. */

@@ -5,7 +5,15 @@ import { type Clock, parseTimeZone } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { AppDatabase } from '../db/port.ts'
 import type { Exports } from '../http/export.ts'
-import { matchesNone } from '../http/preconditions.ts'
+import { announceReplay, idempotencyKeyHeader, type Once, readIdempotency } from '../http/idempotency.ts'
+import { linkHeader } from '../http/paging.ts'
+import {
+  cacheControl,
+  etagHeader,
+  ifNoneMatchHeader,
+  matchesNone,
+  versionTag,
+} from '../http/preconditions.ts'
 import { Problem } from '../http/problems.ts'
 import { callerOf, type HeaderDescription } from '../http/route.ts'
 import { parseUuid, sha256 } from '../ids.ts'
@@ -19,36 +27,50 @@ export interface OrderParts {
   publicUrl: () => string
 }
 
-/** What the routes of orders take from their requests, and say of them in the description. */
 export const tags = ['Orders']
 
 export const idParameter = {
   id: {
-    description: 'Id of the order, in any case. A malformed id is answered like an unknown one.',
+    description: 'Id of the order, in upper or lower case. A malformed id is answered like an unknown one.',
     schema: { type: 'string', format: 'uuid' },
     example: '019a9d2e-5b7c-7f3a-9c41-6d2f8e0b1a57',
   },
 }
-export const timeZoneHeader: HeaderDescription = {
-  name: 'Time-Zone',
-  description: 'IANA time zone of the audit stamp; else the user’s own, else the default of the service.',
-  schema: { type: 'string', example: 'Europe/Berlin' },
-}
 
-/** The id in the path. Throws `order-not-found` for what is none. */
+/** What every read declares: the caller may have the answer already. */
+export const reading = {
+  access: 'Orders.Read',
+  requestHeaders: [ifNoneMatchHeader],
+  responseHeaders: { 200: [etagHeader] },
+} as const
+export const readingPages = { ...reading, responseHeaders: { 200: [linkHeader, etagHeader] } } as const
+export const readingOrder = { ...reading, parameters: idParameter, problems: ['order-not-found'] } as const
+
+/** What every change declares: it may be sent again under its key. */
+export const changeHeaders = [
+  {
+    name: 'Time-Zone',
+    description: 'IANA time zone of the change. Without it: that of the user, or else that of the service.',
+    schema: { type: 'string', example: 'Europe/Berlin' },
+  },
+  idempotencyKeyHeader,
+] as const satisfies HeaderDescription[]
+
+/** The id in the path. Throws `order-not-found` if it is no UUID. */
 export function requireOrderId(request: FastifyRequest): string {
   const id = parseUuid((request.params as { id: string }).id)
   if (id === undefined) throw new Problem('order-not-found')
   return id
 }
 
-/** Hook of a route whose answer has no version of its own: it is tagged with a hash of what would be sent. */
+/** Hook of a route whose answer has no version: its entity tag is a hash of what would be sent. */
 export async function revalidate(
   request: FastifyRequest,
   reply: FastifyReply,
   payload: unknown,
 ): Promise<unknown> {
   if (reply.statusCode !== 200) return payload
+  reply.header('cache-control', cacheControl)
   if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload
   const etag = `"${sha256(payload)}"`
   reply.header('etag', etag)
@@ -57,13 +79,21 @@ export async function revalidate(
   return null
 }
 
-/** Who asks, and when and where. Throws `invalid-time-zone`. */
-export function readStamp(request: FastifyRequest, config: Config, nowMilliseconds: number) {
-  return stampOf(callerOf(request), nowMilliseconds, auditZone(request, config))
+/** Who changes something, when, in which zone, and under which key. Throws `invalid-time-zone`, `invalid-idempotency-key`. */
+export function readChange(request: FastifyRequest, { config, clock }: OrderParts) {
+  const now = clock()
+  const stamp = stampOf(callerOf(request), now, readTimeZone(request, config))
+  return { stamp, idempotency: readIdempotency(request, now) }
 }
 
-/** The zone that the request names, else the user's own, else the default. */
-function auditZone(request: FastifyRequest, config: Config): string {
+/** Answers a change with the new version. */
+export function sendChanged(reply: FastifyReply, changed: Once<{ version: number }>): FastifyReply {
+  announceReplay(reply, changed)
+  reply.header('etag', versionTag(changed.result.version)).header('cache-control', cacheControl)
+  return reply.code(204).send()
+}
+
+function readTimeZone(request: FastifyRequest, config: Config): string {
   const given = request.headers['time-zone']
   if (given === undefined) return request.principal?.timeZone ?? config.defaultTimeZone
   const zone = typeof given === 'string' ? parseTimeZone(given) : undefined

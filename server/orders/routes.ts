@@ -1,22 +1,8 @@
-import type { FastifyReply } from 'fastify'
 import { acceptedExport } from '../http/export.ts'
 import { noContent } from '../http/fields.ts'
-import {
-  announceReplay,
-  idempotencyKeyHeader,
-  idempotencyProblems,
-  type Once,
-  readIdempotency,
-  replayedHeader,
-} from '../http/idempotency.ts'
-import { linkHeader, pageLinks, sendJson } from '../http/paging.ts'
-import {
-  cacheControl,
-  etagHeader,
-  ifNoneMatchHeader,
-  matchesNone,
-  versionTag,
-} from '../http/preconditions.ts'
+import { announceReplay, idempotencyProblems, replayedHeader } from '../http/idempotency.ts'
+import { pageLinks, sendJson } from '../http/paging.ts'
+import { cacheControl, etagHeader, sendVersion, versionTag } from '../http/preconditions.ts'
 import { Problem } from '../http/problems.ts'
 import { type App, callerOf, locationHeader } from '../http/route.ts'
 import { newOrderedId } from '../ids.ts'
@@ -24,17 +10,17 @@ import { exportOrders } from './export/export.ts'
 import { registerOrderLife } from './life/routes.ts'
 import { listOrders, readList } from './list/list.ts'
 import { fieldNames } from './order.ts'
-import type { CreatedOrder } from './orders.ts'
 import { registerOverview } from './overview/routes.ts'
 import { registerApprovalPolicy } from './policy/routes.ts'
 import {
-  idParameter,
+  changeHeaders,
   type OrderParts,
-  readStamp,
+  readChange,
+  readingOrder,
+  readingPages,
   requireOrderId,
   revalidate,
   tags,
-  timeZoneHeader,
 } from './requests.ts'
 import { toResponse } from './responses.ts'
 import {
@@ -57,14 +43,14 @@ export function registerOrders(app: App, parts: OrderParts): void {
   registerViews(app, parts)
 }
 
-function registerCreate(app: App, { config, db, clock }: OrderParts): void {
+function registerCreate(app: App, parts: OrderParts): void {
   app.route({
     method: 'POST',
     url: '/v1/orders',
     config: {
       access: 'Orders.Create',
       problems: idempotencyProblems,
-      requestHeaders: [timeZoneHeader, idempotencyKeyHeader],
+      requestHeaders: changeHeaders,
       responseHeaders: {
         201: [locationHeader, etagHeader, replayedHeader],
       },
@@ -80,22 +66,16 @@ function registerCreate(app: App, { config, db, clock }: OrderParts): void {
     },
     handler: async (request, reply) => {
       const { customer, total: totalE4 } = request.body
-      const now = clock()
-      const order = { id: newOrderedId(now), customer, totalE4 }
-      const stamp = readStamp(request, config, now)
-      const idempotency = readIdempotency(request, now)
-      const created = await db.write('createOrder', { order, stamp, idempotency })
-      return sendCreated(reply, created)
+      const change = readChange(request, parts)
+      const order = { id: newOrderedId(change.stamp.nowMilliseconds), customer, totalE4 }
+      const created = await parts.db.write('createOrder', { ...change, order })
+      const { id, version } = created.result
+      announceReplay(reply, created)
+      reply.code(201).header('location', `/v1/orders/${id}`).header('etag', versionTag(version))
+      reply.header('cache-control', cacheControl)
+      return { id }
     },
   })
-}
-
-function sendCreated(reply: FastifyReply, created: Once<CreatedOrder>) {
-  announceReplay(reply, created)
-  const { id, version } = created.result
-  reply.code(201).header('location', `/v1/orders/${id}`).header('etag', versionTag(version))
-  reply.header('cache-control', cacheControl)
-  return { id }
 }
 
 const exportTypes = ['text/csv', 'application/jsonl'] as const
@@ -105,7 +85,7 @@ function registerList(app: App, { db, exports }: OrderParts): void {
     method: 'GET',
     url: '/v1/orders',
     config: {
-      access: 'Orders.Read',
+      ...readingPages,
       problems: [
         'invalid-filter',
         'filter-too-expensive',
@@ -114,10 +94,6 @@ function registerList(app: App, { db, exports }: OrderParts): void {
         'export-running',
       ],
       exports: exportTypes,
-      requestHeaders: [ifNoneMatchHeader],
-      responseHeaders: {
-        200: [linkHeader, etagHeader],
-      },
     },
     schema: {
       operationId: 'listOrders',
@@ -132,7 +108,6 @@ function registerList(app: App, { db, exports }: OrderParts): void {
     handler: async (request, reply) => {
       const { query } = request
       const caller = String(callerOf(request).id)
-      reply.header('cache-control', cacheControl)
       const type = acceptedExport(request, exportTypes)
       if (type !== undefined) {
         const wanted = { ...readList(query), type, bom: query.bom ?? false }
@@ -155,27 +130,18 @@ function registerGet(app: App, { db }: OrderParts): void {
   app.route({
     method: 'GET',
     url: '/v1/orders/:id',
-    config: {
-      access: 'Orders.Read',
-      problems: ['order-not-found'],
-      parameters: idParameter,
-      requestHeaders: [ifNoneMatchHeader],
-      responseHeaders: { 200: [etagHeader] },
-    },
+    config: readingOrder,
     schema: {
       operationId: 'getOrder',
       summary: 'Read an order with its audit trail',
-      description: 'Every field. The entity tag is what If-Match of an approval takes.',
+      description: 'Every field. The entity tag is for the If-Match of an approval.',
       tags,
       response: { 200: OrderResponse, 304: noContent },
     },
     handler: async (request, reply) => {
       const order = await findOrder(db.read, requireOrderId(request))
       if (order === undefined) throw new Problem('order-not-found')
-      const etag = versionTag(order.version)
-      reply.header('etag', etag).header('cache-control', cacheControl)
-      if (matchesNone(request.headers['if-none-match'], etag)) return toResponse(fieldNames, order)
-      return reply.code(304).send(undefined)
+      return sendVersion(request, reply, order.version, toResponse(fieldNames, order))
     },
   })
 }

@@ -6,7 +6,14 @@ import { type IdempotencyInput, type Once, once } from '../../http/idempotency.t
 import { requireVersion, versionTag } from '../../http/preconditions.ts'
 import { Problem, type ProblemCode } from '../../http/problems.ts'
 import { orderEvent } from '../event.ts'
-import { type LeftStatus, nameOfStatus, orderStatus, type TransitionName, transitions } from '../order.ts'
+import {
+  type LeftStatus,
+  nameOfStatus,
+  orderStatus,
+  type Transition,
+  type TransitionName,
+  transitions,
+} from '../order.ts'
 import { type Actor, changeStatus, findDecision, lockOrder, type OrderDecision } from './store.ts'
 
 export interface TransitionInput {
@@ -66,6 +73,20 @@ async function refusal(trx: Trx, name: TransitionName, input: TransitionInput): 
 
 /** What is answered for an order in another state than the one that a transition leaves. */
 const otherState: Record<LeftStatus, ProblemCode> = { [orderStatus.Pending]: 'order-not-pending' }
+
+/** Every reason why a transition is refused. */
+export function refusalsOf(name: TransitionName): ProblemCode[] {
+  const { from, by } = transitions[name]
+  const states = from.map((status) => otherState[status])
+  return ['order-not-found', ...states, ...notBy[by], 'concurrency-conflict', 'precondition-failed']
+}
+
+/** Why the policy or the creator of an order keeps a caller from changing it. */
+const notBy: Record<Transition['by'], readonly ProblemCode[]> = {
+  anyone: [],
+  creator: ['not-the-creator'],
+  approver: ['self-approval', 'service-approval', 'already-approved-by-you'],
+}
 
 /** Why the caller may not make the transition now; undefined if nothing speaks against it. */
 export function refusalOf(

@@ -1,39 +1,25 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Words } from '../../audit/event.ts'
+import { newWords } from '../../audit/event.ts'
 import { signReceipt } from '../../audit/statements.ts'
 import { noContent } from '../../http/fields.ts'
-import {
-  announceReplay,
-  idempotencyKeyHeader,
-  idempotencyProblems,
-  type Once,
-  readIdempotency,
-  replayedHeader,
-} from '../../http/idempotency.ts'
-import { linkHeader, pageLinks, pageRequest } from '../../http/paging.ts'
-import {
-  acceptedVersions,
-  cacheControl,
-  etagHeader,
-  ifMatchHeader,
-  ifNoneMatchHeader,
-  versionTag,
-} from '../../http/preconditions.ts'
-import type { ProblemCode } from '../../http/problems.ts'
+import { announceReplay, idempotencyProblems, replayedHeader } from '../../http/idempotency.ts'
+import { pageLinks, pageRequest } from '../../http/paging.ts'
+import { acceptedVersions, cacheControl, etagHeader, ifMatchHeader } from '../../http/preconditions.ts'
 import { type App, callerOf } from '../../http/route.ts'
-import { newSalt } from '../../ids.ts'
-import type { Permission } from '../../permissions.ts'
+import { type TransitionName, transitions } from '../order.ts'
 import {
+  changeHeaders,
   idParameter,
   type OrderParts,
-  readStamp,
+  readChange,
+  readingOrder,
+  readingPages,
   requireOrderId,
   revalidate,
+  sendChanged,
   tags,
-  timeZoneHeader,
 } from '../requests.ts'
 import { readApprovals, readHistory } from './history.ts'
-import type { TransitionInput } from './life.ts'
+import { refusalsOf } from './life.ts'
 import { makeReceipt } from './receipt.ts'
 import {
   AddNoteCommand,
@@ -46,131 +32,82 @@ import {
   WithdrawOrderCommand,
 } from './schemas.ts'
 
-/** What happens to an order after its creation, and what is told of it (section 14 of the contract). */
+/** What happens to an order after its creation (section 14 of the contract). */
 export function registerOrderLife(app: App, parts: OrderParts): void {
-  registerApprove(app, parts)
-  registerReject(app, parts)
-  registerWithdraw(app, parts)
+  for (const name of Object.keys(transitions)) registerTransition(app, parts, name as TransitionName)
   registerNote(app, parts)
   registerHistory(app, parts)
   registerApprovals(app, parts)
   registerReceipt(app, parts)
 }
 
-/** What the description says of every transition. */
-function transitionConfig(access: Permission, problems: readonly ProblemCode[] = []) {
-  return {
-    access,
-    problems: [
-      'order-not-found',
-      'order-not-pending',
-      ...problems,
-      'concurrency-conflict',
-      'precondition-failed',
-      ...idempotencyProblems,
-    ] satisfies ProblemCode[],
-    parameters: idParameter,
-    requestHeaders: [ifMatchHeader, timeZoneHeader, idempotencyKeyHeader],
-    responseHeaders: {
-      204: [etagHeader, replayedHeader],
-      ...(problems.length > 0 && { 403: [etagHeader] }),
-      409: [etagHeader],
-      412: [etagHeader],
-    },
-  }
+interface TransitionDescription {
+  summary: string
+  description: string
+  /** With the reason. */
+  body?: typeof RejectOrderCommand | typeof WithdrawOrderCommand
 }
 
-function registerApprove(app: App, parts: OrderParts): void {
-  app.route({
-    method: 'PATCH',
-    url: '/v1/orders/:id/approve',
-    config: transitionConfig('Orders.Approve', [
-      'self-approval',
-      'service-approval',
-      'already-approved-by-you',
-    ]),
-    schema: {
-      operationId: 'approveOrder',
-      summary: 'Approve a pending order',
-      description:
-        'Gives one approval. The last that the order needs approves it; before, it stays pending with a new version. Any number of simultaneous approvals gives exactly as many as are needed, each of another caller; the others are refused.',
-      tags,
-      response: { 204: noContent },
-    },
-    handler: async (request, reply) =>
-      sendTransitioned(reply, await parts.db.write('approveOrder', readTransition(request, parts, null))),
-  })
+const descriptions: Record<TransitionName, TransitionDescription> = {
+  approve: {
+    summary: 'Approve a pending order',
+    description:
+      'Gives one approval. The last one needed approves the order; until then it stays pending, with a new version. Of any number of simultaneous requests, exactly as many succeed as approvals are needed, each from another caller.',
+  },
+  reject: {
+    summary: 'Reject a pending order',
+    description: 'Final. The reason is kept in the history of the order.',
+    body: RejectOrderCommand,
+  },
+  withdraw: {
+    summary: 'Withdraw a pending order',
+    description: 'Final. Only the creator can withdraw an order.',
+    body: WithdrawOrderCommand,
+  },
 }
 
-function registerReject(app: App, parts: OrderParts): void {
+function registerTransition(app: App, parts: OrderParts, name: TransitionName): void {
+  const { permission, by } = transitions[name]
+  const { body, ...description } = descriptions[name]
+  const tagged = [etagHeader]
   app.route({
     method: 'PATCH',
-    url: '/v1/orders/:id/reject',
-    config: transitionConfig('Orders.Approve'),
+    url: `/v1/orders/:id/${name}`,
+    config: {
+      access: permission,
+      problems: [...refusalsOf(name), ...idempotencyProblems],
+      parameters: idParameter,
+      requestHeaders: [ifMatchHeader, ...changeHeaders],
+      responseHeaders: {
+        204: [etagHeader, replayedHeader],
+        ...(by !== 'anyone' && { 403: tagged }),
+        409: tagged,
+        412: tagged,
+      },
+    },
     schema: {
-      operationId: 'rejectOrder',
-      summary: 'Reject a pending order',
-      description: 'Final. The reason stands in the history of the order.',
+      operationId: `${name}Order`,
+      ...description,
       tags,
-      body: RejectOrderCommand,
+      ...(body && { body }),
       response: { 204: noContent },
     },
     handler: async (request, reply) => {
-      const change = readTransition(request, parts, request.body.reason)
-      return sendTransitioned(reply, await parts.db.write('rejectOrder', change))
+      const { stamp, idempotency } = readChange(request, parts)
+      const { reason = null } = (request.body ?? {}) as { reason?: string | null }
+      const changed = await parts.db.write(`${name}Order`, {
+        id: requireOrderId(request),
+        acceptedVersions: acceptedVersions(request.headers['if-match']),
+        actor: { ...stamp, isService: callerOf(request).kind === 'client' },
+        words: reason === null ? null : newWords(reason),
+        idempotency,
+      })
+      return sendChanged(reply, changed)
     },
   })
 }
 
-function registerWithdraw(app: App, parts: OrderParts): void {
-  app.route({
-    method: 'PATCH',
-    url: '/v1/orders/:id/withdraw',
-    config: transitionConfig('Orders.Create', ['not-the-creator']),
-    schema: {
-      operationId: 'withdrawOrder',
-      summary: 'Withdraw a pending order',
-      description: 'Final, and only for who created the order.',
-      tags,
-      body: WithdrawOrderCommand,
-      response: { 204: noContent },
-    },
-    handler: async (request, reply) => {
-      const change = readTransition(request, parts, request.body.reason)
-      return sendTransitioned(reply, await parts.db.write('withdrawOrder', change))
-    },
-  })
-}
-
-/** What every transition of an order takes from its request. */
-function readTransition(
-  request: FastifyRequest,
-  { config, clock }: OrderParts,
-  reason: string | null,
-): TransitionInput {
-  const now = clock()
-  const stamp = readStamp(request, config, now)
-  const idempotency = readIdempotency(request, now)
-  return {
-    id: requireOrderId(request),
-    acceptedVersions: acceptedVersions(request.headers['if-match']),
-    actor: { ...stamp, isService: callerOf(request).kind === 'client' },
-    words: reason === null ? null : wordsOf(reason),
-    idempotency,
-  }
-}
-
-function wordsOf(text: string): Words {
-  return { text, salt: newSalt() }
-}
-
-function sendTransitioned(reply: FastifyReply, changed: Once<{ version: number }>): FastifyReply {
-  announceReplay(reply, changed)
-  reply.header('etag', versionTag(changed.result.version)).header('cache-control', cacheControl)
-  return reply.code(204).send()
-}
-
-function registerNote(app: App, { config, db, clock }: OrderParts): void {
+function registerNote(app: App, parts: OrderParts): void {
   app.route({
     method: 'POST',
     url: '/v1/orders/:id/notes',
@@ -178,23 +115,21 @@ function registerNote(app: App, { config, db, clock }: OrderParts): void {
       access: 'Orders.Note',
       problems: ['order-not-found', ...idempotencyProblems],
       parameters: idParameter,
-      requestHeaders: [timeZoneHeader, idempotencyKeyHeader],
+      requestHeaders: changeHeaders,
       responseHeaders: { 201: [replayedHeader] },
     },
     schema: {
       operationId: 'addNote',
       summary: 'Add a note to an order',
-      description: 'In every state. The order itself stays as it is; the note stands in its history.',
+      description: 'In any state. The order does not change; the note is kept in its history.',
       tags,
       body: AddNoteCommand,
       response: { 201: AddNoteResponse },
     },
     handler: async (request, reply) => {
-      const now = clock()
-      const stamp = readStamp(request, config, now)
-      const idempotency = readIdempotency(request, now)
+      const change = readChange(request, parts)
       const id = requireOrderId(request)
-      const noted = await db.write('addNote', { id, stamp, words: wordsOf(request.body.text), idempotency })
+      const noted = await parts.db.write('addNote', { ...change, id, words: newWords(request.body.text) })
       announceReplay(reply, noted)
       reply.code(201).header('cache-control', cacheControl)
       return noted.result
@@ -206,16 +141,10 @@ function registerHistory(app: App, { db }: OrderParts): void {
   app.route({
     method: 'GET',
     url: '/v1/orders/:id/history',
-    config: {
-      access: 'Orders.Read',
-      problems: ['order-not-found'],
-      parameters: idParameter,
-      requestHeaders: [ifNoneMatchHeader],
-      responseHeaders: { 200: [linkHeader, etagHeader] },
-    },
+    config: { ...readingOrder, ...readingPages },
     schema: {
       operationId: 'listOrderHistory',
-      summary: 'What happened to an order',
+      summary: 'List what happened to an order',
       description: 'Every event of the order, in the order of the log.',
       tags,
       querystring: ListHistoryQuery,
@@ -226,7 +155,6 @@ function registerHistory(app: App, { db }: OrderParts): void {
       const { pageNumber, pageSize, order } = request.query
       const id = requireOrderId(request)
       const page = await readHistory(db.read, id, pageRequest(pageNumber, pageSize), order ?? 'asc')
-      reply.header('cache-control', cacheControl)
       reply.headers(pageLinks(`/v1/orders/${id}/history`, request.raw.url, ListHistoryQuery, page))
       return page
     },
@@ -237,25 +165,16 @@ function registerApprovals(app: App, { db }: OrderParts): void {
   app.route({
     method: 'GET',
     url: '/v1/orders/:id/approvals',
-    config: {
-      access: 'Orders.Read',
-      problems: ['order-not-found'],
-      parameters: idParameter,
-      requestHeaders: [ifNoneMatchHeader],
-      responseHeaders: { 200: [etagHeader] },
-    },
+    config: readingOrder,
     schema: {
       operationId: 'getOrderApprovals',
-      summary: 'Approvals of an order: given, needed, and whether the caller may give one',
-      description: 'Says before one tries what an approval would be answered.',
+      summary: 'Read the approvals of an order',
+      description: 'Which were given, how many are needed, and whether the caller may give one.',
       tags,
       response: { 200: OrderApprovals, 304: noContent },
     },
     onSend: revalidate,
-    handler: async (request, reply) => {
-      reply.header('cache-control', cacheControl)
-      return readApprovals(db.read, requireOrderId(request), callerOf(request))
-    },
+    handler: (request) => readApprovals(db.read, requireOrderId(request), callerOf(request)),
   })
 }
 
@@ -264,23 +183,19 @@ function registerReceipt(app: App, { db, clock, keys, publicUrl }: OrderParts): 
     method: 'GET',
     url: '/v1/orders/:id/receipt',
     config: {
-      access: 'Orders.Read',
+      ...readingOrder,
       problems: ['order-not-found', 'order-not-approved', 'receipt-not-ready'],
-      parameters: idParameter,
-      requestHeaders: [ifNoneMatchHeader],
-      responseHeaders: { 200: [etagHeader] },
     },
     schema: {
       operationId: 'getOrderReceipt',
-      summary: 'Receipt of an approved order',
-      description: 'A signed statement that anybody can check, without this service.',
+      summary: 'Read the receipt of an approved order',
+      description: 'A signed statement that anyone can check without this service.',
       tags,
       response: { 200: OrderReceipt, 304: noContent },
     },
     onSend: revalidate,
-    handler: async (request, reply) => {
+    handler: async (request) => {
       const receipt = await makeReceipt(db, requireOrderId(request))
-      reply.header('cache-control', cacheControl)
       return { receipt: await signReceipt(keys, publicUrl(), receipt, clock()) }
     },
   })

@@ -1,8 +1,7 @@
 import { noContent } from '../../http/fields.ts'
-import { cacheControl, etagHeader, ifNoneMatchHeader } from '../../http/preconditions.ts'
 import type { App } from '../../http/route.ts'
 import { summaryNames } from '../order.ts'
-import { type OrderParts, revalidate, tags } from '../requests.ts'
+import { type OrderParts, reading, revalidate, tags } from '../requests.ts'
 import { toDate, toResponse } from '../responses.ts'
 import { getOrdersOverview } from './overview.ts'
 import { OrderStatistics, OrdersOverviewQuery } from './schemas.ts'
@@ -11,13 +10,7 @@ export function registerOverview(app: App, { db, clock }: OrderParts): void {
   app.route({
     method: 'GET',
     url: '/v1/orders/summary',
-    config: {
-      access: 'Orders.Read',
-      requestHeaders: [ifNoneMatchHeader],
-      responseHeaders: {
-        200: [etagHeader],
-      },
-    },
+    config: reading,
     schema: {
       operationId: 'getOrdersOverview',
       summary: 'Counts and sums of orders, by day, and who waits longest',
@@ -27,10 +20,9 @@ export function registerOverview(app: App, { db, clock }: OrderParts): void {
       response: { 200: OrderStatistics, 304: noContent },
     },
     onSend: revalidate,
-    handler: async (request, reply) => {
+    handler: async (request) => {
       const { days } = request.query
       const overview = await getOrdersOverview(db.read, { days, nowMilliseconds: clock() })
-      reply.header('cache-control', cacheControl)
       return {
         ...overview,
         days: overview.days.map(({ startsAt, ...day }) => ({ date: toDate(startsAt), ...day })),

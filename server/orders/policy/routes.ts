@@ -1,22 +1,8 @@
 import { noContent } from '../../http/fields.ts'
-import {
-  announceReplay,
-  idempotencyKeyHeader,
-  idempotencyProblems,
-  readIdempotency,
-  replayedHeader,
-} from '../../http/idempotency.ts'
-import {
-  cacheControl,
-  etagHeader,
-  ifMatchHeader,
-  ifNoneMatchHeader,
-  matchesNone,
-  requiredVersions,
-  versionTag,
-} from '../../http/preconditions.ts'
+import { idempotencyProblems, replayedHeader } from '../../http/idempotency.ts'
+import { etagHeader, ifMatchHeader, requiredVersions, sendVersion } from '../../http/preconditions.ts'
 import type { App } from '../../http/route.ts'
-import { type OrderParts, readStamp, tags, timeZoneHeader } from '../requests.ts'
+import { changeHeaders, type OrderParts, readChange, reading, sendChanged, tags } from '../requests.ts'
 import { readApprovalPolicy } from './policy.ts'
 import { ApprovalPolicy } from './schemas.ts'
 
@@ -32,11 +18,7 @@ function registerRead(app: App, { db }: OrderParts): void {
   app.route({
     method: 'GET',
     url,
-    config: {
-      access: 'Orders.Read',
-      requestHeaders: [ifNoneMatchHeader],
-      responseHeaders: { 200: [etagHeader] },
-    },
+    config: reading,
     schema: {
       operationId: 'getApprovalPolicy',
       summary: 'Read the approval policy',
@@ -46,15 +28,13 @@ function registerRead(app: App, { db }: OrderParts): void {
     },
     handler: async (request, reply) => {
       const { version, rows } = await readApprovalPolicy(db.read)
-      const etag = versionTag(version)
-      reply.header('etag', etag).header('cache-control', cacheControl)
-      if (!matchesNone(request.headers['if-none-match'], etag)) return reply.code(304).send(undefined)
-      return { rows: rows.map((row) => ({ ...row, from: row.from / 10_000 })) }
+      const sent = rows.map((row) => ({ ...row, from: row.from / 10_000 }))
+      return sendVersion(request, reply, version, { rows: sent })
     },
   })
 }
 
-function registerReplace(app: App, { config, db, clock }: OrderParts): void {
+function registerReplace(app: App, parts: OrderParts): void {
   app.route({
     method: 'PUT',
     url,
@@ -66,7 +46,7 @@ function registerReplace(app: App, { config, db, clock }: OrderParts): void {
         'precondition-required',
         ...idempotencyProblems,
       ],
-      requestHeaders: [{ ...ifMatchHeader, required: true }, timeZoneHeader, idempotencyKeyHeader],
+      requestHeaders: [{ ...ifMatchHeader, required: true }, ...changeHeaders],
       responseHeaders: { 204: [etagHeader, replayedHeader], 409: [etagHeader], 412: [etagHeader] },
     },
     schema: {
@@ -79,17 +59,12 @@ function registerReplace(app: App, { config, db, clock }: OrderParts): void {
       response: { 204: noContent },
     },
     handler: async (request, reply) => {
-      const now = clock()
-      const input = {
+      const replaced = await parts.db.write('setApprovalPolicy', {
+        ...readChange(request, parts),
         rows: request.body.rows,
-        stamp: readStamp(request, config, now),
-        idempotency: readIdempotency(request, now),
         acceptedVersions: requiredVersions(request.headers['if-match']),
-      }
-      const replaced = await db.write('setApprovalPolicy', input)
-      announceReplay(reply, replaced)
-      reply.header('etag', versionTag(replaced.result.version)).header('cache-control', cacheControl)
-      return reply.code(204).send()
+      })
+      return sendChanged(reply, replaced)
     },
   })
 }

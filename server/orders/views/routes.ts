@@ -1,19 +1,18 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { noContent } from '../../http/fields.ts'
-import { linkHeader, numberOfDirection, pageLinks, pageRequest } from '../../http/paging.ts'
+import { numberOfDirection, pageLinks, pageRequest } from '../../http/paging.ts'
 import {
   acceptedVersions,
   cacheControl,
   etagHeader,
   ifMatchHeader,
-  ifNoneMatchHeader,
-  matchesNone,
+  sendVersion,
   versionTag,
 } from '../../http/preconditions.ts'
 import { Problem } from '../../http/problems.ts'
 import { type App, callerOf, locationHeader } from '../../http/route.ts'
 import { parseUuid } from '../../ids.ts'
-import { idParameter, type OrderParts, revalidate } from '../requests.ts'
+import { idParameter, type OrderParts, reading, readingPages, revalidate } from '../requests.ts'
 import { ListViewsQuery, PaginatedListOfView, PutViewCommand, ViewResponse } from './schemas.ts'
 import type { View } from './store.ts'
 import { readView, readViews, viewerOf, viewsLimit } from './views.ts'
@@ -36,11 +35,7 @@ function registerList(app: App, { db }: OrderParts): void {
   app.route({
     method: 'GET',
     url: '/v1/views',
-    config: {
-      access: 'Orders.Read',
-      requestHeaders: [ifNoneMatchHeader],
-      responseHeaders: { 200: [linkHeader, etagHeader] },
-    },
+    config: readingPages,
     schema: {
       operationId: 'listViews',
       summary: 'List views',
@@ -55,7 +50,6 @@ function registerList(app: App, { db }: OrderParts): void {
       const { id } = callerOf(request)
       const { views, ...page } = await readViews(db.read, id, pageRequest(pageNumber, pageSize))
       reply.headers(pageLinks('/v1/views', request.raw.url, ListViewsQuery, page))
-      reply.header('cache-control', cacheControl)
       return { items: views.map((view) => toResponse(view, id)), ...page }
     },
   })
@@ -65,13 +59,7 @@ function registerGet(app: App, { db }: OrderParts): void {
   app.route({
     method: 'GET',
     url,
-    config: {
-      access: 'Orders.Read',
-      problems: ['view-not-found'],
-      parameters,
-      requestHeaders: [ifNoneMatchHeader],
-      responseHeaders: { 200: [etagHeader] },
-    },
+    config: { ...reading, problems: ['view-not-found'], parameters },
     schema: {
       operationId: 'getView',
       summary: 'Read a view',
@@ -82,9 +70,7 @@ function registerGet(app: App, { db }: OrderParts): void {
     handler: async (request, reply) => {
       const { id } = callerOf(request)
       const view = await readView(db.read, requireViewId(request), id)
-      tag(reply, view)
-      if (matchesNone(request.headers['if-none-match'], versionTag(view.version))) return toResponse(view, id)
-      return reply.code(304).send(undefined)
+      return sendVersion(request, reply, view.version, toResponse(view, id))
     },
   })
 }
@@ -124,7 +110,7 @@ function registerPut(app: App, { db }: OrderParts): void {
         content: request.body,
         mustExist: request.headers['if-match'] !== undefined,
       })
-      tag(reply, put.view)
+      reply.header('etag', versionTag(put.view.version)).header('cache-control', cacheControl)
       if (put.isNew) reply.code(201).header('location', `/v1/views/${put.view.id}`)
       return toResponse(put.view, callerOf(request).id)
     },
@@ -169,10 +155,6 @@ function readChange(request: FastifyRequest) {
     viewer: viewerOf(callerOf(request)),
     acceptedVersions: acceptedVersions(request.headers['if-match']),
   }
-}
-
-function tag(reply: FastifyReply, { version }: View): void {
-  reply.header('etag', versionTag(version)).header('cache-control', cacheControl)
 }
 
 function toResponse({ ownerId, version: _, sort, ...view }: View, viewerId: number) {
