@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { headOfLog, oldestUnsealed } from './audit/seal.ts'
+import { headOfLog, oldestUnsealed } from './audit/audit.ts'
 import type { Clock } from './clock.ts'
 import type { Config } from './config.ts'
 import { parseDatabaseUrl } from './db/address.ts'

@@ -1,7 +1,7 @@
 import type { Transaction } from '#kysely'
 import type { Database } from '../db/tables.ts'
 import type { Event, Stamp } from './event.ts'
-import { recordEvent } from './events.ts'
+import { recordEvent } from './audit.ts'
 import { deleteText } from './store.ts'
 
 export interface Erased {

@@ -3,10 +3,10 @@ import type { Database } from '../db/tables.ts'
 import { lineOf } from './seal.ts'
 import {
   countMatches,
-  eventsBetween,
+  sealedEvents,
   findMatches,
   type LogFilter,
-  readHead,
+  headOfLog,
   type SealedEvent,
 } from './store.ts'
 
@@ -47,10 +47,10 @@ async function findRange(
   snapshot: Kysely<Database>,
   { after, direction, offset, limit }: LinesRequest,
 ): Promise<{ events: SealedEvent[]; totalCount: number }> {
-  const { size } = await readHead(snapshot)
+  const { size } = await headOfLog(snapshot)
   const first = direction === 'asc' ? after + offset + 1 : Math.max(after, size - offset - limit) + 1
   const last = direction === 'asc' ? Math.min(size, after + offset + limit) : size - offset
-  const events = first <= last ? await eventsBetween(snapshot, { first, last, direction }) : []
+  const events = first <= last ? await sealedEvents(snapshot, { first, last, direction }) : []
   return { events, totalCount: Math.max(0, size - after) }
 }
 

@@ -6,7 +6,7 @@ import { Problem } from '../http/problems.ts'
 import { type App, callerOf } from '../http/route.ts'
 import { exportLog, type LogQuery, listLog } from './log.ts'
 import { ListLogQuery, LogCheckpoint, PaginatedListOfLogEvent } from './schemas.ts'
-import { headOfLog } from './seal.ts'
+import { headOfLog } from './store.ts'
 import { type StatementKeys, signCheckpoint } from './statements.ts'
 
 export interface LogParts {

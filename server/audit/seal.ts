@@ -55,9 +55,3 @@ export function lineOf(event: EventColumns, sequence: number): HashedLine {
     textHash: event.text_hash,
   }
 }
-
-export {
-  eventsBetween as sealedEvents,
-  readHead as headOfLog,
-  readOldestUnsealed as oldestUnsealed,
-} from './store.ts'

@@ -39,7 +39,7 @@ export async function insertEvents(trx: Transaction<Database>, rows: readonly Ev
   await trx.insertInto('unsealed_events').values(rows).execute()
 }
 
-export async function readHead(db: Kysely<Database>): Promise<Head> {
+export async function headOfLog(db: Kysely<Database>): Promise<Head> {
   return db.selectFrom('log_head').select(['size', 'hash']).executeTakeFirstOrThrow()
 }
 
@@ -55,7 +55,7 @@ export async function unsealedEvents(trx: Transaction<Database>, limit: number):
 }
 
 /** When the first of them was written. */
-export async function readOldestUnsealed(db: Kysely<Database>): Promise<number | undefined> {
+export async function oldestUnsealed(db: Kysely<Database>): Promise<number | undefined> {
   const oldest = db.selectFrom('unsealed_events').select('at').orderBy('number').limit(1)
   return (await oldest.executeTakeFirst())?.at
 }
@@ -65,7 +65,7 @@ const selectUnsealed = prepared((db, { limit }: { limit: number }) =>
 )
 
 /** Sealed events by their sequences, both ends included. */
-export async function eventsBetween(
+export async function sealedEvents(
   db: Kysely<Database>,
   { first, last, direction }: { first: number; last: number; direction: 'asc' | 'desc' },
 ): Promise<SealedEvent[]> {

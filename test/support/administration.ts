@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { listEvents } from '../../server/audit/events.ts'
+import { listEvents } from '../../server/audit/audit.ts'
 import { newUser, type TestUser, tokenPair } from './accounts.ts'
 import type { Client } from './client.ts'
 import type { Service } from './service.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after } from 'node:test'
-import { listEvents } from '../../server/audit/events.ts'
+import { listEvents } from '../../server/audit/audit.ts'
 import { newUser, type TestUser, tokenPair } from './accounts.ts'
 import type { Answer, Client } from './client.ts'
 import type { Service } from './service.ts'

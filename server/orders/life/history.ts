@@ -1,5 +1,5 @@
 import type { Kysely } from '#kysely'
-import { listEvents, listEventsOfKinds } from '../../audit/events.ts'
+import { listEvents, eventsOfKinds } from '../../audit/audit.ts'
 import { formatInstant } from '../../clock.ts'
 import type { Database } from '../../db/tables.ts'
 import { describePage, type PageDescription, type PageRequest } from '../../http/paging.ts'
@@ -83,7 +83,7 @@ export async function readApprovals(db: Kysely<Database>, id: string, caller: Pr
     : 'permission-denied'
   return {
     required: order.approvalsNeeded,
-    given: (await listEventsOfKinds(db, subjectOf(id), approvalKinds)).map(approvalOf),
+    given: (await eventsOfKinds(db, subjectOf(id), approvalKinds)).map(approvalOf),
     selfApproval: order.selfApproval,
     mayApprove: reason === undefined,
     reason: reason ?? null,

@@ -1,6 +1,5 @@
 import type { Kysely } from '#kysely'
-import { listEventsOfKinds } from '../../audit/events.ts'
-import { headOfLog } from '../../audit/seal.ts'
+import { eventsOfKinds, headOfLog } from '../../audit/audit.ts'
 import type { Receipt } from '../../audit/statements.ts'
 import { formatInstant } from '../../clock.ts'
 import type { AppDatabase } from '../../db/port.ts'
@@ -33,7 +32,7 @@ async function readReceipt(db: Kysely<Database>, id: string): Promise<Receipt | 
   if (order.status !== transitions.approve.to) {
     throw new Problem('order-not-approved', { members: { currentStatus: order.status } })
   }
-  const events = await listEventsOfKinds(db, { kind: 'order', id }, ['created', ...approvalKinds])
+  const events = await eventsOfKinds(db, { kind: 'order', id }, ['created', ...approvalKinds])
   const event = events.find(({ kind }) => kind === transitions.approve.event)
   const creation = events.find(({ kind }) => kind === 'created')
   if (event === undefined) {

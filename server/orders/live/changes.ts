@@ -1,5 +1,5 @@
 import type { Kysely } from '#kysely'
-import { sealedEvents } from '../../audit/seal.ts'
+import { sealedEvents } from '../../audit/audit.ts'
 import type { Database } from '../../db/tables.ts'
 import { type OrderEventKind, type OrderStatus, statusAfter } from '../order.ts'
 import { statusesOf } from '../store.ts'

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { headOfLog } from '../../audit/seal.ts'
+import { headOfLog } from '../../audit/audit.ts'
 import type { AppDatabase } from '../../db/port.ts'
 import { type Portion, readPortion } from './changes.ts'
 
