@@ -1,4 +1,4 @@
-import { machineStamp } from '../server/audit/stamp.ts'
+import { machineStamp } from '../server/audit/audit.ts'
 import { Passwords } from '../server/auth/credentials/passwords/passwords.ts'
 import { loadSigningKeys } from '../server/auth/credentials/tokens/keys.ts'
 import { RefreshTokens } from '../server/auth/credentials/tokens/refresh-tokens.ts'

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import { type FastifyBaseLogger, type FastifyRequest, fastify, LogController } from 'fastify'
 import { registerLog } from './audit/routes.ts'
+import { type Receipt, signReceipt } from './audit/statements.ts'
 import { Directory } from './auth/accounts/directory.ts'
 import { Authenticator } from './auth/authenticate.ts'
 import { PasswordJudge } from './auth/credentials/passwords/judge.ts'
@@ -104,7 +105,8 @@ export async function buildApp(parts: AppParts): Promise<App> {
   })
   const isAdmitted = (request: FastifyRequest) => isStillAdmitted(request, authenticator)
   const exports = new Exports(isAdmitted)
-  registerOrders(app, { config, db, clock, exports, keys, publicUrl })
+  const sign = (receipt: Receipt) => signReceipt(keys, publicUrl(), receipt, clock())
+  registerOrders(app, { config, db, clock, exports, signReceipt: sign })
   registerLiveOrders(app, new LiveStreams(new LiveOrders(db), isAdmitted))
   registerLog(app, { db, clock, exports, keys, publicUrl })
   if (config.development) {

@@ -2,10 +2,136 @@
  * The log of changes: a change and its event are one transaction, and a sealed event never changes except that its text
  * can be erased. docs/auditing.md says what that proves.
  */
+import { userInfo } from 'node:os'
 import type { Kysely, Transaction } from '#kysely'
 import type { Database, EventColumns } from '../db/tables.ts'
-import { type Event, eventRow, type Stamp } from './event.ts'
+import { newOrderedId, newSalt } from '../ids.ts'
+import type { Principal } from '../principal.ts'
+import { canonicalJson } from './canonical.ts'
+import { textHashOf } from './chain.ts'
 import { countEventsOf, eventsOf, insertEvent, insertEvents, type StoredEvent } from './store.ts'
+
+export type { Receipt } from './statements.ts'
+export { eventsOfKinds, headOfLog, oldestUnsealed, sealedEvents } from './store.ts'
+
+/** Who did something, and when: what every write operation is told beside its input. */
+export interface Stamp {
+  /** UUIDv7 of the event that it leaves. */
+  eventId: string
+  nowMilliseconds: number
+  /** IANA name; null where the day of the person who acts says nothing. */
+  timeZone: string | null
+  /** User name or clientId, or `machine:` and the account of the machine that runs a command. */
+  by: string
+  byId: number | null
+}
+
+/** What a person wrote, with 16 random bytes (hexadecimal) that keep its hash from being guessed once it is erased. */
+export interface Words {
+  text: string
+  salt: string
+}
+
+export function newWords(text: string): Words {
+  return { text, salt: newSalt() }
+}
+
+/** Every kind of event, by the kind of its subject. docs/auditing.md says when each happens and what it holds. */
+export const eventKinds = {
+  order: ['created', 'approval-given', 'approved', 'rejected', 'withdrawn', 'noted'],
+  account: [
+    'user-added',
+    'user-changed',
+    'client-added',
+    'client-changed',
+    'enabled',
+    'disabled',
+    'roles-granted',
+    'roles-revoked',
+    'password-set',
+    'password-changed',
+    'link-made',
+    'link-used',
+    'sign-in-ended',
+    'others-signed-out',
+    'signed-out',
+    'everybody-signed-out',
+    'secret-rotated',
+    'secrets-dropped',
+  ],
+  role: ['role-added', 'role-removed', 'permissions-allowed', 'permissions-denied', 'permissions-set'],
+  policy: ['policy-set'],
+  log: ['text-erased'],
+} as const
+
+export type SubjectKind = keyof typeof eventKinds
+export type EventKind<Subject extends SubjectKind = SubjectKind> = (typeof eventKinds)[Subject][number]
+
+/** What happened, and to what: a subject has its own kinds of events. */
+export type Event = { [Kind in SubjectKind]: EventOf<Kind> }[SubjectKind]
+
+interface EventOf<Kind extends SubjectKind> {
+  kind: EventKind<Kind>
+  subject: { kind: Kind; id: string }
+  /** Of the order or the policy, after the change. */
+  version?: number
+  data: Record<string, unknown>
+  words?: Words | null
+}
+
+/** The row that `recordEvent` writes. */
+export function eventRow(stamp: Stamp, { kind, subject, version, data, words = null }: Event): EventColumns {
+  return {
+    id: stamp.eventId,
+    kind,
+    subject_kind: subject.kind,
+    subject_id: subject.id,
+    version: version ?? null,
+    at: stamp.nowMilliseconds,
+    at_time_zone: stamp.timeZone,
+    by_name: stamp.by,
+    by_id: stamp.byId,
+    data: canonicalJson(data),
+    text_hash: words && textHashOf(words),
+    text_salt: words?.salt ?? null,
+    text: words?.text ?? null,
+  }
+}
+
+/** Of what a caller asks for by HTTP. */
+export function stampOf(
+  caller: Pick<Principal, 'id' | 'userName'>,
+  nowMilliseconds: number,
+  timeZone: string | null,
+): Stamp & { byId: number } {
+  return {
+    eventId: newOrderedId(nowMilliseconds),
+    nowMilliseconds,
+    timeZone,
+    by: caller.userName,
+    byId: caller.id,
+  }
+}
+
+/** Of what the machine does: a command line, or the development's seed. No account has a colon in its name. */
+export function machineStamp(nowMilliseconds: number): Stamp {
+  return {
+    eventId: newOrderedId(nowMilliseconds),
+    nowMilliseconds,
+    timeZone: null,
+    by: `machine:${machineAccount()}`,
+    byId: null,
+  }
+}
+
+/** The account of the machine that this process runs as. A container may run under a number that has no name. */
+export function machineAccount(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return String(process.getuid?.())
+  }
+}
 
 /**
  * Records the event of a change, in the transaction of the change. `sealEvents` gives it its place in the log later, so
@@ -30,5 +156,3 @@ export async function listEvents(
   const events = page.offset < totalCount ? await eventsOf(db, subject, page) : []
   return { events, totalCount }
 }
-
-export { eventsOfKinds, headOfLog, oldestUnsealed, sealedEvents } from './store.ts'

@@ -2,8 +2,8 @@ import type { Clock } from '../clock.ts'
 import type { AppDatabase } from '../db/port.ts'
 import type { Log } from '../log.ts'
 import { repeat } from '../upkeep.ts'
-import { headOfLog } from './store.ts'
 import { type StatementKeys, signCheckpoint } from './statements.ts'
+import { headOfLog } from './store.ts'
 
 export interface CheckpointParts {
   db: AppDatabase

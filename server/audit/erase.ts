@@ -1,7 +1,6 @@
 import type { Transaction } from '#kysely'
 import type { Database } from '../db/tables.ts'
-import type { Event, Stamp } from './event.ts'
-import { recordEvent } from './audit.ts'
+import { type Event, recordEvent, type Stamp } from './audit.ts'
 import { deleteText } from './store.ts'
 
 export interface Erased {

@@ -3,11 +3,11 @@ import type { Database } from '../db/tables.ts'
 import { lineOf } from './seal.ts'
 import {
   countMatches,
-  sealedEvents,
   findMatches,
-  type LogFilter,
   headOfLog,
+  type LogFilter,
   type SealedEvent,
+  sealedEvents,
 } from './store.ts'
 
 export interface LinesRequest {

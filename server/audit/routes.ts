@@ -6,8 +6,8 @@ import { Problem } from '../http/problems.ts'
 import { type App, callerOf } from '../http/route.ts'
 import { exportLog, type LogQuery, listLog } from './log.ts'
 import { ListLogQuery, LogCheckpoint, PaginatedListOfLogEvent } from './schemas.ts'
-import { headOfLog } from './store.ts'
 import { type StatementKeys, signCheckpoint } from './statements.ts'
+import { headOfLog } from './store.ts'
 
 export interface LogParts {
   db: AppDatabase

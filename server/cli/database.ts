@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
-import type { Stamp } from '../audit/event.ts'
-import { machineStamp } from '../audit/stamp.ts'
+import { machineStamp, type Stamp } from '../audit/audit.ts'
 import { systemClock } from '../clock.ts'
 import { readDatabase } from '../config.ts'
 import { databaseFile } from '../db/address.ts'

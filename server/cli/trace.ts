@@ -1,4 +1,4 @@
-import { machineAccount } from '../audit/stamp.ts'
+import { machineAccount } from '../audit/audit.ts'
 import { formatInstant, systemClock } from '../clock.ts'
 import type { CommandSpec, Invocation } from './command.ts'
 

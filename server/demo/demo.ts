@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from '#kysely'
-import { machineStamp } from '../audit/stamp.ts'
+import { machineStamp } from '../audit/audit.ts'
 import { type AddClientInput, addClient } from '../auth/accounts/clients/clients.ts'
 import { lockAdministration } from '../auth/accounts/roles/administrators.ts'
 import { hasAccounts } from '../auth/accounts/store.ts'

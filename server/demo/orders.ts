@@ -1,4 +1,4 @@
-import { eventRow } from '../audit/event.ts'
+import { eventRow } from '../audit/audit.ts'
 import type { EventColumns, OrdersTable } from '../db/tables.ts'
 import { orderEvent } from '../orders/event.ts'
 import { firstStatus, type TransitionName, transitions } from '../orders/order.ts'

@@ -1,4 +1,4 @@
-import type { Event, Words } from '../audit/event.ts'
+import type { Event, Words } from '../audit/audit.ts'
 import { decimalOf, type OrderEventKind } from './order.ts'
 
 /** What was decided on. */

@@ -1,4 +1,4 @@
-import type { EventKind } from '../audit/event.ts'
+import type { EventKind } from '../audit/audit.ts'
 import type { OrdersTable } from '../db/tables.ts'
 import type { readableStatuses } from '../db/tables-of-both.ts'
 import type { Permission } from '../permissions.ts'

@@ -1,6 +1,5 @@
 import type { Transaction } from '#kysely'
-import { type Event, eventRow, type Stamp } from '../audit/event.ts'
-import { recordEvent, recordEvents } from '../audit/audit.ts'
+import { type Event, eventRow, recordEvent, recordEvents, type Stamp } from '../audit/audit.ts'
 import type { Database, EventColumns, OrdersTable } from '../db/tables.ts'
 import { type IdempotencyInput, type Once, once, rowOfKey } from '../http/idempotency.ts'
 import { orderEvent } from './event.ts'

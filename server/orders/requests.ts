@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { stampOf } from '../audit/stamp.ts'
-import type { StatementKeys } from '../audit/statements.ts'
+import { type Receipt, stampOf } from '../audit/audit.ts'
 import { type Clock, parseTimeZone } from '../clock.ts'
 import type { Config } from '../config.ts'
 import type { AppDatabase } from '../db/port.ts'
@@ -23,8 +22,7 @@ export interface OrderParts {
   db: AppDatabase
   clock: Clock
   exports: Exports
-  keys: StatementKeys
-  publicUrl: () => string
+  signReceipt: (receipt: Receipt) => Promise<string>
 }
 
 export const tags = ['Orders']

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, describe, it } from 'node:test'
-import { machineStamp } from '../../server/audit/stamp.ts'
+import { machineStamp } from '../../server/audit/audit.ts'
 import { Passwords } from '../../server/auth/credentials/passwords/passwords.ts'
 import type { AppDatabase } from '../../server/db/port.ts'
 import type { Database } from '../../server/db/tables.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { decodeJwt } from 'jose'
-import { machineStamp } from '../../server/audit/stamp.ts'
+import { machineStamp } from '../../server/audit/audit.ts'
 import { idsLimit } from '../../server/auth/credentials/sessions/store.ts'
 import {
   grantRoles,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, beforeEach, describe, it } from 'node:test'
-import { machineStamp } from '../../server/audit/stamp.ts'
+import { machineStamp } from '../../server/audit/audit.ts'
 import { bearerOf, newClient, newUser, serviceToken, signIn, type TestUser } from '../support/accounts.ts'
 import type { Client } from '../support/client.ts'
 import { addRole } from '../support/roles.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { beforeEach, describe, it } from 'node:test'
 import { decodeJwt } from 'jose'
-import { machineStamp } from '../../server/audit/stamp.ts'
+import { machineStamp } from '../../server/audit/audit.ts'
 import {
   grantRoles,
   hashOf,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { machineStamp } from '../../server/audit/stamp.ts'
+import { machineStamp } from '../../server/audit/audit.ts'
 import { newSecret, sha256 } from '../../server/ids.ts'
 import {
   bearerOf,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { machineStamp } from '../../server/audit/stamp.ts'
+import { machineStamp } from '../../server/audit/audit.ts'
 import { listClients } from '../../server/auth/accounts/clients/store.ts'
 import { hasAccounts } from '../../server/auth/accounts/store.ts'
 import { listUsers } from '../../server/auth/accounts/users/store.ts'

@@ -8,7 +8,7 @@ import { after, before, describe, it } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import type * as Package from '../../client/src/index.ts'
-import { machineStamp } from '../../server/audit/stamp.ts'
+import { machineStamp } from '../../server/audit/audit.ts'
 import { newClient, newUser, type TestUser } from '../support/accounts.ts'
 import { Client } from '../support/client.ts'
 import { type Service, startService } from '../support/service.ts'
@@ -18,8 +18,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** What compiles against the types of the package, and what must not. */
 const consumer = `
-import { appClient, browserClient, ifUnchanged, problemOf, serviceClient } from 'countersign-client'
-import type { components, SignedIn } from 'countersign-client'
+import { appClient, browserClient, ifUnchanged, problemOf, serviceClient, type components, type SignedIn } from 'countersign-client'
 
 const service = serviceClient({ baseUrl: 'https://a.example', clientId: 'a', clientSecret: 'b' })
 // @ts-expect-error a secret is needed

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { CompiledQuery, Transaction } from '#kysely'
-import { machineStamp } from '../../server/audit/stamp.ts'
+import { machineStamp } from '../../server/audit/audit.ts'
 import { RefreshTokens } from '../../server/auth/credentials/tokens/refresh-tokens.ts'
 import { rotateRefreshToken } from '../../server/auth/credentials/tokens/store.ts'
 import type { Database } from '../../server/db/tables.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
-import { machineStamp } from '../../server/audit/stamp.ts'
+import { machineStamp } from '../../server/audit/audit.ts'
 import { newSecret, sha256 } from '../../server/ids.ts'
 import type { Permission } from '../../server/permissions.ts'
 import { mergeTally, removeExpired } from '../support/upkeep.ts'

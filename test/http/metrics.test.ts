@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { machineStamp } from '../../server/audit/stamp.ts'
+import { machineStamp } from '../../server/audit/audit.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { Client } from '../support/client.ts'
 import { createTestDatabase, type TestDatabase, testEngine } from '../support/database.ts'

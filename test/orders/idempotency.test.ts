@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, describe, it } from 'node:test'
-import { machineStamp } from '../../server/audit/stamp.ts'
+import { machineStamp } from '../../server/audit/audit.ts'
 import { bearerOf, newUser } from '../support/accounts.ts'
 import type { Answer, Client } from '../support/client.ts'
 import { createdId, sendExactly, storedState } from '../support/orders.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { hash } from '@node-rs/argon2'
-import { machineStamp } from '../../server/audit/stamp.ts'
+import { machineStamp } from '../../server/audit/audit.ts'
 import type { AppDatabase } from '../../server/db/port.ts'
 import { newSecret, sha256 } from '../../server/ids.ts'
 import type { Answer, Client } from './client.ts'

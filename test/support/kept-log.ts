@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type Kysely, sql } from '#kysely'
+import { type Event, eventRow } from '../../server/audit/audit.ts'
 import type { Head, LogLine } from '../../server/audit/chain.ts'
-import { type Event, eventRow } from '../../server/audit/event.ts'
 import { lineOf } from '../../server/audit/seal.ts'
 import { verifyLog } from '../../server/audit/verify.ts'
 import type { Database, EventColumns } from '../../server/db/tables.ts'

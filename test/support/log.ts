@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync } from 'node:crypto'
+import { eventRow } from '../../server/audit/audit.ts'
 import type { LogLine } from '../../server/audit/chain.ts'
-import { eventRow } from '../../server/audit/event.ts'
 import { type SigningKeys, signingKeysOf } from '../../server/auth/credentials/tokens/keys.ts'
 import type { AppDatabase } from '../../server/db/port.ts'
 import { newOrderedId, newSalt } from '../../server/ids.ts'

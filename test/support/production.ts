@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { machineStamp } from '../../server/audit/stamp.ts'
+import { machineStamp } from '../../server/audit/audit.ts'
 import { openAppDatabase } from '../../server/operations.ts'
 import { hashOf } from './accounts.ts'
 import { Client } from './client.ts'

@@ -1,6 +1,5 @@
 import type { Kysely, Transaction } from '#kysely'
-import type { EventKind, Stamp } from '../../audit/event.ts'
-import { recordEvent } from '../../audit/audit.ts'
+import { type EventKind, recordEvent, type Stamp } from '../../audit/audit.ts'
 import type { Database } from '../../db/tables.ts'
 import { versionTag } from '../../http/preconditions.ts'
 import { Problem } from '../../http/problems.ts'

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { stampOf } from '../../audit/stamp.ts'
+import { stampOf } from '../../audit/audit.ts'
 import { noContent } from '../../http/fields.ts'
 import { Problem } from '../../http/problems.ts'
 import type { App } from '../../http/route.ts'

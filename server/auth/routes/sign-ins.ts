@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { stampOf } from '../../audit/stamp.ts'
+import { stampOf } from '../../audit/audit.ts'
 import { formatInstant } from '../../clock.ts'
 import { noContent } from '../../http/fields.ts'
 import { describePage, linkHeader, pageLinks, pageRequest } from '../../http/paging.ts'

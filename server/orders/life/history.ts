@@ -1,5 +1,5 @@
 import type { Kysely } from '#kysely'
-import { listEvents, eventsOfKinds } from '../../audit/audit.ts'
+import { eventsOfKinds, listEvents } from '../../audit/audit.ts'
 import { formatInstant } from '../../clock.ts'
 import type { Database } from '../../db/tables.ts'
 import { describePage, type PageDescription, type PageRequest } from '../../http/paging.ts'

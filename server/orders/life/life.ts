@@ -1,6 +1,5 @@
 import type { Transaction } from '#kysely'
-import type { Stamp, Words } from '../../audit/event.ts'
-import { recordEvent } from '../../audit/audit.ts'
+import { recordEvent, type Stamp, type Words } from '../../audit/audit.ts'
 import type { Database } from '../../db/tables.ts'
 import { type IdempotencyInput, type Once, once } from '../../http/idempotency.ts'
 import { requireVersion, versionTag } from '../../http/preconditions.ts'
@@ -14,7 +13,13 @@ import {
   type TransitionName,
   transitions,
 } from '../order.ts'
-import { type Actor, changeStatus, findDecision, lockOrder, type OrderDecision } from './store.ts'
+import { changeStatus, findDecision, lockOrder, type OrderDecision } from './store.ts'
+
+/** Who changes an order: the policy may keep services from approving it. */
+interface Actor extends Stamp {
+  byId: number
+  isService: boolean
+}
 
 export interface TransitionInput {
   id: string

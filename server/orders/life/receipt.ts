@@ -1,6 +1,5 @@
 import type { Kysely } from '#kysely'
-import { eventsOfKinds, headOfLog } from '../../audit/audit.ts'
-import type { Receipt } from '../../audit/statements.ts'
+import { eventsOfKinds, headOfLog, type Receipt } from '../../audit/audit.ts'
 import { formatInstant } from '../../clock.ts'
 import type { AppDatabase } from '../../db/port.ts'
 import type { Database } from '../../db/tables.ts'

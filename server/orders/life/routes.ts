@@ -1,5 +1,4 @@
-import { newWords } from '../../audit/event.ts'
-import { signReceipt } from '../../audit/statements.ts'
+import { newWords } from '../../audit/audit.ts'
 import { noContent } from '../../http/fields.ts'
 import { announceReplay, idempotencyProblems, replayedHeader } from '../../http/idempotency.ts'
 import { pageLinks, pageRequest } from '../../http/paging.ts'
@@ -178,7 +177,7 @@ function registerApprovals(app: App, { db }: OrderParts): void {
   })
 }
 
-function registerReceipt(app: App, { db, clock, keys, publicUrl }: OrderParts): void {
+function registerReceipt(app: App, { db, signReceipt }: OrderParts): void {
   app.route({
     method: 'GET',
     url: '/v1/orders/:id/receipt',
@@ -196,7 +195,7 @@ function registerReceipt(app: App, { db, clock, keys, publicUrl }: OrderParts): 
     onSend: revalidate,
     handler: async (request) => {
       const receipt = await makeReceipt(db, requireOrderId(request))
-      return { receipt: await signReceipt(keys, publicUrl(), receipt, clock()) }
+      return { receipt: await signReceipt(receipt) }
     },
   })
 }

@@ -1,4 +1,4 @@
-import { eventKinds } from '../../audit/event.ts'
+import { eventKinds } from '../../audit/audit.ts'
 import {
   bodyOf,
   type Field,

@@ -1,5 +1,4 @@
 import { type Kysely, type RawBuilder, type SqlBool, sql, type Transaction } from '#kysely'
-import type { Stamp } from '../../audit/event.ts'
 import type { Database } from '../../db/tables.ts'
 import { hasVersion } from '../../http/preconditions.ts'
 import { Problem } from '../../http/problems.ts'
@@ -54,17 +53,11 @@ export async function findDecision(
   )
 }
 
-/** Who changes an order: the policy may keep services from approving it. */
-export interface Actor extends Stamp {
-  byId: number
-  isService: boolean
-}
-
 interface Change {
   id: string
   /** Row versions that If-Match accepts; null for any. */
   acceptedVersions: number[] | null
-  actor: Actor
+  actor: { nowMilliseconds: number; timeZone: string | null; by: string; byId: number; isService: boolean }
 }
 
 /**

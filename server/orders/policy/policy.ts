@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Transaction } from '#kysely'
-import type { Stamp } from '../../audit/event.ts'
-import { recordEvent } from '../../audit/audit.ts'
+import { recordEvent, type Stamp } from '../../audit/audit.ts'
 import type { Database } from '../../db/tables.ts'
 import { type IdempotencyInput, type Once, once } from '../../http/idempotency.ts'
 import { requireVersion, versionTag } from '../../http/preconditions.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, it } from 'node:test'
-import { machineStamp } from '../../../server/audit/stamp.ts'
+import { machineStamp } from '../../../server/audit/audit.ts'
 import { bearerOf, newClient, newUser, type TestUser, tokenPair } from '../../support/accounts.ts'
 import { accountEvents, newAdministrator } from '../../support/administration.ts'
 import type { Client } from '../../support/client.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, beforeEach, describe, it } from 'node:test'
-import { machineStamp } from '../../../server/audit/stamp.ts'
+import { machineStamp } from '../../../server/audit/audit.ts'
 import { permissions } from '../../../server/permissions.ts'
 import { newUser } from '../../support/accounts.ts'
 import type { Client } from '../../support/client.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { before, beforeEach, describe, it } from 'node:test'
-import { machineStamp } from '../../../server/audit/stamp.ts'
+import { machineStamp } from '../../../server/audit/audit.ts'
 import { bearerOf, machineOf, newCaller, newClient, newUser } from '../../support/accounts.ts'
 import type { Client } from '../../support/client.ts'
 import { assertProblem } from '../../support/problem.ts'

@@ -1,5 +1,5 @@
 import type { Locator, Page } from 'playwright-core'
-import { machineStamp } from '../../../server/audit/stamp.ts'
+import { machineStamp } from '../../../server/audit/audit.ts'
 import { hashOf, type TestUser } from '../accounts.ts'
 import type { Service } from '../service.ts'
 import type { Person } from './person.ts'

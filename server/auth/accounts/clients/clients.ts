@@ -1,5 +1,5 @@
 import type { Transaction } from '#kysely'
-import type { Stamp } from '../../../audit/event.ts'
+import type { Stamp } from '../../../audit/audit.ts'
 import { formatInstantOrNull } from '../../../clock.ts'
 import type { Database } from '../../../db/tables.ts'
 import {

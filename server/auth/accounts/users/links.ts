@@ -1,5 +1,5 @@
 import type { Transaction } from '#kysely'
-import type { Stamp } from '../../../audit/event.ts'
+import type { Stamp } from '../../../audit/audit.ts'
 import type { Database } from '../../../db/tables.ts'
 import { Problem } from '../../../http/problems.ts'
 import { recordAccount, recordChange, requireAccount } from '../accounts.ts'

@@ -1,6 +1,5 @@
 import type { Transaction } from '#kysely'
-import type { Stamp } from '../../../audit/event.ts'
-import { recordEvent } from '../../../audit/audit.ts'
+import { recordEvent, type Stamp } from '../../../audit/audit.ts'
 import type { Database } from '../../../db/tables.ts'
 import {
   type AccountData,

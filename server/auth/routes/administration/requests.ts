@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { stampOf } from '../../../audit/stamp.ts'
+import { stampOf } from '../../../audit/audit.ts'
 import { cacheControl, matchesNone, versionTag } from '../../../http/preconditions.ts'
 import { Problem, type ProblemCode } from '../../../http/problems.ts'
 import { callerOf } from '../../../http/route.ts'
