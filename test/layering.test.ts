@@ -306,12 +306,3 @@ describe('time and randomness under server/', () => {
     assert.doesNotMatch('new Date(at)', ambient)
   })
 })
-
-describe('decisions', () => {
-  const numbers = globSync('docs/decisions/*.md', { cwd: root }).map((path) => Number(path.match(/\d+/)?.[0]))
-
-  it('are numbered in a row, each number once', () => {
-    const inARow = numbers.map((_, index) => index + 1)
-    assert.deepEqual(new Set(numbers), new Set(inARow))
-  })
-})

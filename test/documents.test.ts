@@ -1,0 +1,30 @@
+// engine: none
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const read = (path: string) => readFileSync(join(root, path), 'utf8')
+
+describe('docs/decisions', () => {
+  const files = globSync('[0-9]*.md', { cwd: join(root, 'docs/decisions') }).sort()
+
+  it('are numbered in a row, each number once', () => {
+    assert.deepEqual(
+      files.map((file) => Number(file.slice(0, 4))),
+      files.map((_, index) => index + 1),
+    )
+  })
+
+  it('are each in the index, which says of the same ones that they are superseded', () => {
+    const lines = [...read('docs/decisions/README.md').matchAll(/^- \[(\d+)\]\((.*?)\): (.*)$/gm)]
+    assert.deepEqual(lines.map(([, , file = '']) => file).sort(), files)
+    for (const [, number, file = '', text = ''] of lines) {
+      const page = read(`docs/decisions/${file}`)
+      assert.ok(page.startsWith(`# ${number}. `), file)
+      assert.equal(/^\*\*Superseded\b/m.test(page), text.includes('Superseded'), file)
+    }
+  })
+})
