@@ -373,7 +373,7 @@ export interface paths {
         };
         /**
          * The caller's sessions and token families
-         * @description Those that still serve, the most recently used first.
+         * @description Those that still work, the most recently used first.
          */
         get: operations["listSignIns"];
         put?: never;
@@ -383,6 +383,30 @@ export interface paths {
          * @description At once; access tokens within five minutes (PERMISSION_CACHE_TTL_SECONDS), also the one that came with this request: its family goes on, and a refresh gives another.
          */
         delete: operations["endOtherSignIns"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/{id}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sessions and token families of a user
+         * @description Those that still work, the most recently used first.
+         */
+        get: operations["listUserSignIns"];
+        put?: never;
+        post?: never;
+        /**
+         * End all sessions and token families of a user
+         * @description They end at once; access tokens end within five minutes. Anyone who has the password can sign in again.
+         */
+        delete: operations["signOutUser"];
         options?: never;
         head?: never;
         patch?: never;
@@ -428,98 +452,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/users": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List users
-         * @description In the order of their ids.
-         */
-        get: operations["listUsers"];
-        put?: never;
-        /**
-         * Add a user
-         * @description The user has no password, and cannot sign in until a link has been used.
-         */
-        post: operations["addUser"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/users/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read a user
-         * @description The entity tag is for the If-Match of a change.
-         */
-        get: operations["getUser"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /**
-         * Change a user
-         * @description All of it or nothing. Disabling ends every session and token of the user; a role that is taken away ends with it everywhere. The last account that may manage accounts keeps that permission.
-         */
-        patch: operations["changeUser"];
-        trace?: never;
-    };
-    "/v1/users/{id}/links": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Make a one-time link for a user
-         * @description An invitation, or a way back for anyone who has forgotten the password: whoever opens it can set the password, once, within 24 hours. It is shown once, and voids the one before. No mail is sent.
-         */
-        post: operations["makeLink"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/users/{id}/sessions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Sessions and token families of a user
-         * @description Those that still serve, the most recently used first.
-         */
-        get: operations["listUserSignIns"];
-        put?: never;
-        post?: never;
-        /**
-         * End all sessions and token families of a user
-         * @description At once; access tokens end within five minutes. Anyone who has the password can sign in again.
-         */
-        delete: operations["signOutUser"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/users/{id}/sessions/{session}": {
         parameters: {
             query?: never;
@@ -540,6 +472,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List users
+         * @description Ordered by id.
+         */
+        get: operations["listUsers"];
+        put?: never;
+        /**
+         * Add a user
+         * @description The user has no password, and cannot sign in before setting one by a link.
+         */
+        post: operations["addUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a user
+         * @description A change takes the entity tag as its If-Match.
+         */
+        get: operations["getUser"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change a user
+         * @description Changes everything that is sent, or nothing. Disabling ends every session and token of the user; a role that is taken away is gone from all of them. The last account that can manage accounts keeps that permission.
+         */
+        patch: operations["changeUser"];
+        trace?: never;
+    };
+    "/v1/users/{id}/links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a one-time link for a user
+         * @description An invitation, or a way back for a user who has forgotten the password: anyone who opens the link can set the password, once, within 24 hours. The link is shown once, and voids the one before. No mail is sent.
+         */
+        post: operations["makeLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/clients": {
         parameters: {
             query?: never;
@@ -549,13 +549,13 @@ export interface paths {
         };
         /**
          * List service clients
-         * @description In the order of their ids.
+         * @description Ordered by id.
          */
         get: operations["listClients"];
         put?: never;
         /**
          * Add a service client
-         * @description Its secret is in the answer, and is never shown again.
+         * @description The answer has its secret, which is never shown again.
          */
         post: operations["addClient"];
         delete?: never;
@@ -573,7 +573,7 @@ export interface paths {
         };
         /**
          * Read a service client
-         * @description The entity tag is for the If-Match of a change. It does not change when the client is used.
+         * @description A change takes the entity tag as its If-Match. Using the client does not change the tag.
          */
         get: operations["getClient"];
         put?: never;
@@ -583,7 +583,7 @@ export interface paths {
         head?: never;
         /**
          * Change a service client
-         * @description All of it or nothing. Disabling, or taking a role away, ends the tokens that it has within five minutes, as an earlier end does; from its end on it gets none.
+         * @description Changes everything that is sent, or nothing. Disabling the client, taking a role away or choosing an earlier end ends its current tokens within five minutes. From its end on it gets no token.
          */
         patch: operations["changeClient"];
         trace?: never;
@@ -598,13 +598,13 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give a service client another secret
-         * @description It is in the answer, and is never shown again. The previous one goes on working beside it until it is dropped; an older one ends, and with it the tokens issued so far.
+         * Give a service client a new secret
+         * @description The answer has the secret, which is never shown again. The previous secret works until it is dropped. One before that ends at once, with the tokens issued so far.
          */
         post: operations["rotateClientSecret"];
         /**
-         * End a rotation: only the newest secret stays
-         * @description The tokens issued so far end within five minutes, if there was another secret.
+         * End a rotation: keep the newest secret only
+         * @description If there was another secret, the tokens issued so far end within five minutes.
          */
         delete: operations["dropOldClientSecrets"];
         options?: never;
@@ -621,13 +621,13 @@ export interface paths {
         };
         /**
          * List roles
-         * @description By name.
+         * @description Ordered by name.
          */
         get: operations["listRoles"];
         put?: never;
         /**
          * Add a role
-         * @description Whoever gets it has its permissions at the next sign-in or refresh.
+         * @description An account that gets the role has its permissions from the next sign-in or refresh on.
          */
         post: operations["addRole"];
         delete?: never;
@@ -645,18 +645,18 @@ export interface paths {
         };
         /**
          * Read a role
-         * @description The entity tag is for the If-Match of a change. It does not change with who has the role.
+         * @description A change takes the entity tag as its If-Match. Giving the role to an account does not change the tag.
          */
         get: operations["getRole"];
         /**
          * Replace the permissions of a role
-         * @description It takes effect on every instance within five minutes, and ends no session or token. The last account that may manage accounts keeps that permission.
+         * @description Takes effect on every instance within five minutes, and ends no session or token. The last account that can manage accounts keeps that permission.
          */
         put: operations["setRolePermissions"];
         post?: never;
         /**
          * Remove a role that no account has
-         * @description Taking it from those who have it is a decision about each.
+         * @description Take it from its accounts first: losing a role is a decision about each account.
          */
         delete: operations["removeRole"];
         options?: never;
@@ -673,7 +673,7 @@ export interface paths {
         };
         /**
          * List the permissions
-         * @description What roles can hold. Later versions will have more.
+         * @description Everything that a role can hold. Later versions will add more.
          */
         get: operations["listPermissions"];
         put?: never;
@@ -1027,17 +1027,17 @@ export interface components {
         /** @description A new service client. */
         AddClientCommand: {
             /**
-             * @description How the service is called in its tokens, on orders and in the log; it stays. A letter, then up to 63 letters, digits and . _ -
+             * @description Name of the service in its tokens, on orders and in the log; it never changes. A letter, then up to 63 letters, digits and . _ -
              * @example billing
              */
             clientId: string;
             /**
-             * @description What people call it. White space at both ends is trimmed. What is left has 1 to 200 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
+             * @description Display name. White space at both ends is trimmed. What is left has 1 to 200 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
              * @example Billing, nightly run
              */
             name?: string;
             /**
-             * @description Names of roles; all of them together say what the account may do.
+             * @description Names of roles. The account may do what any of them allows.
              * @example [
              *       "Operator"
              *     ]
@@ -1045,7 +1045,7 @@ export interface components {
             roles: string[];
             /**
              * Format: date-time
-             * @description From the second of this instant (RFC 3339, UTC with Z) on it gets no token; what it has expires by then.
+             * @description From the second of this instant (RFC 3339, UTC with Z) on, the client gets no token; its tokens expire by then.
              * @example 2027-06-30T22:00:00Z
              */
             endsAtUtc?: string;
@@ -1054,11 +1054,11 @@ export interface components {
             /**
              * Format: int32
              * @description Id of the account.
-             * @example 4
+             * @example 2
              */
             id: number;
             /**
-             * @description The secret. It is shown once, and stored as a hash.
+             * @description The secret. Shown once, and stored as a hash.
              * @example Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU
              */
             clientSecret: string;
@@ -1082,12 +1082,12 @@ export interface components {
         /** @description A new role. */
         AddRoleCommand: {
             /**
-             * @description How the role is called; no two differ in case alone. A letter, then up to 63 letters, digits and . _ -
+             * @description Name of the role; no two differ in case alone. A letter, then up to 63 letters, digits and . _ -
              * @example Auditor
              */
             name: string;
             /**
-             * @description What the role may do, each once.
+             * @description What the role may do; no duplicates.
              * @example [
              *       "Orders.Read"
              *     ]
@@ -1097,24 +1097,24 @@ export interface components {
         /** @description A new user, who has no password yet. */
         AddUserCommand: {
             /**
-             * @description How the user is called on orders and in the log. A letter, then up to 63 letters, digits and . _ -
+             * @description Name of the user on orders and in the log. A letter, then up to 63 letters, digits and . _ -
              * @example jo
              */
             userName: string;
             /**
-             * @description What the user signs in with: 3 to 254 characters with one `@` and no spaces; upper and lower case are the same.
+             * @description The email that the user signs in with: 3 to 254 characters with one `@` and no spaces; case is ignored.
              * @example jo@example.com
              */
             email: string;
             /**
-             * @description Names of roles; all of them together say what the account may do.
+             * @description Names of roles. The account may do what any of them allows.
              * @example [
              *       "Operator"
              *     ]
              */
             roles: string[];
             /**
-             * @description IANA name of the time zone of audit stamps; without one, the default of the service.
+             * @description Time zone of audit stamps, as an IANA name; if left out, the default of the service.
              * @example Europe/Berlin
              */
             timeZone?: string;
@@ -1248,27 +1248,27 @@ export interface components {
              */
             id_token_signing_alg_values_supported: string[];
         };
-        /** @description What is to change; the rest stays. */
+        /** @description What to change; the rest stays. */
         ChangeClientCommand: {
             /**
-             * @description What people call it. White space at both ends is trimmed. What is left has 1 to 200 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
+             * @description Display name. White space at both ends is trimmed. What is left has 1 to 200 characters (Unicode code points). No control characters, none that reorder text (such as U+202E), and at least one visible letter, digit, punctuation mark or symbol. Stored in normalisation form C.
              * @example Billing, nightly run
              */
             name?: string | null;
             /**
-             * @description From the second of this instant (RFC 3339, UTC with Z) on it gets no token; what it has expires by then.
+             * @description From the second of this instant (RFC 3339, UTC with Z) on, the client gets no token; its tokens expire by then.
              * @example 2027-06-30T22:00:00Z
              */
             endsAtUtc?: string | null;
             /**
-             * @description Names of roles; all of them together say what the account may do.
+             * @description Names of roles. The account may do what any of them allows.
              * @example [
              *       "Operator"
              *     ]
              */
             roles?: string[];
             /**
-             * @description Whether it gets tokens. Switching it off ends those that it has.
+             * @description Whether the client gets tokens. Disabling ends those that it has.
              * @example true
              */
             enabled?: boolean;
@@ -1286,32 +1286,32 @@ export interface components {
              */
             newPassword: string;
         };
-        /** @description What is to change; the rest stays. */
+        /** @description What to change; the rest stays. */
         ChangeUserCommand: {
             /**
-             * @description How the user is called on orders and in the log. A letter, then up to 63 letters, digits and . _ -
+             * @description Name of the user on orders and in the log. A letter, then up to 63 letters, digits and . _ -
              * @example jo
              */
             userName?: string;
             /**
-             * @description What the user signs in with: 3 to 254 characters with one `@` and no spaces; upper and lower case are the same.
+             * @description The email that the user signs in with: 3 to 254 characters with one `@` and no spaces; case is ignored.
              * @example jo@example.com
              */
             email?: string;
             /**
-             * @description IANA name of the time zone of audit stamps; without one, the default of the service.
+             * @description Time zone of audit stamps, as an IANA name; if left out, the default of the service.
              * @example Europe/Berlin
              */
             timeZone?: string | null;
             /**
-             * @description Names of roles; all of them together say what the account may do.
+             * @description Names of roles. The account may do what any of them allows.
              * @example [
              *       "Operator"
              *     ]
              */
             roles?: string[];
             /**
-             * @description Whether the user may sign in. Switching it off ends every session and token.
+             * @description Whether the user can sign in. Disabling ends every session and token.
              * @example true
              */
             enabled?: boolean;
@@ -1321,16 +1321,16 @@ export interface components {
             /**
              * Format: int32
              * @description Id of the account.
-             * @example 4
+             * @example 2
              */
             id: number;
             /**
-             * @description How the service is called in its tokens.
+             * @description Name of the service in its tokens.
              * @example billing
              */
             clientId: string;
             /**
-             * @description What people call it.
+             * @description Display name.
              * @example Billing, nightly run
              */
             name: string | null;
@@ -1342,7 +1342,7 @@ export interface components {
              */
             roles: string[];
             /**
-             * @description Whether it gets tokens.
+             * @description Whether the client gets tokens.
              * @example true
              */
             enabled: boolean;
@@ -1354,19 +1354,19 @@ export interface components {
             secrets: number;
             /**
              * Format: date-time
-             * @description From then on it gets no token; null for no end.
+             * @description From then on, the client gets no token; null for no end.
              * @example 2027-06-30T22:00:00.000Z
              */
             endsAtUtc: string | null;
             /**
              * Format: date-time
-             * @description When it last got a token, to a minute; null for never.
+             * @description When the client last got a token, to the minute; null for never.
              * @example 2026-11-20T10:00:00.000Z
              */
             lastUsedAtUtc: string | null;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-11-20T10:00:00.000Z
              */
             createdAtUtc: string;
@@ -2198,7 +2198,7 @@ export interface components {
         PermissionFact: {
             name: components["schemas"]["Permission"];
             /**
-             * @description Whether a service holds it through a role that has it: decisions about who decides are for people.
+             * @description Whether services can hold it. Only people hold permissions that decide what others may do.
              * @example true
              */
             services: boolean;
@@ -2312,12 +2312,12 @@ export interface components {
         /** @description A name for several permissions. */
         Role: {
             /**
-             * @description How the role is called.
+             * @description Name of the role.
              * @example Auditor
              */
             name: string;
             /**
-             * @description What it may do, in alphabetical order.
+             * @description What the role may do, in alphabetical order.
              * @example [
              *       "Log.Read",
              *       "Orders.Read"
@@ -2326,22 +2326,22 @@ export interface components {
             permissions: components["schemas"]["Permission"][];
             /**
              * Format: int32
-             * @description How many users and services have it.
+             * @description Number of users and services that have the role.
              * @example 2
              */
             accounts: number;
         };
-        /** @description How the secret is replaced. */
+        /** @description How to replace the secret. */
         RotateClientSecretCommand: {
             /**
-             * @description Ends every earlier secret at once, and the tokens issued for them; false if left out.
+             * @description Ends every earlier secret at once, with the tokens issued for them; false if left out.
              * @example false
              */
             dropOld?: boolean;
         };
         RotateClientSecretResponse: {
             /**
-             * @description The secret. It is shown once, and stored as a hash.
+             * @description The secret. Shown once, and stored as a hash.
              * @example Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU
              */
             clientSecret: string;
@@ -2362,7 +2362,7 @@ export interface components {
         /** @description What the role may do. */
         SetRolePermissionsCommand: {
             /**
-             * @description What the role may do, each once.
+             * @description What the role may do; no duplicates.
              * @example [
              *       "Orders.Read"
              *     ]
@@ -2458,17 +2458,17 @@ export interface components {
              */
             id: number;
             /**
-             * @description How the user is called.
+             * @description Name of the user.
              * @example jo
              */
             userName: string;
             /**
-             * @description What the user signs in with.
+             * @description The email that the user signs in with.
              * @example jo@example.com
              */
             email: string;
             /**
-             * @description IANA time zone of audit stamps; null for the default of the service.
+             * @description Time zone of audit stamps, as an IANA name; null for the default of the service.
              * @example Europe/Berlin
              */
             timeZone: string | null;
@@ -2480,31 +2480,31 @@ export interface components {
              */
             roles: string[];
             /**
-             * @description Whether the user may sign in.
+             * @description Whether the user can sign in.
              * @example true
              */
             enabled: boolean;
             /**
-             * @description False until a link has been used: the user cannot sign in before.
+             * @description False until the user has set a password by a link; signing in needs one.
              * @example true
              */
             hasPassword: boolean;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description When it was created.
              * @example 2026-11-20T10:00:00.000Z
              */
             createdAtUtc: string;
         };
         UserLink: {
             /**
-             * @description Where the user sets the password. It is shown once, and stored as a hash.
+             * @description Where the user sets the password. Shown once, and stored as a hash.
              * @example https://orders.example.com/link#token=Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU
              */
             link: string;
             /**
              * Format: date-time
-             * @description When it expires.
+             * @description When the link expires.
              * @example 2026-11-21T10:00:00.000Z
              */
             expiresAtUtc: string;
@@ -5380,6 +5380,118 @@ export interface operations {
             503: components["responses"]["DatabaseUnavailableOrShuttingDownOrOverloaded"];
         };
     };
+    listUserSignIns: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Page to return, from 1. Pages past the end have no items.
+                 * @example 1
+                 */
+                pageNumber?: components["parameters"]["pageNumber"];
+                /**
+                 * @description Items per page. More than 100 counts as 100.
+                 * @example 20
+                 */
+                pageSize?: components["parameters"]["pageSize"];
+            };
+            header?: {
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path: {
+                /**
+                 * @description Id of the account. A malformed id gets the same answer as an unknown one.
+                 * @example 2
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    Link: components["headers"]["Link"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "Zr3mQe0bT1u8y7w6v5s4rA",
+                     *           "kind": "session",
+                     *           "userAgent": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
+                     *           "createdAtUtc": "2026-11-20T09:30:00.000Z",
+                     *           "lastUsedAtUtc": "2026-11-20T10:00:00.000Z",
+                     *           "current": true
+                     *         }
+                     *       ],
+                     *       "pageNumber": 1,
+                     *       "totalPages": 13,
+                     *       "totalCount": 250,
+                     *       "hasPreviousPage": false,
+                     *       "hasNextPage": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PaginatedListOfSignIn"];
+                };
+            };
+            400: components["responses"]["BadRequestOrValidationFailed"];
+            401: components["responses"]["AuthenticationRequired"];
+            403: components["responses"]["PermissionDenied"];
+            404: components["responses"]["UserNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            414: components["responses"]["UriTooLong"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDown"];
+        };
+    };
+    signOutUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path: {
+                /**
+                 * @description Id of the account. A malformed id gets the same answer as an unknown one.
+                 * @example 2
+                 */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["NoContent"];
+            400: components["responses"]["BadRequestOrMalformedJson"];
+            401: components["responses"]["AuthenticationRequired"];
+            403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
+            404: components["responses"]["UserNotFound"];
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["RateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrOverloaded"];
+        };
+    };
     endSignIn: {
         parameters: {
             query?: never;
@@ -5389,7 +5501,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Id of the session or token family, as the list has it.
+                 * @description Id of the session or token family, as in the list.
                  * @example Zr3mQe0bT1u8y7w6v5s4rA
                  */
                 id: string;
@@ -5505,6 +5617,68 @@ export interface operations {
             417: components["responses"]["ExpectationFailed"];
             421: components["responses"]["MisdirectedRequest"];
             429: components["responses"]["TooManyAttemptsOrRateLimited"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrOverloaded"];
+        };
+    };
+    endUserSignIn: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
+                Background?: components["parameters"]["Background"];
+            };
+            path: {
+                /**
+                 * @description Id of the account. A malformed id gets the same answer as an unknown one.
+                 * @example 2
+                 */
+                id: number;
+                /**
+                 * @description Id of the session or token family, as in the list.
+                 * @example Zr3mQe0bT1u8y7w6v5s4rA
+                 */
+                session: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: components["responses"]["NoContent"];
+            400: components["responses"]["BadRequestOrMalformedJson"];
+            401: components["responses"]["AuthenticationRequired"];
+            403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
+            /** @description `user-not-found`: No such user. `sign-in-not-found`: No such sign-in. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
+                    "Session-Expires": components["headers"]["Session-Expires"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "https://orders.example.com/problems/user-not-found",
+                     *       "title": "No such user",
+                     *       "status": 404,
+                     *       "detail": "Check the id.",
+                     *       "instance": "/v1/orders",
+                     *       "code": "user-not-found",
+                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
+                     *     }
+                     */
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            408: components["responses"]["RequestTimeout"];
+            413: components["responses"]["BodyTooLarge"];
+            414: components["responses"]["UriTooLong"];
+            415: components["responses"]["UnsupportedMediaType"];
+            417: components["responses"]["ExpectationFailed"];
+            421: components["responses"]["MisdirectedRequest"];
+            429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["DatabaseUnavailableOrShuttingDownOrOverloaded"];
@@ -5681,7 +5855,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Id of the account. A malformed id is answered like an unknown one.
+                 * @description Id of the account. A malformed id gets the same answer as an unknown one.
                  * @example 2
                  */
                 id: number;
@@ -5745,7 +5919,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Id of the account. A malformed id is answered like an unknown one.
+                 * @description Id of the account. A malformed id gets the same answer as an unknown one.
                  * @example 2
                  */
                 id: number;
@@ -5832,7 +6006,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Id of the account. A malformed id is answered like an unknown one.
+                 * @description Id of the account. A malformed id gets the same answer as an unknown one.
                  * @example 2
                  */
                 id: number;
@@ -5900,180 +6074,6 @@ export interface operations {
             503: components["responses"]["DatabaseUnavailableOrShuttingDownOrOverloaded"];
         };
     };
-    listUserSignIns: {
-        parameters: {
-            query?: {
-                /**
-                 * @description Page to return, from 1. Pages past the end have no items.
-                 * @example 1
-                 */
-                pageNumber?: components["parameters"]["pageNumber"];
-                /**
-                 * @description Items per page. More than 100 counts as 100.
-                 * @example 20
-                 */
-                pageSize?: components["parameters"]["pageSize"];
-            };
-            header?: {
-                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
-                Background?: components["parameters"]["Background"];
-            };
-            path: {
-                /**
-                 * @description Id of the account. A malformed id is answered like an unknown one.
-                 * @example 2
-                 */
-                id: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    Link: components["headers"]["Link"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "items": [
-                     *         {
-                     *           "id": "Zr3mQe0bT1u8y7w6v5s4rA",
-                     *           "kind": "session",
-                     *           "userAgent": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
-                     *           "createdAtUtc": "2026-11-20T09:30:00.000Z",
-                     *           "lastUsedAtUtc": "2026-11-20T10:00:00.000Z",
-                     *           "current": true
-                     *         }
-                     *       ],
-                     *       "pageNumber": 1,
-                     *       "totalPages": 13,
-                     *       "totalCount": 250,
-                     *       "hasPreviousPage": false,
-                     *       "hasNextPage": true
-                     *     }
-                     */
-                    "application/json": components["schemas"]["PaginatedListOfSignIn"];
-                };
-            };
-            400: components["responses"]["BadRequestOrValidationFailed"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["PermissionDenied"];
-            404: components["responses"]["UserNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            414: components["responses"]["UriTooLong"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDown"];
-        };
-    };
-    signOutUser: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
-                Background?: components["parameters"]["Background"];
-            };
-            path: {
-                /**
-                 * @description Id of the account. A malformed id is answered like an unknown one.
-                 * @example 2
-                 */
-                id: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["NoContent"];
-            400: components["responses"]["BadRequestOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
-            404: components["responses"]["UserNotFound"];
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrOverloaded"];
-        };
-    };
-    endUserSignIn: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description `?1` marks a request that nobody asked for, such as a prefetch. From a cookie caller it does not count as use of the session. */
-                Background?: components["parameters"]["Background"];
-            };
-            path: {
-                /**
-                 * @description Id of the account. A malformed id is answered like an unknown one.
-                 * @example 2
-                 */
-                id: number;
-                /**
-                 * @description Id of the session or token family, as the list has it.
-                 * @example Zr3mQe0bT1u8y7w6v5s4rA
-                 */
-                session: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            204: components["responses"]["NoContent"];
-            400: components["responses"]["BadRequestOrMalformedJson"];
-            401: components["responses"]["AuthenticationRequired"];
-            403: components["responses"]["CrossSiteRequestOrPermissionDeniedOrRecentSignInNeeded"];
-            /** @description `user-not-found`: No such user. `sign-in-not-found`: No such sign-in. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Session-Idle-Expires": components["headers"]["Session-Idle-Expires"];
-                    "Session-Expires": components["headers"]["Session-Expires"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "type": "https://orders.example.com/problems/user-not-found",
-                     *       "title": "No such user",
-                     *       "status": 404,
-                     *       "detail": "Check the id.",
-                     *       "instance": "/v1/orders",
-                     *       "code": "user-not-found",
-                     *       "requestId": "Zr3mQe0bT1u8y7w6v5s4rA"
-                     *     }
-                     */
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            408: components["responses"]["RequestTimeout"];
-            413: components["responses"]["BodyTooLarge"];
-            414: components["responses"]["UriTooLong"];
-            415: components["responses"]["UnsupportedMediaType"];
-            417: components["responses"]["ExpectationFailed"];
-            421: components["responses"]["MisdirectedRequest"];
-            429: components["responses"]["RateLimited"];
-            431: components["responses"]["HeadersTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["DatabaseUnavailableOrShuttingDownOrOverloaded"];
-        };
-    };
     listClients: {
         parameters: {
             query?: {
@@ -6113,7 +6113,7 @@ export interface operations {
                      * @example {
                      *       "items": [
                      *         {
-                     *           "id": 4,
+                     *           "id": 2,
                      *           "clientId": "billing",
                      *           "name": "Billing, nightly run",
                      *           "roles": [
@@ -6190,7 +6190,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": 4,
+                     *       "id": 2,
                      *       "clientSecret": "Vd7sMZbAt0cNhyYHn2xPHdLTmWpVrkGSzX2ohmDzyaU"
                      *     }
                      */
@@ -6225,7 +6225,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Id of the account. A malformed id is answered like an unknown one.
+                 * @description Id of the account. A malformed id gets the same answer as an unknown one.
                  * @example 2
                  */
                 id: number;
@@ -6248,7 +6248,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": 4,
+                     *       "id": 2,
                      *       "clientId": "billing",
                      *       "name": "Billing, nightly run",
                      *       "roles": [
@@ -6290,7 +6290,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Id of the account. A malformed id is answered like an unknown one.
+                 * @description Id of the account. A malformed id gets the same answer as an unknown one.
                  * @example 2
                  */
                 id: number;
@@ -6353,7 +6353,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Id of the account. A malformed id is answered like an unknown one.
+                 * @description Id of the account. A malformed id gets the same answer as an unknown one.
                  * @example 2
                  */
                 id: number;
@@ -6415,7 +6415,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Id of the account. A malformed id is answered like an unknown one.
+                 * @description Id of the account. A malformed id gets the same answer as an unknown one.
                  * @example 2
                  */
                 id: number;
@@ -6588,7 +6588,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Name of the role, as it is spelled.
+                 * @description Name of the role; case matters.
                  * @example Auditor
                  */
                 name: string;
@@ -6648,7 +6648,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Name of the role, as it is spelled.
+                 * @description Name of the role; case matters.
                  * @example Auditor
                  */
                 name: string;
@@ -6730,7 +6730,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Name of the role, as it is spelled.
+                 * @description Name of the role; case matters.
                  * @example Auditor
                  */
                 name: string;

@@ -1,6 +1,6 @@
 import { listClients } from '../auth/accounts/clients/store.ts'
 import { isAccountName } from '../auth/accounts/names.ts'
-import { clientNameField, endField } from '../auth/routes/administration/client-schemas.ts'
+import { clientNameField, endField } from '../auth/routes/administration/fields.ts'
 import { formatInstant, formatInstantOrNull } from '../clock.ts'
 import { Fault, type Field } from '../http/fields.ts'
 import { newSecret, sha256 } from '../ids.ts'

@@ -1,3 +1,7 @@
+/**
+ * Who there is: users, service clients, and the roles that say what they may do. Every change holds the lock of
+ * administration or of its account, and leaves one event. This file has what users and clients share.
+ */
 import type { Kysely, Transaction } from '#kysely'
 import { type EventKind, recordEvent, type Stamp } from '../../audit/audit.ts'
 import type { Database } from '../../db/tables.ts'
@@ -21,10 +25,6 @@ import {
   voidLink,
 } from './store.ts'
 
-/**
- * Who there is: users, service clients, and the roles that say what they may do. Every change holds the lock of
- * administration or of its account, and leaves one event. This file has what users and clients share.
- */
 type Trx = Transaction<Database>
 
 const notFound = { user: 'user-not-found', client: 'client-not-found' } as const

@@ -1,3 +1,7 @@
+/**
+ * What shows who an account is: sessions, tokens, passwords. A session or token family works while it has the epoch of
+ * its account, so one UPDATE of the account ends them all.
+ */
 import type { Transaction } from '#kysely'
 import type { Stamp } from '../../audit/audit.ts'
 import type { Database } from '../../db/tables.ts'
@@ -15,10 +19,6 @@ import { givePassword } from '../accounts/users/users.ts'
 import { replaceIds } from './sessions/store.ts'
 import { deleteSignIn, keepSignIn } from './store.ts'
 
-/**
- * What shows who an account is: sessions, tokens, passwords. A session or token family serves while it has the epoch of
- * its account, so one UPDATE of the account ends them all.
- */
 type Trx = Transaction<Database>
 
 export interface EndSignInInput {

@@ -7,12 +7,12 @@ import {
   int32Schema,
   jsonOrForm,
   named,
-  queryOf,
   textField,
 } from '../../http/fields.ts'
-import { pageNumberField, pageSchema, pageSizeField } from '../../http/paging.ts'
+import { pageSchema } from '../../http/paging.ts'
 import { permissionSchema } from '../../http/problem-schema.ts'
 import { Type } from '../../http/schema.ts'
+import { optional } from './administration/fields.ts'
 
 const emailText = textField(3, 254, {})
 const emailPattern = /^[^@\p{Cc}]+@[^@\p{Cc}]+$/u
@@ -77,8 +77,6 @@ const clientSecret = textField(1, 256, {
   description: 'Secret of the service client.',
   examples: ['countersign-demo-service-secret'],
 })
-const optional = (field: Field<string>): Field<string | null> => ({ ...field, isOptional: true })
-
 export const ClientTokenCommand = jsonOrForm(
   bodyOf('ClientTokenCommand', 'Identifies a service.', { clientId, clientSecret }),
   formOf('ClientTokenForm', 'The same as OAuth has it (RFC 6749 §4.4.2).', {
@@ -202,7 +200,6 @@ const SignIn = named(
 )
 
 export const PaginatedListOfSignIn = pageSchema('PaginatedListOfSignIn', SignIn)
-export const ListSignInsQuery = queryOf({ pageNumber: pageNumberField, pageSize: pageSizeField })
 
 export const CsrfTokenResponse = named(
   'CsrfTokenResponse',

@@ -2,33 +2,44 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { stampOf } from '../../audit/audit.ts'
 import { formatInstant } from '../../clock.ts'
 import { noContent } from '../../http/fields.ts'
-import { describePage, linkHeader, pageLinks, pageRequest } from '../../http/paging.ts'
+import type { PageRequest } from '../../http/paging.ts'
 import { Problem } from '../../http/problems.ts'
 import { type App, callerOf } from '../../http/route.ts'
 import { newSecret, sha256 } from '../../ids.ts'
 import type { SignIn } from '../../principal.ts'
-import { findUserById } from '../accounts/users/store.ts'
+import { findUser, findUserById } from '../accounts/users/store.ts'
 import type { KeptSignIn } from '../credentials/credentials.ts'
 import { hashNewPassword } from '../credentials/passwords/judge.ts'
 import { clearSession, sessionCookieName, setCookie } from '../credentials/sessions/cookies.ts'
-import { findSignIns, type StoredSignIn } from '../credentials/store.ts'
+import { findSignIns } from '../credentials/store.ts'
 import { type AuthParts, confirmPassword, logSignIn } from '../login.ts'
-import { ChangePasswordCommand, ListSignInsQuery, OwnAccount, PaginatedListOfSignIn } from './schemas.ts'
+import { idParameter, requireId } from './administration/requests.ts'
+import { registerEnd, registerList } from './administration/resource.ts'
+import { ChangePasswordCommand, OwnAccount, PaginatedListOfSignIn } from './schemas.ts'
 
 const tags = ['Own account']
+const url = '/v1/auth/sessions'
+const ofUser = { url: '/v1/users/:id/sessions', parameters: idParameter }
+const signInId = {
+  description: 'Id of the session or token family, as in the list.',
+  schema: { type: 'string' },
+  example: 'Zr3mQe0bT1u8y7w6v5s4rA',
+}
+
 const renewedCookie = {
   name: 'Set-Cookie',
   description: 'For a cookie caller: the session goes on with a new id only.',
   schema: { type: 'string' },
 }
 
-/** What people see and end of their own sign-ins, and how they change their password (section 17 of the contract). */
+/** Sessions and token families: one's own, and those of a user for administrators; changing one's password. */
 export function registerSignIns(app: App, parts: AuthParts): void {
   registerAccount(app, parts)
-  registerList(app, parts)
-  registerEnd(app, parts)
+  registerLists(app, parts)
+  registerEndOwn(app, parts)
   registerEndOthers(app, parts)
   registerChangePassword(app, parts)
+  registerEndOfUser(app, parts)
 }
 
 function registerAccount(app: App, { db }: AuthParts): void {
@@ -51,52 +62,87 @@ function registerAccount(app: App, { db }: AuthParts): void {
   })
 }
 
-function registerList(app: App, parts: AuthParts): void {
-  app.route({
-    method: 'GET',
-    url: '/v1/auth/sessions',
-    config: { access: 'person', responseHeaders: { 200: [linkHeader] } },
-    schema: {
-      operationId: 'listSignIns',
-      summary: "The caller's sessions and token families",
-      description: 'Those that still serve, the most recently used first.',
-      tags,
-      querystring: ListSignInsQuery,
-      response: { 200: PaginatedListOfSignIn },
-    },
-    handler: (request, reply) =>
-      pageOfSignIns(parts, request, reply, '/v1/auth/sessions', callerOf(request).id),
+function registerLists(app: App, parts: AuthParts): void {
+  const list = {
+    description: 'Those that still work, the most recently used first.',
+    response: PaginatedListOfSignIn,
+  }
+  registerList(app, {
+    ...list,
+    url,
+    operationId: 'listSignIns',
+    summary: "The caller's sessions and token families",
+    access: 'person',
+    tags,
+    find: (page, request) => signInsOf(parts, callerOf(request).id, page, request),
+  })
+  registerList(app, {
+    ...list,
+    ...ofUser,
+    operationId: 'listUserSignIns',
+    summary: 'Sessions and token families of a user',
+    problems: ['user-not-found'],
+    find: async (page, request) => signInsOf(parts, await requireUserId(request, parts), page, request),
   })
 }
 
-/** The page that the request asks for, of a user's. */
-export async function pageOfSignIns(
-  { db, clock, config }: Pick<AuthParts, 'db' | 'clock' | 'config'>,
-  request: FastifyRequest & { query: { pageNumber?: number | undefined; pageSize?: number | undefined } },
-  reply: FastifyReply,
-  path: string,
+async function signInsOf(
+  { db, clock, config }: AuthParts,
   principalId: number,
+  { offset, pageSize: limit }: PageRequest,
+  request: FastifyRequest,
 ) {
-  const page = pageRequest(request.query.pageNumber, request.query.pageSize)
   const sessionIdleTtlMilliseconds = config.sessionIdleTtlSeconds * 1000
   const whose = { principalId, nowMilliseconds: clock(), sessionIdleTtlMilliseconds }
-  const { signIns, totalCount } = await findSignIns(db.read, whose, { ...page, limit: page.pageSize })
-  const description = describePage(totalCount, page)
-  reply.headers(pageLinks(path, request.raw.url, ListSignInsQuery, description))
-  const own = callerOf(request).signIn?.id
-  return { items: signIns.map((each) => toSignIn(each, own)), ...description }
+  const { signIns, totalCount } = await findSignIns(db.read, whose, { offset, limit })
+  const currentId = callerOf(request).signIn?.id
+  const items = signIns.map(({ createdAt, lastUsedAt, ...signIn }) => ({
+    ...signIn,
+    createdAtUtc: formatInstant(createdAt),
+    lastUsedAtUtc: formatInstant(lastUsedAt),
+    current: signIn.id === currentId,
+  }))
+  return { items, totalCount }
 }
 
-/** As it is answered; `currentId` is that of the caller's own. */
-function toSignIn({ createdAt, lastUsedAt, ...signIn }: StoredSignIn, currentId: string | undefined) {
-  const [createdAtUtc, lastUsedAtUtc] = [formatInstant(createdAt), formatInstant(lastUsedAt)]
-  return { ...signIn, createdAtUtc, lastUsedAtUtc, current: signIn.id === currentId }
+/** The id in the path, if a user has it. */
+async function requireUserId(request: FastifyRequest, { db }: AuthParts): Promise<number> {
+  const id = requireId(request, 'user-not-found')
+  if ((await findUser(db.read, id)) === undefined) throw new Problem('user-not-found')
+  return id
 }
 
-function registerEnd(app: App, { db, clock }: AuthParts): void {
+function registerEndOfUser(app: App, parts: AuthParts): void {
+  registerEnd(app, parts, {
+    url: `${ofUser.url}/:session`,
+    parameters: { ...ofUser.parameters, session: signInId },
+    operationId: 'endUserSignIn',
+    summary: 'End a session or a token family of a user',
+    description: 'It ends at once; access tokens end within five minutes.',
+    problems: ['user-not-found', 'sign-in-not-found'],
+    end: async (request, stamp) => {
+      const { session: id } = request.params as { session: string }
+      return parts.db.write('endSignIn', { principalId: await requireUserId(request, parts), id, stamp })
+    },
+  })
+  registerEnd(app, parts, {
+    ...ofUser,
+    operationId: 'signOutUser',
+    summary: 'End all sessions and token families of a user',
+    description:
+      'They end at once; access tokens end within five minutes. Anyone who has the password can sign in again.',
+    problems: ['user-not-found'],
+    end: (request, stamp) => {
+      const account = { kind: 'user', id: requireId(request, 'user-not-found') } as const
+      return parts.db.write('signOutUser', { account, stamp })
+    },
+  })
+}
+
+function registerEndOwn(app: App, { db, clock }: AuthParts): void {
   app.route({
     method: 'DELETE',
-    url: '/v1/auth/sessions/:id',
+    url: `${url}/:id`,
     config: {
       access: 'person',
       needsRecentSignIn: true,
@@ -122,16 +168,10 @@ function registerEnd(app: App, { db, clock }: AuthParts): void {
   })
 }
 
-export const signInId = {
-  description: 'Id of the session or token family, as the list has it.',
-  schema: { type: 'string' },
-  example: 'Zr3mQe0bT1u8y7w6v5s4rA',
-}
-
 function registerEndOthers(app: App, { db, clock }: AuthParts): void {
   app.route({
     method: 'DELETE',
-    url: '/v1/auth/sessions',
+    url,
     config: { access: 'person', needsRecentSignIn: true, responseHeaders: { 204: [renewedCookie] } },
     schema: {
       operationId: 'endOtherSignIns',

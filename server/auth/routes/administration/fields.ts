@@ -1,6 +1,8 @@
 import { parseTimeZone } from '../../../clock.ts'
-import { Fault, type Field, textField } from '../../../http/fields.ts'
+import { Fault, type Field, instantField, textField } from '../../../http/fields.ts'
 import { Type } from '../../../http/schema.ts'
+import { legibleText } from '../../../http/text.ts'
+import { isPermission, type Permission, permissions } from '../../../permissions.ts'
 import { emailPattern, namePattern, normalizeEmail } from '../../accounts/names.ts'
 
 /** A member that may be left out; it is then null. */
@@ -8,7 +10,7 @@ export function optional<T>(field: Field<T>): Field<T | null> {
   return { ...field, isOptional: true }
 }
 
-/** A member that may be left out, and may be null to take away what is there. */
+/** A member that may be left out, or be null to clear the value. */
 export function clearable<T>(field: Field<T>): Field<{ value: T | null } | null> {
   const { description, examples, ...schema } = field.schema
   return {
@@ -22,7 +24,7 @@ export function clearable<T>(field: Field<T>): Field<{ value: T | null } | null>
   }
 }
 
-/** Of a user, a service or a role. */
+/** The name of a user, a service or a role. */
 export function nameField(description: string, example: string): Field<string> {
   return {
     schema: Type.String({
@@ -41,14 +43,14 @@ export function nameField(description: string, example: string): Field<string> {
 
 const emailText = textField(3, 254, {})
 
-/** Without spaces, which the field of a sign-in allows: nobody who has some can be found. */
+/** No spaces, although the sign-in takes them: such an email could never be found. */
 export const newEmailField: Field<string> = {
   schema: Type.String({
     minLength: 3,
     maxLength: 254,
     pattern: emailPattern.source,
     description:
-      'What the user signs in with: 3 to 254 characters with one `@` and no spaces; upper and lower case are the same.',
+      'The email that the user signs in with: 3 to 254 characters with one `@` and no spaces; case is ignored.',
     examples: ['jo@example.com'],
   }),
   read(value) {
@@ -63,7 +65,7 @@ export const newEmailField: Field<string> = {
 export const timeZoneField: Field<string> = {
   schema: Type.String({
     pattern: '^[A-Za-z][A-Za-z0-9_+\\-/]{1,63}$',
-    description: 'IANA name of the time zone of audit stamps; without one, the default of the service.',
+    description: 'Time zone of audit stamps, as an IANA name; if left out, the default of the service.',
     examples: ['Europe/Berlin'],
   }),
   read(value) {
@@ -74,11 +76,11 @@ export const timeZoneField: Field<string> = {
 
 const rolesLimit = 50
 
-/** Each once, however often it is named. Whether there are such roles, the operation says. */
+/** Duplicates are dropped. The operation checks that the roles exist. */
 export const rolesField: Field<string[]> = {
   schema: Type.Array(Type.String({ pattern: namePattern.source }), {
     maxItems: rolesLimit,
-    description: 'Names of roles; all of them together say what the account may do.',
+    description: 'Names of roles. The account may do what any of them allows.',
     examples: [['Operator']],
   }),
   read(value) {
@@ -86,6 +88,34 @@ export const rolesField: Field<string[]> = {
       return new Fault('type', `must be a list of at most ${rolesLimit} roles.`)
     }
     const isEachName = value.every((role) => typeof role === 'string' && namePattern.test(role))
-    return isEachName ? [...new Set<string>(value)] : new Fault('format', 'must have names of roles.')
+    return isEachName ? [...new Set<string>(value)] : new Fault('format', 'must hold names of roles.')
   },
 }
+
+export const permissionsField: Field<Permission[]> = {
+  schema: Type.Array(Type.Unsafe<Permission>({ type: 'string', enum: [...permissions] }), {
+    uniqueItems: true,
+    description: 'What the role may do; no duplicates.',
+    examples: [['Orders.Read']],
+  }),
+  read(value) {
+    if (!Array.isArray(value)) return new Fault('type', 'must be a list.')
+    if (!value.every((one) => typeof one === 'string' && isPermission(one))) {
+      return new Fault('enum', `must hold permissions: ${permissions.join(', ')}.`)
+    }
+    return new Set(value).size === value.length
+      ? (value as Permission[])
+      : new Fault('repeated', 'must hold each permission once.')
+  },
+}
+
+export const clientNameField = legibleText(200, {
+  description: 'Display name.',
+  examples: ['Billing, nightly run'],
+})
+
+export const endField = instantField({
+  description:
+    'From the second of this instant (RFC 3339, UTC with Z) on, the client gets no token; its tokens expire by then.',
+  examples: ['2027-06-30T22:00:00Z'],
+})

@@ -1,171 +1,93 @@
 import { formatInstant } from '../../../clock.ts'
-import { noContent } from '../../../http/fields.ts'
-import { describePage, linkHeader, pageLinks, pageRequest } from '../../../http/paging.ts'
-import {
-  acceptedVersions,
-  cacheControl,
-  etagHeader,
-  ifMatchHeader,
-  ifNoneMatchHeader,
-  versionTag,
-} from '../../../http/preconditions.ts'
 import { Problem } from '../../../http/problems.ts'
-import { type App, locationHeader } from '../../../http/route.ts'
+import type { App } from '../../../http/route.ts'
 import { newSecret, sha256 } from '../../../ids.ts'
 import { countAccounts } from '../../accounts/store.ts'
 import { linkAddress } from '../../accounts/users/links.ts'
 import { findUser, listUsers, type UserAccount as StoredUser } from '../../accounts/users/store.ts'
 import type { AuthParts } from '../../login.ts'
-import { changing, idParameter, readStamp, requireId, sendVersion, shownOnce, tags } from './requests.ts'
+import { changing, idParameter, readStamp, requireId, shownOnce, tags } from './requests.ts'
+import { registerAdd, registerChange, registerList, registerRead } from './resource.ts'
 import {
   AddUserCommand,
   AddUserResponse,
   ChangeUserCommand,
-  ListUsersQuery,
   PaginatedListOfUserAccount,
   UserAccount,
   UserLink,
-} from './user-schemas.ts'
+} from './schemas.ts'
+
+const url = '/v1/users'
+const one = { url: `${url}/:id`, parameters: idParameter }
 
 export function registerUsers(app: App, parts: AuthParts): void {
-  registerList(app, parts)
-  registerAdd(app, parts)
-  registerGet(app, parts)
-  registerChange(app, parts)
+  const { db } = parts
+  registerList(app, {
+    url,
+    operationId: 'listUsers',
+    summary: 'List users',
+    description: 'Ordered by id.',
+    response: PaginatedListOfUserAccount,
+    find: async ({ offset, pageSize: limit }) => ({
+      items: (await listUsers(db.read, { offset, limit })).map(toResponse),
+      totalCount: await countAccounts(db.read, 'user'),
+    }),
+  })
+  registerAdd(app, parts, {
+    url,
+    operationId: 'addUser',
+    summary: 'Add a user',
+    description: 'The user has no password, and cannot sign in before setting one by a link.',
+    problems: ['name-taken', 'email-taken', 'unknown-role'],
+    body: AddUserCommand,
+    response: AddUserResponse,
+    add: async (body, stamp) => {
+      const { id } = await db.write('addUser', { ...body, passwordHash: null, stamp })
+      return { name: id, answer: { id } }
+    },
+  })
+  registerRead(app, {
+    ...one,
+    operationId: 'getUser',
+    summary: 'Read a user',
+    description: 'A change takes the entity tag as its If-Match.',
+    problems: ['user-not-found'],
+    response: UserAccount,
+    find: async (request) => {
+      const user = await findUser(db.read, requireId(request, 'user-not-found'))
+      if (user === undefined) throw new Problem('user-not-found')
+      return { version: user.version, answer: toResponse(user) }
+    },
+  })
+  registerChangeUser(app, parts)
   registerMakeLink(app, parts)
 }
 
-function registerList(app: App, { db }: AuthParts): void {
-  app.route({
-    method: 'GET',
-    url: '/v1/users',
-    config: { access: 'Accounts.Manage', responseHeaders: { 200: [linkHeader] } },
-    schema: {
-      operationId: 'listUsers',
-      summary: 'List users',
-      description: 'In the order of their ids.',
-      tags,
-      querystring: ListUsersQuery,
-      response: { 200: PaginatedListOfUserAccount },
-    },
-    handler: async (request, reply) => {
-      const page = pageRequest(request.query.pageNumber, request.query.pageSize)
-      const users = await listUsers(db.read, { offset: page.offset, limit: page.pageSize })
-      const description = describePage(await countAccounts(db.read, 'user'), page)
-      reply.headers(pageLinks('/v1/users', request.raw.url, ListUsersQuery, description))
-      return { items: users.map(toResponse), ...description }
-    },
-  })
-}
-
-function registerAdd(app: App, parts: AuthParts): void {
-  app.route({
-    method: 'POST',
-    url: '/v1/users',
-    config: {
-      ...changing,
-      problems: ['name-taken', 'email-taken', 'unknown-role'],
-      responseHeaders: { 201: [locationHeader, etagHeader] },
-    },
-    schema: {
-      operationId: 'addUser',
-      summary: 'Add a user',
-      description: 'The user has no password, and cannot sign in until a link has been used.',
-      tags,
-      body: AddUserCommand,
-      response: { 201: AddUserResponse },
-    },
-    handler: async (request, reply) => {
-      const input = { ...request.body, passwordHash: null, stamp: readStamp(request, parts) }
-      const { id } = await parts.db.write('addUser', input)
-      reply.code(201).header('location', `/v1/users/${id}`).header('etag', versionTag(1))
-      reply.header('cache-control', cacheControl)
-      return { id }
-    },
-  })
-}
-
-function registerGet(app: App, { db }: AuthParts): void {
-  app.route({
-    method: 'GET',
-    url: '/v1/users/:id',
-    config: {
-      access: 'Accounts.Manage',
-      problems: ['user-not-found'],
-      parameters: idParameter,
-      requestHeaders: [ifNoneMatchHeader],
-      responseHeaders: { 200: [etagHeader] },
-    },
-    schema: {
-      operationId: 'getUser',
-      summary: 'Read a user',
-      description: 'The entity tag is for the If-Match of a change.',
-      tags,
-      response: { 200: UserAccount, 304: noContent },
-    },
-    handler: async (request, reply) => {
-      const user = await findUser(db.read, requireId(request, 'user-not-found'))
-      if (user === undefined) throw new Problem('user-not-found')
-      return sendVersion(request, reply, user.version, toResponse(user))
-    },
-  })
-}
-
-function registerChange(app: App, parts: AuthParts): void {
-  app.route({
+function registerChangeUser(app: App, parts: AuthParts): void {
+  registerChange(app, parts, {
     method: 'PATCH',
-    url: '/v1/users/:id',
-    config: {
-      ...changing,
-      problems: [
-        'user-not-found',
-        'precondition-failed',
-        'name-taken',
-        'email-taken',
-        'unknown-role',
-        'last-administrator',
-      ],
-      parameters: idParameter,
-      requestHeaders: [ifMatchHeader],
-      responseHeaders: { 204: [etagHeader], 412: [etagHeader] },
-    },
-    schema: {
-      operationId: 'changeUser',
-      summary: 'Change a user',
-      description:
-        'All of it or nothing. Disabling ends every session and token of the user; a role that is taken away ends with it everywhere. The last account that may manage accounts keeps that permission.',
-      tags,
-      body: ChangeUserCommand,
-      response: { 204: noContent },
-    },
-    handler: async (request, reply) => {
-      const input = {
-        id: requireId(request, 'user-not-found'),
-        acceptedVersions: acceptedVersions(request.headers['if-match']),
-        changes: request.body,
-        stamp: readStamp(request, parts),
-      }
-      const { version } = await parts.db.write('changeUser', input)
-      reply.header('etag', versionTag(version)).header('cache-control', cacheControl)
-      return reply.code(204).send(undefined)
-    },
+    ...one,
+    operationId: 'changeUser',
+    summary: 'Change a user',
+    description:
+      'Changes everything that is sent, or nothing. Disabling ends every session and token of the user; a role that is taken away is gone from all of them. The last account that can manage accounts keeps that permission.',
+    problems: ['user-not-found', 'name-taken', 'email-taken', 'unknown-role', 'last-administrator'],
+    body: ChangeUserCommand,
+    change: (changes, how, request) =>
+      parts.db.write('changeUser', { id: requireId(request, 'user-not-found'), changes, ...how }),
   })
 }
 
 function registerMakeLink(app: App, parts: AuthParts): void {
   app.route({
     method: 'POST',
-    url: '/v1/users/:id/links',
-    config: {
-      ...changing,
-      problems: ['user-not-found', 'account-disabled'],
-      parameters: idParameter,
-    },
+    url: `${url}/:id/links`,
+    config: { ...changing, problems: ['user-not-found', 'account-disabled'], parameters: idParameter },
     schema: {
       operationId: 'makeLink',
       summary: 'Make a one-time link for a user',
       description:
-        'An invitation, or a way back for anyone who has forgotten the password: whoever opens it can set the password, once, within 24 hours. It is shown once, and voids the one before. No mail is sent.',
+        'An invitation, or a way back for a user who has forgotten the password: anyone who opens the link can set the password, once, within 24 hours. The link is shown once, and voids the one before. No mail is sent.',
       tags,
       response: { 201: UserLink },
     },
@@ -183,7 +105,6 @@ function registerMakeLink(app: App, parts: AuthParts): void {
   })
 }
 
-function toResponse({ id, userName, email, timeZone, roles, enabled, hasPassword, createdAt }: StoredUser) {
-  const createdAtUtc = formatInstant(createdAt)
-  return { id, userName, email, timeZone, roles, enabled, hasPassword, createdAtUtc }
+function toResponse({ createdAt, demo: _, version: __, ...user }: StoredUser) {
+  return { ...user, createdAtUtc: formatInstant(createdAt) }
 }
