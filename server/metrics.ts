@@ -21,11 +21,11 @@ export interface MetricsParts {
   clock: Clock
 }
 
-/** Prometheus metrics on a listener of their own, so that they never reach the public port. */
+/** Prometheus metrics, on a separate listener so that they never reach the public port. */
 export async function startMetrics(parts: MetricsParts, port: number): Promise<Metrics> {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
-  // Those of the library that Prometheus takes for counters by their names are there once more under better ones.
+  // Drop the library's gauges whose names look like counters: it exports them again under better names.
   for (const { name, type } of registry.getMetricsAsArray()) {
     if (String(type) === 'gauge' && name.endsWith('_total')) registry.removeSingleMetric(name)
   }
@@ -60,7 +60,7 @@ function describeBuild(registry: Registry, { database }: Config): void {
   }).set({ version: readVersion(), node: process.versions.node, engine }, 1)
 }
 
-/** Sign-ins by the operation that exchanges a credential. */
+/** Sign-ins, by the operation that exchanges a credential. */
 const flows: Record<string, string> = {
   loginSession: 'session',
   confirmSession: 'confirmation',
@@ -105,7 +105,7 @@ function watchDatabase(registry: Registry, db: AppDatabase): void {
   })
 }
 
-/** They are read at each scrape; without the database they are left out. */
+/** Read at each scrape, and left out while the database is unavailable. */
 function watchEvents(registry: Registry, { db, clock }: MetricsParts): void {
   const show = (gauge: Gauge, look: Promise<number>) =>
     look.then(

@@ -55,7 +55,7 @@ import { merging } from './orders/postgres.ts'
 import { deleteView, putView } from './orders/views/views.ts'
 import { jobRunner } from './upkeep.ts'
 
-/** What the service does by the clock. */
+/** What the service does by the clock (upkeep.ts). */
 export const jobs = [
   sealing,
   merging,
@@ -67,7 +67,7 @@ export const jobs = [
   expiredKeys,
 ]
 
-/** Every write operation of the service by name: `db.write` takes its types from here. */
+/** Every write operation by name; `db.write` takes its types from here. */
 export const operations = {
   runJob: jobRunner(jobs),
   sealEvents,
@@ -117,13 +117,13 @@ export const operations = {
   seedDemo,
 }
 
-/** What several callers of an operation share (PostgreSQL). */
+/** Operations that several callers can share one transaction for (PostgreSQL). */
 export const groupedOperations: GroupedOperations = { createOrder: createOrders }
 
-/** Every read that may take long by name: `db.query` takes its types from here. */
+/** Every read that may take long, by name; `db.query` takes its types from here. */
 export const reads = { findOrders, findExportPortion, findLogLines }
 
-/** Those that one statement may answer (PostgreSQL). */
+/** Reads that one statement may answer (PostgreSQL). */
 const singleReads = { findOrders: findOrdersAtOnce }
 
 declare module './db/port.ts' {
@@ -133,7 +133,7 @@ declare module './db/port.ts' {
   }
 }
 
-/** The service's database: the port of db/ with what this service writes and reads. */
+/** The database port with the operations and reads of this service. */
 export function openAppDatabase(options: ConnectOptions): Promise<AppDatabase> {
   return openDatabase({
     ...options,

@@ -17,11 +17,11 @@ interface Batch {
   limit: number
 }
 
-/** Work that the clock begins: batches, each of them one write. A slice exports its jobs; `operations.ts` lists them. */
+/** Work that the clock begins, in batches of one write each. `operations.ts` lists all jobs. */
 export interface Job {
   name: string
   everyMilliseconds: number
-  /** Rows of a batch: few, so that no other write waits long for it. */
+  /** Rows in a batch. Few, because other writes wait for it. */
   batch: number
   /** Between batches. */
   pauseMilliseconds: number
@@ -37,7 +37,7 @@ export interface Job {
 }
 
 /**
- * A job that deletes rows that nothing can use any more. On SQLite a batch takes at most 2 ms of the writer, and its
+ * A job that deletes rows nothing can use any more. On SQLite a batch takes the writer at most 2 ms, and its
  * fsync (docs/performance.md).
  */
 export function removal(run: Job['run'], batch: number): Job {
@@ -54,11 +54,13 @@ export function removal(run: Job['run'], batch: number): Job {
 
 interface NamedBatch extends Batch {
   name: string
-  /** Of the lease, as the batch before returned it. */
+  /** The term of the lease that the batch before returned; null before the first. */
   term: number | null
 }
 
-/** The write operation that does a batch of one of these jobs: of no rows while another instance does the job. */
+/**
+ * The write operation that runs one batch of one job. It does nothing while another instance does that job.
+ */
 export function jobRunner(jobs: readonly Job[]) {
   const byName = new Map(jobs.map((job) => [job.name, job]))
   return async (trx: Transaction<Database>, { name, term, ...batch }: NamedBatch) => {
@@ -78,7 +80,7 @@ export interface UpkeepParts {
   log: Warnings
 }
 
-/** Does the jobs for as long as the service runs. Returns what stops each. */
+/** Runs the jobs while the service does. Returns functions that stop them. */
 export function startUpkeep({ db, jobs, clock, config, log }: UpkeepParts): (() => void)[] {
   return jobs
     .filter((job) => job.isNeeded?.(db) ?? true)
@@ -98,13 +100,13 @@ export function startUpkeep({ db, jobs, clock, config, log }: UpkeepParts): (() 
 interface Task {
   everyMilliseconds: number
   isDoneAtStart?: boolean
-  /** Resolves to whether it is to go on after a pause. */
+  /** Resolves to whether to run again after a pause. */
   run(): Promise<boolean>
   pauseMilliseconds: number
   failure: string
 }
 
-/** Never runs a task twice at the same time. Logs only the first of failures in a row. */
+/** Never runs a task twice at the same time. Logs only the first of several failures in a row. */
 export function repeat(task: Task, log: Warnings): () => void {
   let isRunning = false
   let hasFailed = false

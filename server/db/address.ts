@@ -2,9 +2,7 @@ import { DatabaseRefused } from './errors.ts'
 
 export type DatabaseAddress = { engine: 'sqlite'; file: string } | { engine: 'postgres'; url: string }
 
-/**
- * What DATABASE_URL names. Throws `DatabaseRefused`; its message never repeats the address, which may hold a password.
- */
+/** Parses DATABASE_URL. Throws `DatabaseRefused`, without the address, which may hold a password. */
 export function parseDatabaseUrl(databaseUrl: string): DatabaseAddress {
   if (/^postgres(ql)?:\/\//.test(databaseUrl)) {
     const fault = faultOf(databaseUrl)
@@ -19,18 +17,18 @@ export function parseDatabaseUrl(databaseUrl: string): DatabaseAddress {
     )
   }
   const file = databaseUrl.slice('file:'.length).replace(/^\/\/(?=\/)/, '')
-  // What cannot be a path is a slip, perhaps with a secret, and is not repeated.
+  // Anything that cannot be a path is a typing mistake and may hold a secret, so it is not repeated.
   if (file === '' || file.startsWith(':') || file.length > 1_000 || /\p{Cc}/u.test(file)) {
     throw new DatabaseRefused('DATABASE_URL: file: must be followed by the path of a file')
   }
   return { engine: 'sqlite', file }
 }
 
-/** Those of libpq that the driver understands. It ignores all others, and with them a misspelt `sslmode`. */
+/** The parameters of libpq that the driver understands. It ignores all others, even a misspelt `sslmode`. */
 const parameters =
   'host port user password sslmode sslrootcert sslcert sslkey sslnegotiation uselibpqcompat application_name options'
 
-/** Values that the driver takes as they are, and fails at later or not at all. */
+/** Values that the driver would accept, only to fail on them later or ignore them. */
 const formOf: Record<string, [fits: RegExp, what: string]> = {
   host: [
     /^(?:\/[^\p{Cc},]{0,100}|[\w.:-]{1,253})$/u,
@@ -46,9 +44,9 @@ const formOf: Record<string, [fits: RegExp, what: string]> = {
   ],
 }
 
-/** What is not understood of a PostgreSQL address, in words that hold nothing of a password. */
+/** What is wrong with a PostgreSQL address, in words that cannot hold a password. */
 function faultOf(address: string): string | undefined {
-  // The driver, too, takes a user without a host, whose socket is a parameter.
+  // The driver also accepts a user without a host, with the socket as a parameter.
   const withHost = address.replace(/^(\w+:\/\/[^/?#]*@)(?=\/)/, '$1localhost')
   const hosts = /^\w+:\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(address)?.[1] ?? ''
   if (hosts.includes(',')) return 'several hosts are not understood: give the one that leads to the primary'
@@ -68,7 +66,7 @@ function faultOf(address: string): string | undefined {
   return `the address has a parameter that is not understood${named}; those that are: ${known.join(', ')}`
 }
 
-/** The file that holds the database; undefined for one on a server. */
+/** The file that holds the database; undefined if the address names a server. */
 export function databaseFile(databaseUrl: string): string | undefined {
   const address = parseDatabaseUrl(databaseUrl)
   return address.engine === 'sqlite' ? address.file : undefined

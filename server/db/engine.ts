@@ -1,7 +1,9 @@
 import { type Kysely, SqliteAdapter } from '#kysely'
 import type { Database } from './tables.ts'
 
-/** Of two modules with the same functions, the one that speaks the SQL of this connection's engine. */
+/**
+ * Picks, from two modules with the same functions, the one that speaks the SQL of this connection's engine.
+ */
 export function ofEngine<Module>(
   db: Kysely<Database>,
   { sqlite, postgres }: { sqlite: Module; postgres: Module },

@@ -1,4 +1,4 @@
-/** The database cannot be used now: gone, full, read-only, locked for too long. Answered with 503. */
+/** The database cannot be used now: gone, full, read-only, or locked for too long. Answered with 503. */
 export class DatabaseUnavailable extends Error {
   override name = 'DatabaseUnavailable'
 }
@@ -8,12 +8,12 @@ export class QueryTooSlow extends Error {
   override name = 'QueryTooSlow'
 }
 
-/** Nothing is broken, and too much waits for its turn already. Answered with 503. */
+/** Nothing is broken, but too many already wait for their turn. Answered with 503. */
 export class TooManyWaiting extends Error {
   override name = 'TooManyWaiting'
 }
 
-/** A start-up fault of the database that its operator has to mend; `message` is one line for a person. */
+/** A fault at start that the operator of the database has to fix; `message` is one line for a person. */
 export class DatabaseRefused extends Error {
   override name = 'DatabaseRefused'
 }
@@ -28,12 +28,12 @@ export class StatementTimeout extends DatabaseUnavailable {
   override name = 'StatementTimeout'
 }
 
-/** Nothing can be reached or used: not a lock or a limit that was met, after which the connection is sound. */
+/** True if nothing can be reached or used. After a lock or a limit the connection is sound. */
 export function isConnectionLoss(error: unknown): boolean {
   return error instanceof DatabaseUnavailable && error.name === 'DatabaseUnavailable'
 }
 
-/** Carries the domain's own refusals across the thread boundary; db/ does not know what they are. */
+/** Carries the domain's refusals across threads; db/ does not know what they are. */
 export interface RefusalCodec {
   /** The plain form of a refusal, or undefined for any other error. */
   toPlain(error: unknown): unknown

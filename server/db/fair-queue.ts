@@ -3,13 +3,13 @@ import { DatabaseUnavailable, TooManyWaiting } from './errors.ts'
 export interface TurnLimits {
   /** Pieces of work that run at the same time. */
   atOnce: number
-  /** Of one caller, if less. */
+  /** For one caller, if fewer. */
   atOnceOfCaller?: number
-  /** Pieces that may wait; one more is refused at once instead of piling up. */
+  /** Pieces that may wait; one more is refused at once. */
   waiting: number
-  /** Of one caller, if less. */
+  /** For one caller, if fewer. */
   waitingOfCaller?: number
-  /** What has waited so long is refused; without, it waits for as long as it takes. */
+  /** How long a piece may wait before it is refused; without a value, for ever. */
   patienceMilliseconds?: number
 }
 
@@ -21,12 +21,10 @@ interface Queued {
   patience?: NodeJS.Timeout
 }
 
-/**
- * Work of which only so much runs at a time: callers take turns, so that nobody waits behind all that another wants.
- */
+/** Work of which a limited number of pieces runs at a time. Callers take turns. */
 export class Turns {
   readonly #limits: TurnLimits
-  /** Of each caller with something waiting, in the order of their turns. */
+  /** For each caller with work waiting, in the order of their turns. */
   readonly #queues = new Map<string, Queued[]>()
   readonly #runningOf = new Map<string, number>()
   #waiting = 0
@@ -37,9 +35,7 @@ export class Turns {
     this.#limits = limits
   }
 
-  /**
-   * What `work` resolves or rejects with; `TooManyWaiting`, or `DatabaseUnavailable` once closed, if it never began.
-   */
+  /** Settles as `work` does. If it never began: `TooManyWaiting`, or `DatabaseUnavailable` once closed. */
   run<Output>(caller: string, work: () => Promise<Output>): Promise<Output> {
     const queue = this.#queues.get(caller) ?? []
     const { waiting, waitingOfCaller = waiting, patienceMilliseconds } = this.#limits
@@ -60,7 +56,7 @@ export class Turns {
     return { running: this.#running, waiting: this.#waiting }
   }
 
-  /** Refuses what waits; what has begun goes on. */
+  /** Refuses what waits; what has begun continues. */
   close(): void {
     this.#isClosed = true
     for (const { reject, patience } of [...this.#queues.values()].flat()) {
@@ -91,7 +87,7 @@ export class Turns {
     }
   }
 
-  /** The next of the caller whose turn it is, who then comes last. */
+  /** Takes the next piece of the caller whose turn it is, and puts that caller last. */
   #takeTurn(): { caller: string; next: Queued } | undefined {
     const { atOnceOfCaller = Number.POSITIVE_INFINITY } = this.#limits
     for (const [caller, queue] of this.#queues) {

@@ -2,7 +2,7 @@ import { sql, type Transaction } from '#kysely'
 import { ofEngine } from './engine.ts'
 import type { Database } from './tables.ts'
 
-/** Longer than a transaction may take, with the pause before the next. */
+/** Longer than a transaction and the pause after it may take. */
 const leaseMilliseconds = 10_000
 
 /** The database's clock, which all instances share. */
@@ -13,16 +13,16 @@ const now = {
 
 export interface Lease {
   name: string
-  /** The term that the caller holds. Null begins a new one, unless another holder's has not ended yet. */
+  /** The term that the caller holds. Null asks for a new one, which begins once the last has ended. */
   term: number | null
   milliseconds?: number
 }
 
 /**
- * Lets one holder at a time, over all instances, do work that takes several transactions (ADR 43). Call it first in each
- * of them: it begins or extends the term, and returns its number, or null when another holder has the lease. The row
- * stays locked until the transaction ends, so nobody takes the lease before that, and a holder that stalled for longer
- * than its lease can no longer commit.
+ * Gives work that takes several transactions to one holder at a time, over all instances (ADR 43). Call it
+ * first in each of those transactions. It begins or extends a term and returns its number, or null if another
+ * holder has the lease. The row stays locked until the transaction ends, so nobody can take the lease before
+ * the commit, and a holder that lost it while stalled cannot commit any more.
  */
 export async function holdLease(
   trx: Transaction<Database>,

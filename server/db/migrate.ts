@@ -3,8 +3,9 @@ import { DatabaseRefused } from './errors.ts'
 import type { Database, Schema } from './tables.ts'
 
 /**
- * Brings the schema to this version of the service, inside the caller's transaction and under its lock: all or
- * nothing. Returns the names it applied. Throws `DatabaseRefused` when the database belongs to another version.
+ * Brings the schema to this version of the service, inside the caller's transaction and under its lock: all
+ * or nothing. Returns the names of the migrations applied. Throws `DatabaseRefused` if the database belongs
+ * to another version.
  */
 export async function migrate(trx: Transaction<Database>, schema: Schema): Promise<string[]> {
   await sql`create table if not exists schema_migrations (name text primary key, applied_at text not null)`.execute(
@@ -20,7 +21,7 @@ export async function migrate(trx: Transaction<Database>, schema: Schema): Promi
   return pending
 }
 
-/** Names of the migrations that are not applied yet, in order; needs no right but to read. */
+/** Names of the migrations not applied yet, in order. Needs only the right to read. */
 export async function pendingMigrations(db: Kysely<Database>, schema: Schema): Promise<string[]> {
   const applied = new Set(await appliedMigrations(db, schema))
   const unknown = [...applied].filter((name) => !(name in schema.migrations))

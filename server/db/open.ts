@@ -13,26 +13,28 @@ export interface ConnectOptions {
   transactionPooler?: boolean
   /** PostgreSQL: how long to wait at start for a server that does not answer yet. */
   startTimeoutMilliseconds?: number
-  /** PostgreSQL: told each time when the server is waited for, and once if it cannot search text by an index. */
+  /** PostgreSQL: called each time the server is waited for, and once if it has no index to search text by. */
   onWaiting?: (message: string) => void
 }
 
 export interface OpenOptions<Operations extends WriteOperations, Reads extends ReadOperations>
   extends ConnectOptions {
   operations: Operations
-  /** PostgreSQL: of operations that many callers want at once. */
+  /** PostgreSQL: batch forms of operations that many callers issue at once. */
   groupedOperations?: GroupedOperations
   reads: Reads
-  /** PostgreSQL: of reads that many callers want at once. */
+  /** PostgreSQL: one-statement forms of reads that many callers issue at once. */
   singleReads?: SingleReads
-  /** SQLite: entry module of the writer thread, which brings the same operations. */
+  /** SQLite: entry module of the writer thread; it registers the same operations. */
   writerEntry: URL
-  /** SQLite: entry module of a reader thread, which brings the same reads. */
+  /** SQLite: entry module of a reader thread; it registers the same reads. */
   readerEntry: URL
   refusals: RefusalCodec
 }
 
-/** Migrates and opens the database that the address names. Throws `DatabaseRefused` with one line for the operator. */
+/**
+ * Migrates and opens the database at the address. Throws `DatabaseRefused` with one line for the operator.
+ */
 export async function openDatabase<Operations extends WriteOperations, Reads extends ReadOperations>(
   options: OpenOptions<Operations, Reads>,
 ): Promise<DatabasePort<Operations, Reads>> {
@@ -46,7 +48,7 @@ export async function openDatabase<Operations extends WriteOperations, Reads ext
   return openPostgres(postgresOptions(address.url, options), options)
 }
 
-/** Brings the schema up to date without opening the service; returns the names of what was applied. */
+/** Brings the schema up to date without opening the service. Returns the names of the migrations applied. */
 export async function migrateDatabase(options: ConnectOptions): Promise<string[]> {
   const address = parseDatabaseUrl(options.databaseUrl)
   if (address.engine === 'sqlite') return migrateSqlite(address.file)

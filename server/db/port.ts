@@ -3,24 +3,24 @@ import type { Database } from './tables.ts'
 
 /**
  * A write operation: a plain function of its input and the database. Input and output are plain data
- * (structured-cloneable), so that it can run in another thread; time, ids and random values come in the input.
- * A throw rolls back everything it wrote.
+ * (structured-cloneable), so that it can run in another thread. Time, ids and random values come in the
+ * input. If it throws, everything it wrote is rolled back.
  */
-// biome-ignore lint/suspicious/noExplicitAny: the registry's own types give input and output of each operation
+// biome-ignore lint/suspicious/noExplicitAny: the types of the registry give input and output of each
 export type WriteOperation = (trx: Transaction<Database>, input: any) => Promise<unknown>
 export type WriteOperations = Record<string, WriteOperation>
 
 /**
- * What an operation would do for each of several inputs, in one transaction and few statements. Undefined for an input
- * for which it did nothing: that one is run alone.
+ * Does an operation for several inputs, in one transaction and few statements. Returns undefined for an input
+ * it did nothing for; that one then runs alone.
  */
 // biome-ignore lint/suspicious/noExplicitAny: as of WriteOperation
 export type GroupedOperation = (trx: Transaction<Database>, inputs: any[]) => Promise<unknown[]>
-/** By the name of the operation. SQLite has no need of them: its writer has groups of its own. */
+/** By the name of the operation. SQLite needs none: its writer groups all writes. */
 export type GroupedOperations = Record<string, GroupedOperation>
 
 /**
- * A read operation that may take long: a plain function whose queries all see one snapshot. Input and output are plain
+ * A read that may take long: a plain function whose queries all see one snapshot. Input and output are plain
  * data, so that it can run in another thread.
  */
 // biome-ignore lint/suspicious/noExplicitAny: as of WriteOperation
@@ -28,38 +28,38 @@ export type ReadOperation = (snapshot: Kysely<Database>, input: any) => Promise<
 export type ReadOperations = Record<string, ReadOperation>
 
 /**
- * The same answers by one statement each, outside of a transaction and of turns; undefined where that cannot be. By the
- * name of the read. SQLite has no need of them: its statements cost no round trip.
+ * The same answers by a single statement, without a transaction or a turn; undefined if that is impossible.
+ * By the name of the read. SQLite needs none: its statements cost no round trip.
  */
 // biome-ignore lint/suspicious/noExplicitAny: as of ReadOperation
 export type SingleReads = Record<string, (db: Kysely<Database>, input: any) => Promise<unknown>>
 
 export interface QueryOptions {
-  /** What the operation may take, without the time for which it waits for its turn: less than 4 s. */
+  /** How long the operation may run, not counting the wait for its turn. Less than 4 s. */
   limitMilliseconds: number
-  /** Who asks: callers take turns where one has to wait for another. */
+  /** The caller, because callers take turns where one has to wait for another. */
   caller: string
 }
 
-/** Writes that may be under way or wait; one more is refused at once instead of piling up. */
+/** Writes under way or waiting; one more is refused at once. */
 export const waitingWritesLimit = 10_000
 
-/** Lists that may wait for their turn: of all callers, and of one. */
+/** Lists that may wait for their turn: in all, and for one caller. */
 export const waitingLists = { waiting: 512, waitingOfCaller: 128 }
 
-/** How many there are at this moment, by their state: writes, lists, and connections of PostgreSQL's pool. */
+/** Counts at this moment, by state: writes, lists, and connections in PostgreSQL's pool. */
 export type DatabaseLoad = Record<string, Record<string, number>>
 
-/** One port, two engines (ADR 1). Everything in which they differ lives in this folder. */
+/** One port, two engines (ADR 1). Every difference between them lives in this folder. */
 export interface DatabasePort<Operations extends WriteOperations, Reads extends ReadOperations> {
-  /** Whether writes of orders leave changes behind that `mergeTallyChanges` has to move into the tally now and then. */
+  /** Whether writes of orders leave changes that a job has to merge into the tally. */
   defersTally: boolean
-  /** Queries outside a transaction; sees committed, durable data only. */
+  /** Queries outside a transaction. They see only committed, durable data. */
   read: Kysely<Database>
   /**
-   * Runs the named read operation on one consistent snapshot, away from the event loop. Rejects with what it threw,
-   * with `QueryTooSlow` when its queries together ran longer than their limit (they are then stopped, not only their
-   * answer), `TooManyWaiting`, or `DatabaseUnavailable`.
+   * Runs the named read on one consistent snapshot, away from the event loop. Rejects with what it threw,
+   * with `TooManyWaiting` or `DatabaseUnavailable`, or with `QueryTooSlow` once its queries together have run
+   * longer than their limit; then they are stopped, too.
    */
   query<Name extends keyof Reads & string>(
     name: Name,
@@ -67,25 +67,26 @@ export interface DatabasePort<Operations extends WriteOperations, Reads extends 
     options: QueryOptions,
   ): Promise<Awaited<ReturnType<Reads[Name]>>>
   /**
-   * Runs the named operation in a transaction. Resolves only when the change is durable; rejects with what the
-   * operation threw or `TooManyWaiting` (nothing was written), or with `DatabaseUnavailable` (nothing was acknowledged).
+   * Runs the named operation in a transaction, and resolves only when the change is durable. Rejects with
+   * what the operation threw or `TooManyWaiting` (nothing was written), or with `DatabaseUnavailable` (the
+   * outcome is not known).
    */
   write<Name extends keyof Operations & string>(
     name: Name,
     input: Parameters<Operations[Name]>[1],
   ): Promise<Awaited<ReturnType<Operations[Name]>>>
-  /** Rejects with `DatabaseUnavailable` when a trivial query cannot be answered. */
+  /** Rejects with `DatabaseUnavailable` if a trivial query gets no answer. */
   ping(): Promise<void>
   load(): DatabaseLoad
-  /** Copies the database, as one consistent snapshot, to a file that does not exist yet. */
+  /** Copies the database, as one consistent snapshot, to a new file. */
   backup(file: string): Promise<void>
-  /** Waits for the writes under way, then lets go of the database. */
+  /** Waits for the writes under way, then closes the database. */
   close(): Promise<void>
 }
 
 /**
- * The types of what is registered: `operations.ts` declares them. So a slice names an operation in `db.write`, and
- * imports nothing of the registry, which stands over all slices.
+ * The types of everything registered, declared in `operations.ts`. A slice can therefore name an operation in
+ * `db.write` without importing the registry, which stands above all slices.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: declared elsewhere
 export interface Registered {}

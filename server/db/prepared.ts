@@ -9,13 +9,13 @@ interface Buildable<Row> {
 
 interface Compiled<Row> {
   query: CompiledQuery<Row>
-  /** For each bound value, the name of the one that it stands for; others are constants of the query. */
+  /** For each bound value, the name it stands for; undefined for a constant of the query. */
   names: (PropertyKey | undefined)[]
 }
 
 /**
- * A statement that is built and compiled once for each engine and then only bound: building it anew costs as much as
- * running it. `build` sees placeholders in place of the values, so it must do nothing with them but bind them.
+ * A statement that is built and compiled once for each engine and then only bound: building it costs as much
+ * as running it. `build` gets placeholders instead of values, so it may only bind them.
  */
 export function prepared<Values extends object, Row>(
   build: (db: Kysely<Database>, values: Values) => Buildable<Row>,
@@ -50,15 +50,16 @@ function compile<Values extends object, Row>(
 }
 
 /**
- * A bound value that the planner does not look at. SQLite plans a statement anew, at several times the cost of a small
- * read, whenever a value is bound that its planner has looked at: in a join, or beside an ORDER BY, it looks at nearly
- * all. Constants of such a query stand in its text, by `sql.lit`, for they are bound each time as well.
+ * Hides a bound value from the planner. SQLite plans a statement again, at several times the cost of a small
+ * read, if a new value is bound where its planner has looked at one: in a join or with an ORDER BY, that is
+ * nearly everywhere. Write constants of such a query into its text with `sql.lit`, because they are bound
+ * each time as well.
  */
 export function unseen<Value>(value: Value): RawBuilder<Value> {
   return sql<Value>`(select ${value})`
 }
 
-/** The same of a whole number, of which PostgreSQL wants to be told that it is one. */
+/** The same for a whole number, which PostgreSQL must be able to recognize as one. */
 export function unseenNumber(value: number): RawBuilder<number> {
   return sql<number>`(select cast(${value} as bigint))`
 }

@@ -1,10 +1,12 @@
-/** How an engine writes what its columns and tables need. */
+/** How an engine writes columns and tables. */
 interface Dialect {
-  /** A number that the database gives, never twice. */
+  /** A number that the database gives, and never gives again. */
   id: string
-  /** The same where there may be more than an int32 counts; on SQLite the last may be given again once it is gone. */
+  /**
+   * The same for tables that may outgrow an int32. SQLite may give the last one again once its row is gone.
+   */
   longId: string
-  /** Of an order, and of a view. */
+  /** The id of an order or a view. */
   orderId: string
   text: string
   /** Milliseconds. */
@@ -21,7 +23,7 @@ export const statusInWords = `case status ${Object.entries(readableStatuses)
   .map(([name, status]) => `when ${status} then '${name}'`)
   .join(' ')} end`
 
-/** Of an event, sealed or not. */
+/** The columns of an event, sealed or not. */
 const eventColumns = (text: string, instant: string) => `id ${text} not null,
      kind ${text} not null,
      subject_kind ${text} not null,
@@ -61,7 +63,7 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
      display_name ${text},
      ends_at ${instant}
    )${end}`,
-  // Apart from what is decided on: it is written whenever a client gets a token.
+  // In a separate table because it is written whenever a client gets a token.
   `create table client_uses (
      principal_id integer primary key references principals (id),
      last_used_at ${instant} not null
@@ -87,7 +89,7 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
      role ${text} not null references roles (name),
      primary key (principal_id, role)
    )${end}`,
-  // One row, which a change of accounts and roles locks: they come one after the other, on every instance.
+  // One row that every change of accounts and roles locks, so that they follow each other on all instances.
   `create table administration (id integer primary key check (id = 1))${end}`,
   'insert into administration (id) values (1)',
   `insert into roles (name) values ('Admin'), ('Operator'), ('Viewer')`,
@@ -197,7 +199,7 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
    )${end}`,
   'create index views_by_sharing on views (shared, name_folded)',
 
-  // Where events wait for their place in the log: whoever writes one touches nothing that another writer touches.
+  // Events wait here for their place in the log. A writer touches nothing that another writer touches.
   `create table unsealed_events (
      number ${longId},
      ${eventColumns(text, instant)}
@@ -208,8 +210,8 @@ export const tablesOfBoth = ({ id, longId, orderId, text, instant, end }: Dialec
      hash ${text} not null
    )${end}`,
   'create index events_by_subject on events (subject_id, subject_kind, sequence)',
-  // Each has all that a filter of the log can ask beside its first column: what matches is counted without its rows.
-  // To seal an event takes 2 to 3 µs more of processor time for the three.
+  // Each index has everything that a filter of the log can ask for, so matches are counted without their
+  // rows. The three together add 2 to 3 µs of processor time to the sealing of an event.
   'create index events_by_kind on events (kind, sequence, at)',
   'create index events_by_who on events (by_name, sequence, kind, at)',
   'create index events_by_time on events (at, sequence)',

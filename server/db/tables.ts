@@ -1,9 +1,9 @@
 import type { Generated, RawBuilder, Transaction } from '#kysely'
 
 /**
- * The whole schema as types; each engine's schema.ts creates it. Both engines give the same values for every column:
- * instants are integer milliseconds since 1970-01-01T00:00:00Z, totals integer ten-thousandths, flags 0 or 1,
- * hashes base64url text. The conversion to domain values happens once, in the store of each slice.
+ * The whole schema as types; each engine's schema.ts creates it. Both engines give the same values for every
+ * column: instants are integer milliseconds since 1970-01-01T00:00:00Z, totals integer ten-thousandths, flags
+ * 0 or 1, hashes base64url text. The store of each slice converts them to domain values.
  */
 export interface Database {
   orders: OrdersTable
@@ -34,16 +34,18 @@ export interface Database {
   leases: LeasesTable
 }
 
-/** The number of an order, by which SQLite's index of trigrams knows it; only SQLite's table has it, and gives it. */
+/**
+ * The number by which SQLite's index of trigrams knows an order. Only SQLite has the column, and fills it.
+ */
 export const sqliteRowNumber = 'seq'
 
 /**
- * Tables of one row that only SQLite has: up to which row the orders are in the index of trigrams, and whether their
- * numbers are in the order of their ids.
+ * Tables of one row that only SQLite has: up to which row orders are in the index of trigrams, and whether
+ * their numbers follow their ids.
  */
 export const sqliteOwnTables = ['orders_search_deferral', 'order_numbers'] as const
 
-/** Tables that are never copied: the database makes the tally from others, and leases are those of its instances. */
+/** Tables that are never copied: the database derives the tally, and leases belong to running instances. */
 export const uncopiedTables = ['order_tally', 'order_tally_changes', 'leases'] as const
 export type UncopiedTable = (typeof uncopiedTables)[number]
 
@@ -63,64 +65,64 @@ export interface OrdersTable {
   updated_at: number | null
   updated_at_time_zone: string | null
   modified_by: string | null
-  /** Row version of the optimistic concurrency check; 1 at creation. */
+  /** Version for optimistic concurrency, 1 at creation. */
   version: number
-  /** Null for an order that no account created, such as a seeded one. */
+  /** Null for an order that no account created, for example a seeded one. */
   created_by_id: number | null
-  /** What the approval policy asked for when the order was created; a later policy changes nothing here. */
+  /** Approvals that the policy required when the order was created. A later policy changes nothing here. */
   approvals_needed: number
-  /** 1 where who created the order may approve it. */
+  /** 1 if the creator may approve it. */
   self_approval: number
-  /** 1 where services may approve it. */
+  /** 1 if services may approve it. */
   service_approval: number
   approvals_given: number
 }
 
-/** The approval policy: the row with the greatest `from_e4` up to an order's total applies to it. */
+/** The approval policy. The row with the greatest `from_e4` up to an order's total applies to it. */
 export interface ApprovalPolicyTable {
   from_e4: number
   approvals: number
   self_approval: number
   services: number
-  /** Of the whole policy, the same in every row. */
+  /** The version of the whole policy, the same in every row. */
   version: number
 }
 
-/** Who has approved an order: nobody twice. When and under which name stands in `events`. */
+/** Approvals: at most one of an approver for an order. `events` has when, and under which name. */
 export interface OrderApprovalsTable {
   order_id: string
   approver_id: number
 }
 
-/** A list of orders that somebody keeps under a name. */
+/** A list of orders that a user keeps under a name. */
 export interface ViewsTable {
   /** UUID, lower case. */
   id: string
   owner_id: number
   name: string
-  /** `foldText(name)`: no two views of one owner have the same. */
+  /** `foldText(name)`: unique for each owner. */
   name_folded: string
-  /** As it was written; a filter of the language. */
+  /** A filter of the language, as it was written. */
   filter: string
-  /** A field of Order that lists are sorted by. */
+  /** The field of Order to sort by. */
   sort_key: string
   direction: 'asc' | 'desc'
-  /** JSON array of what the list tells of each order. */
+  /** JSON array of the columns that the list shows. */
   columns: string
-  /** 1 where everybody who may read orders sees it. */
+  /** 1 if everyone who may read orders sees it. */
   shared: number
   /** 1 at first; each change raises it. */
   version: number
 }
 
-/** What happened: what an event is before and after it is sealed (docs/auditing.md). */
+/** An event, before and after it is sealed (docs/auditing.md). */
 export interface EventColumns {
   /** UUIDv7, lower case. */
   id: string
   kind: string
   subject_kind: string
   subject_id: string
-  /** Of an order or of the policy, after the change. */
+  /** The version of the order or policy after the change. */
   version: number | null
   at: number
   at_time_zone: string | null
@@ -136,21 +138,21 @@ export interface EventColumns {
   text: string | null
 }
 
-/** One row for each change, written in its transaction; `sealEvents` moves them into the log. */
+/** One row for each change, written in the transaction of that change. `sealEvents` moves it into the log. */
 export interface UnsealedEventsTable extends EventColumns {
   /** In the order of writing; may have gaps. */
   number: Generated<number>
 }
 
-/** The log. A row is never changed, but for a text that is erased. */
+/** The log. No row ever changes, except that a text may be erased. */
 export interface EventsTable extends EventColumns {
   /** From 1, without gaps. */
   sequence: number
-  /** Hexadecimal; binds the event to all before it. */
+  /** Hexadecimal. Chains the event to every earlier one. */
   hash: string
 }
 
-/** One row: how many events are sealed, and the hash of the last. Whoever seals holds its lock. */
+/** One row: the number of sealed events, and the hash of the last. A sealer holds its lock. */
 export interface LogHeadTable {
   /** Always 1. */
   id: number
@@ -158,18 +160,18 @@ export interface LogHeadTable {
   hash: string
 }
 
-/** Who may do what one instance at a time does (lease.ts). */
+/** Rights of one instance at a time (lease.ts). */
 export interface LeasesTable {
   name: string
-  /** One more with each holder. */
+  /** Rises with each new holder. */
   term: number
-  /** By the database's clock, unless the holder extends it. */
+  /** By the database's clock; the holder may extend it. */
   ends_at: number
 }
 
 /**
- * How many orders there are and what they come to, by day of creation and status, kept by triggers on `orders`
- * (ADR 10). Exact only together with `order_tally_changes`, read in the same statement.
+ * Counts and sums of orders by status and by day of creation, kept by triggers on `orders` (ADR 10). Exact
+ * only together with `order_tally_changes`, read in the same statement.
  */
 export interface OrderTallyTable {
   /** Whole UTC days since 1970 of `created_at`, or `allDays`. */
@@ -177,9 +179,9 @@ export interface OrderTallyTable {
   /** `EOrderStatus`. */
   status: number
   orders: number
-  /** Sum of the totals' whole currency units. May pass 2^53: only ever read as text. */
+  /** Sum of the totals' whole currency units. It may pass 2^53, so it is only read as text. */
   total_units: number
-  /** Sum of what the totals have beside their whole units, in ten-thousandths. Only ever read as text. */
+  /** Sum of the totals' fractions, in ten-thousandths. Only read as text. */
   total_parts_e4: number
 }
 
@@ -187,8 +189,9 @@ export interface OrderTallyTable {
 export const allDays = -1
 
 /**
- * What is to be added to `order_tally`, to the row of the day and to that of all days; numbers may be negative. On
- * PostgreSQL each statement appends its own and `mergeTallyChanges` takes them away; on SQLite there are never any.
+ * Changes to be added to `order_tally`, to the row of the day and to that of all days; numbers may be
+ * negative. On PostgreSQL each statement appends its changes, and `mergeTallyChanges` takes them away. On
+ * SQLite the table stays empty.
  */
 export interface OrderTallyChangesTable {
   id: Generated<number>
@@ -199,7 +202,9 @@ export interface OrderTallyChangesTable {
   total_parts_e4: number
 }
 
-/** Users and service clients share one int32 id sequence and one name space (section 6 of the contract). */
+/**
+ * Users and service clients share one sequence of int32 ids and one set of names (section 6 of the contract).
+ */
 export interface PrincipalsTable {
   id: Generated<number>
   kind: 'user' | 'client'
@@ -208,14 +213,14 @@ export interface PrincipalsTable {
   /** Lower-cased name, unique over users and clients. */
   name_folded: string
   enabled: number
-  /** Of the last change that ended access tokens: those that carry another instant serve no more. */
+  /** When access tokens were last ended. A token that carries another instant is refused. */
   credentials_changed_at: number
-  /** One more whenever every session and token family ends: those that were made in an earlier epoch serve no more. */
+  /** Rises when all sessions and token families end: those of an earlier epoch are refused. */
   credentials_epoch: number
   /** 1 for accounts of the development seed, until they get a new password or secret. */
   demo: number
   created_at: number
-  /** One more with every event of the account. */
+  /** Rises with every event of the account. */
   version: Generated<number>
 }
 
@@ -223,24 +228,24 @@ export interface UsersTable {
   principal_id: number
   /** Lower-cased, unique. */
   email: string
-  /** Argon2id PHC string; null until the user has set a password, and cannot sign in. */
+  /** Argon2id PHC string. Null until the user sets a password; without one, there is no signing in. */
   password_hash: string | null
   /** IANA name for audit stamps, if the user has one. */
   time_zone: string | null
 }
 
-/** A service, beside what it has in common with users. */
+/** The part of a service client that users do not have. */
 export interface ClientsTable {
   principal_id: number
-  /** What people call it. */
+  /** The name shown to people. */
   display_name: string | null
-  /** From then on it gets no token. */
+  /** After this instant the client gets no token. */
   ends_at: number | null
 }
 
 export interface ClientUsesTable {
   principal_id: number
-  /** When it last got a token, to a minute. */
+  /** When it last got a token, to the minute. */
   last_used_at: number
 }
 
@@ -254,11 +259,11 @@ export interface ClientSecretsTable {
 
 export interface RolesTable {
   name: string
-  /** One more with every change of what it holds. */
+  /** Rises with every change of the role's permissions. */
   version: Generated<number>
 }
 
-/** One row: whoever changes accounts or roles holds its lock (auth/accounts/roles/administrators.ts). */
+/** One row. Any change of accounts or roles holds its lock (auth/accounts/roles/administrators.ts). */
 export interface AdministrationTable {
   /** Always 1. */
   id: number
@@ -277,17 +282,17 @@ export interface PrincipalRolesTable {
 export interface SessionsTable {
   id: string
   principal_id: number
-  /** Of the account when the session was made. */
+  /** The account's epoch when the session was made. */
   credentials_epoch: number
   /** JSON array of role names, as they were when the session was made or last refreshed. */
   roles: string
-  /** SHA-256 (base64url) of the antiforgery binding; unique, so that no two sessions share one. */
+  /** SHA-256 (base64url) of the antiforgery binding. Unique, so no two sessions share one. */
   antiforgery_binding: string
   created_at: number
   last_seen_at: number
   absolute_expires_at: number
   user_agent: string | null
-  /** How many ids it has had. */
+  /** How many ids the session has had. */
   issued_ids: number
 }
 
@@ -295,25 +300,25 @@ export interface SessionIdsTable {
   /** SHA-256 (base64url) of the cookie value. */
   id_hash: string
   session_id: string
-  /** Among the ids that the session has had, from 1. */
+  /** Position among the ids of the session, from 1. */
   number: number
   /** When the password was last given, as far as this id knows. */
   authenticated_at: number
-  /** Null for a current id; the end of its grace period for one that a refresh has replaced. */
+  /** Null for the current id; for a replaced one, the end of its grace period. */
   retired_at: number | null
 }
 
-/** A chain of refresh tokens, of which only the newest serves; nothing is kept of the others (ADR 26). */
+/** A chain of refresh tokens. Only the newest is valid, and nothing is kept of the others (ADR 26). */
 export interface RefreshFamiliesTable {
   id: string
   principal_id: number
-  /** Of the account when the family was made. */
+  /** The account's epoch when the family was made. */
   credentials_epoch: number
-  /** How many tokens it has had. */
+  /** How many tokens the family has had. */
   generation: number
-  /** SHA-256 (base64url) of the token that serves. */
+  /** SHA-256 (base64url) of the valid token. */
   token_hash: string
-  /** End of that token if it is not used; never after `expires_at`. */
+  /** When that token expires if it is not used; never after `expires_at`. */
   token_expires_at: number
   created_at: number
   /** When the newest token was issued. */
@@ -322,15 +327,15 @@ export interface RefreshFamiliesTable {
   user_agent: string | null
 }
 
-/** Links by which users set a password: one that was used is not there any more, and a user has one at most. */
+/** Links by which users set a password, at most one for a user. Using a link deletes it. */
 export interface OneTimeLinksTable {
   principal_id: number
-  /** SHA-256 (base64url) of what stands in the link. */
+  /** SHA-256 (base64url) of the token in the link. */
   token_hash: string
   expires_at: number
 }
 
-/** Failed (and running) login tries by account and address, by account and network, and by account alone. */
+/** Failed and running attempts to sign in, by account with address, with network, and alone. */
 export interface LoginFailuresTable {
   /** SHA-256 (base64url) of what is counted. */
   key_hash: string
@@ -339,33 +344,33 @@ export interface LoginFailuresTable {
   updated_at: number
 }
 
-/** Addresses that an account signed in from. */
+/** Addresses from which an account has signed in. */
 export interface KnownAddressesTable {
-  /** SHA-256 (base64url) of account and address together, as `login_failures` has it. */
+  /** SHA-256 (base64url) of account and address together, as in `login_failures`. */
   pair_hash: string
   /** SHA-256 (base64url) of the account. */
   account_hash: string
-  /** Last. */
+  /** The last time. */
   signed_in_at: number
 }
 
 export interface IdempotencyKeysTable {
   principal_id: number
-  /** Method and path, as `POST /v1/orders`. */
+  /** Method and path: `POST /v1/orders`. */
   operation: string
   key: string
   fingerprint: string
-  /** JSON of what the operation answered. */
+  /** JSON of the operation's output. */
   result: string
   expires_at: number
 }
 
-/** What an engine's schema.ts brings. */
+/** The contents of an engine's schema.ts. */
 export interface Schema {
-  /** Finds a row if the database has a table `schema_migrations`; needs no right but to read. */
+  /** Finds a row if the table `schema_migrations` exists. Needs only the right to read. */
   findHistory: RawBuilder<unknown>
   /**
-   * By name, in the order in which they are applied. Forward only: names are never changed, nor put between two others.
+   * By name, in the order to apply them. Forward only: never rename one, nor insert one between two others.
    */
   migrations: Record<string, (trx: Transaction<Database>) => Promise<void>>
 }

@@ -47,7 +47,7 @@ export const sumOfRows = Object.values(filledRows).reduce((sum, rows) => sum + r
 
 /** What a target is refused with. */
 export const notEmpty = (table: string) =>
-  refusal(`--to: the target is not empty: its table ${table} holds rows of its own; nothing was changed`)
+  refusal(`--to: the target is not empty: its table ${table} already holds rows; nothing was changed`)
 
 /** Everything that a format between the engines could mistake for its own signs. */
 export const oddText = `"quoted" 'single' {a,b} \\N \\ NULL null $1 \n\r\t ﬁ ẞ é e\u0301 ‮ 🥪 \u{10ffff}`

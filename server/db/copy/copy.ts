@@ -8,7 +8,7 @@ import { type CopyTarget, inTarget } from './target.ts'
 export interface CopyProgress {
   phase: 'copying' | 'verifying'
   table: string
-  /** Rows of the table that are done. */
+  /** Rows of the table copied so far. */
   rows: number
   of: number
 }
@@ -17,22 +17,22 @@ export interface CopyReport {
   /** By name, in the order of copying. */
   tables: Record<string, TableContent>
   rows: number
-  /** Tables and columns of the source that are not Countersign's, such as those of a backup tool. */
+  /** Tables and columns of the source that are not Countersign's, for example those of a backup tool. */
   leftBehind: string[]
 }
 
 export interface TableContent {
   rows: number
-  /** Of the rows in key order, each the JSON array of its columns as text, with a line feed after it; hexadecimal. */
+  /** SHA-256 (hexadecimal) of the rows in key order: each a JSON array of text, and a line feed. */
   sha256: string
 }
 
 /**
- * Carries a SQLite database over to an empty PostgreSQL database, whole or not at all. The source cannot be written to
- * meanwhile (`CopySource`); the target is migrated and filled in one transaction (`CopyTarget`) that commits only when
- * every table, read back from it, has the count and the content of the source's. Derived tables are not copied:
- * the target makes its own, and they are compared with what they are derived from. Ids are kept, and the target gives
- * none again that the source ever gave. Memory does not grow with the number of rows.
+ * Carries a SQLite database over to an empty PostgreSQL database, all or nothing. Nobody can write to the
+ * source meanwhile (`CopySource`). One transaction migrates and fills the target (`CopyTarget`); it commits
+ * only when every table, read back from it, has the count and content of the source's. The target makes its
+ * own tally, which is compared with its orders. Ids are kept, and the target never gives one again that the
+ * source gave. Memory does not grow with the number of rows.
  *
  * Throws `DatabaseRefused`; its message names `--from` or `--to` and repeats no address.
  */
@@ -119,7 +119,7 @@ async function readBack(
   return content.end()
 }
 
-/** Computes a `TableContent` as the rows pass by. */
+/** Computes a `TableContent` while rows pass by. */
 class ContentHash {
   rows = 0
   readonly #hash = createHash('sha256')
@@ -134,7 +134,7 @@ class ContentHash {
   }
 }
 
-/** The rest of db/ speaks of DATABASE_URL; here there are two addresses. */
+/** Names the option in errors: the rest of db/ speaks of DATABASE_URL, and here there are two addresses. */
 async function about<T>(option: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work()

@@ -9,10 +9,7 @@ import { schema } from '../sqlite/schema.ts'
 import { type Database, sqliteOwnTables, sqliteRowNumber, uncopiedTables } from '../tables.ts'
 import { batchRows, type CopiedTable, quoted, selectInKeyOrder, type TextRow } from './table.ts'
 
-/**
- * Every table of this version's schema but the derived ones, parents before children. Asked of the migrations, so that
- * none is forgotten.
- */
+/** Every copied table, parents before children. Read from the migrations, so none is forgotten. */
 export async function describeTables(): Promise<CopiedTable[]> {
   const connection = new Sqlite(':memory:')
   try {
@@ -29,13 +26,13 @@ export async function describeTables(): Promise<CopiedTable[]> {
 }
 
 /**
- * A SQLite file that nobody else can write to until `close`: what it held at `lock` is all that was ever acknowledged.
- * Readers go on; a service that runs on it answers its writes with 503 meanwhile.
+ * A SQLite file that nobody else can write until `close`, so `lock` saw everything ever acknowledged. Readers
+ * continue; a service that runs on the file answers writes with 503.
  */
 export class CopySource {
   readonly #connection: Sqlite.Database
 
-  /** Throws `DatabaseRefused` when there is no such file, it is locked, or it is not of exactly this version. */
+  /** Throws `DatabaseRefused` if there is no such file, it is locked, or it belongs to another version. */
   static async lock(file: string): Promise<CopySource> {
     if (!existsSync(file)) throw new DatabaseRefused(`DATABASE_URL: there is no database at ${file}`)
     prepareFile(file)
@@ -62,12 +59,12 @@ export class CopySource {
     return translateErrors(() => statement.pluck().get() as number)
   }
 
-  /** All rows in key order. The generator has to be finished or returned from before anything else is asked. */
+  /** All rows in key order. Finish the generator, or return from it, before any other call. */
   batches(table: CopiedTable): Generator<TextRow[], void> {
     return readBatches(this.#connection, table)
   }
 
-  /** The greatest id that was ever given, as text: also one whose row is gone, for ids are never given twice. */
+  /** The greatest id ever given, as text, even if its row is gone: ids are never given twice. */
   greatestId(table: CopiedTable, column: string): string {
     const statement = this.#connection.prepare(
       `select cast(max(coalesce((select max(${quoted(column)}) from ${quoted(table.name)}), 0),
@@ -76,7 +73,7 @@ export class CopySource {
     return translateErrors(() => statement.pluck().get(table.name) as string)
   }
 
-  /** Tables and columns (`table.column`) of the file that this version does not know, such as those of other tools. */
+  /** Tables and columns (`table.column`) of the file that this version does not know. */
   unknownParts(tables: CopiedTable[]): string[] {
     const known = new Map(tables.map((table) => [table.name, new Set(table.columns)]))
     return tableNames(this.#connection).flatMap((name) => {
@@ -105,7 +102,7 @@ async function refuseOlder(connection: Sqlite.Database): Promise<void> {
   )
 }
 
-/** Without those that the target makes by itself. */
+/** All tables except those that are never copied. */
 function tableNames(connection: Sqlite.Database): string[] {
   const statement = connection.prepare(
     `select name from pragma_table_list where schema = 'main' and type = 'table' and name <> 'schema_migrations'
@@ -125,13 +122,13 @@ function describeTable(connection: Sqlite.Database, name: string): CopiedTable {
   return {
     name,
     columns: rows.map((column) => column.name),
-    // Orders, whose number is not copied, are known by their id.
+    // Orders are known by their id, because their number is not copied.
     key: key.length > 0 ? key.map((column) => column.name) : ['id'],
     initialRows: [],
   }
 }
 
-/** Throws when tables refer to each other in a circle, which no order of inserts would satisfy. */
+/** Throws if tables refer to each other in a circle, because then no order of inserts would work. */
 function parentsFirst(connection: Sqlite.Database, names: string[]): string[] {
   const parentsOf = connection
     .prepare<[string, string], string>('select "table" from pragma_foreign_key_list(?) where "table" <> ?')

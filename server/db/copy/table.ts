@@ -1,4 +1,6 @@
-/** A row as text, its columns in the order of the table's. Every column reads the same as text on both engines. */
+/**
+ * A row as text, in the order of the table's columns. Every column reads the same as text on both engines.
+ */
 export type TextRow = Record<string, string | null>
 
 export interface CopiedTable {
@@ -6,21 +8,21 @@ export interface CopiedTable {
   columns: string[]
   /** Columns of the primary key, in its order. */
   key: string[]
-  /** The rows that the migrations themselves make, in key order. */
+  /** The rows that the migrations insert, in key order. */
   initialRows: TextRow[]
 }
 
-/** Of a batch, at most: memory stays bounded. */
+/** Rows in a batch, which bounds the memory. */
 export const batchRows = 2_000
 
-/** A name of the schema in SQL of either engine. */
+/** Quotes a name of the schema for SQL of either engine. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
 export function selectInKeyOrder({ name, columns, key }: CopiedTable): string {
   const texts = columns.map((column) => `cast(${quoted(column)} as text) as ${quoted(column)}`)
-  // Without the table's name `order by` would mean the output column, which is text also where the key is a number.
+  // Without the table's name, `order by` would mean the output column, which is always text.
   const order = key.map((column) => `${quoted(name)}.${quoted(column)}`)
   return `select ${texts} from ${quoted(name)} order by ${order}`
 }

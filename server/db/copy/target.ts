@@ -8,14 +8,14 @@ import { connect, migrateUnderLock } from '../postgres/migrate.ts'
 import type { Database } from '../tables.ts'
 import { batchRows, type CopiedTable, quoted, selectInKeyOrder, type TextRow } from './table.ts'
 
-/** Nobody repeats a command as a service would. */
+/** Long, because nobody retries a command as a service would. */
 const connectTimeoutMilliseconds = 10_000
 const lockTimeoutMilliseconds = 5_000
 
 /**
- * Does the work in one transaction of a PostgreSQL database: until it is committed nobody sees anything of it, and
- * without that nothing stays. Every failure is a `DatabaseRefused` whose message holds neither the address nor a value
- * of a row.
+ * Does the work in one transaction of a PostgreSQL database: nobody sees any of it before the commit, and
+ * without a commit nothing stays. Every failure is a `DatabaseRefused` whose message has neither the address
+ * nor a value of a row.
  */
 export async function inTarget<Output>(
   url: string,
@@ -45,7 +45,7 @@ export async function inTarget<Output>(
   }
 }
 
-/** From `takeOver` on nobody else can write to its tables. */
+/** After `takeOver` nobody else can write to its tables. */
 export class CopyTarget {
   readonly #trx: Transaction<Database>
 
@@ -53,9 +53,7 @@ export class CopyTarget {
     this.#trx = trx
   }
 
-  /**
-   * Migrates, shuts other writers out, and takes away what the migrations put in. Refuses what holds rows of its own.
-   */
+  /** Migrates, shuts other writers out, deletes what the migrations inserted. Refuses other rows. */
   async takeOver(tables: CopiedTable[]): Promise<void> {
     await migrateUnderLock(this.#trx)
     await this.#run(`set local lock_timeout = ${lockTimeoutMilliseconds}`)
@@ -70,7 +68,7 @@ export class CopyTarget {
     }
   }
 
-  /** In one statement, whose types are those of the table. */
+  /** Inserts them in one statement, with the types of the table. */
   async insert(table: CopiedTable, rows: TextRow[]): Promise<void> {
     const columns = sql.raw(table.columns.map(quoted).join(', '))
     const name = sql.raw(quoted(table.name))
@@ -81,7 +79,7 @@ export class CopyTarget {
     })
   }
 
-  /** Throws unless the tally that the target's triggers have made is that of its orders. */
+  /** Throws unless the tally that the target's triggers made agrees with its orders. */
   async verifyTally(): Promise<void> {
     const differences = await this.#run(tallyDifferences)
     if (differences.length === 0) return
@@ -90,7 +88,7 @@ export class CopyTarget {
     )
   }
 
-  /** The columns to which the server gives ids. */
+  /** The columns whose ids the server gives. */
   async identityColumns(table: CopiedTable): Promise<string[]> {
     const { rows } = await sql<{ attname: string }>`select attname from pg_attribute
       where attrelid = ${quoted(table.name)}::regclass and attidentity <> '' and not attisdropped`.execute(
@@ -99,13 +97,13 @@ export class CopyTarget {
     return rows.map(({ attname }) => attname)
   }
 
-  /** The next id will be the one after `greatest`. Unlike `setval` this is undone with the transaction. */
+  /** The next id will follow `greatest`. Unlike `setval`, this is undone with the transaction. */
   async restartIdentity(table: CopiedTable, column: string, greatest: string): Promise<void> {
     const next = BigInt(greatest) + 1n
     await this.#run(`alter table ${quoted(table.name)} alter column ${quoted(column)} restart with ${next}`)
   }
 
-  /** So that the service's first queries are planned for the rows that there are. */
+  /** Lets the service's first queries be planned for the rows there are. */
   async analyze(table: CopiedTable): Promise<void> {
     await this.#run(`analyze ${quoted(table.name)}`)
   }
@@ -124,8 +122,7 @@ export class CopyTarget {
 }
 
 /**
- * A row for each day and status of which the tally, with the changes not merged yet, says something else than the
- * orders do.
+ * A row for each day and status where the tally, with the changes not merged yet, differs from the orders.
  */
 const tallyDifferences = `
   with kept as (
@@ -149,12 +146,13 @@ const tallyDifferences = `
 
 function notEmpty(table: CopiedTable): DatabaseRefused {
   return new DatabaseRefused(
-    `DATABASE_URL: the target is not empty: its table ${table.name} holds rows of its own; nothing was changed`,
+    `DATABASE_URL: the target is not empty: its table ${table.name} already holds rows; nothing was changed`,
   )
 }
 
 /**
- * Codes, and classes of codes, that the operator can mend. https://www.postgresql.org/docs/18/errcodes-appendix.html
+ * Codes, and classes of codes, of faults that the operator can fix.
+ * https://www.postgresql.org/docs/18/errcodes-appendix.html
  */
 const explanations: [code: string, reason: string][] = [
   ['42501', 'the role may not create and fill tables there; use the owner of the database'],

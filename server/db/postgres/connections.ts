@@ -5,44 +5,44 @@ export interface PostgresOptions {
   url: string
   /** Connections for transactions; single reads share one more. */
   poolSize: number
-  /** Behind a pooler that hands out connections by transaction: no named statements, no settings of a session. */
+  /** Behind a pooler that hands out connections by transaction: no named statements, no session settings. */
   transactionPooler: boolean
 }
 
 export interface PipelineOptions {
   config: pg.ClientConfig
   losses: ConnectionLosses
-  /** Statement that sets up each new connection; undefined where it may be somebody else's next. */
+  /** Statement that sets up each new connection; undefined if another client may get that connection next. */
   setup: string | undefined
 }
 
 export const connectTimeoutMilliseconds = 3_000
 
-/** Both engines give the same values: int8 as a number (all of ours are below 2^53). */
+/** Makes both engines give the same values: int8 as a number (all of ours are below 2^53). */
 export const types = new pg.TypeOverrides()
 types.setTypeParser(pg.types.builtins.INT8, Number)
 
-/** Where a dialect takes its connections from. */
+/** Gives a dialect its connections. */
 export interface ConnectionSource {
   acquire(): Promise<pg.Client>
-  /** `failed` when the connection may be broken or in the middle of something. */
+  /** `failed` if the connection may be broken or in the middle of something. */
   release(client: pg.Client, failed: boolean): void
 }
 
-/** For work that has one connection to itself, which stays its own. */
+/** A source for work that has one connection to itself and keeps it. */
 export function onlySource(client: pg.Client): ConnectionSource {
   return { acquire: async () => client, release: () => undefined }
 }
 
-/** How long a goodbye may take; a server that is silent does not hear it. */
+/** How long a goodbye may take. A silent server does not hear it. */
 const goodbyeMilliseconds = 1_000
 /** Longer than any answer is waited for. */
 const retirementMilliseconds = 6_000
 
-/** A connection whose socket can be ended by force. */
+/** A connection whose socket can be closed by force. */
 export class Connection extends pg.Client {
   readonly socket: Socket
-  /** By `performance`'s clock. */
+  /** By the clock of `performance`. */
   madeAt = Number.NEGATIVE_INFINITY
   acquiredAt = Number.NEGATIVE_INFINITY
 
@@ -50,12 +50,12 @@ export class Connection extends pg.Client {
     const socket = new Socket()
     super({ ...config, stream: () => socket })
     this.socket = socket
-    // The pool listens to idle connections only, and an event that nobody hears ends the process. The query that is
-    // under way reports the loss.
+    // The pool listens only to idle connections, and an error event without a listener ends the process. The
+    // query under way reports the loss.
     this.on('error', () => undefined)
   }
 
-  /** Says goodbye, and ends the connection by force when the server takes no notice. */
+  /** Says goodbye, and closes the connection by force if the server does not react. */
   async leave(patienceMilliseconds = goodbyeMilliseconds): Promise<void> {
     const timer = setTimeout(() => this.socket.destroy(), patienceMilliseconds)
     await this.end()
@@ -64,13 +64,13 @@ export class Connection extends pg.Client {
 }
 
 /**
- * Shared by all connections to one server: once one of them was lost, those that are as old are not trusted either. A
+ * Shared by all connections to one server: after a loss, those that are as old are not trusted either. A
  * network that forgot one connection forgot the idle ones too, and each would cost its user the whole wait.
  */
 export class ConnectionLosses {
   #last = Number.NEGATIVE_INFINITY
 
-  /** `since`: when the use began that found it out. What was made after that has proved itself. */
+  /** `since`: when the use that failed began. A connection made after that has proved itself. */
   lost(since: number): void {
     this.#last = Math.max(this.#last, since)
   }
@@ -80,7 +80,7 @@ export class ConnectionLosses {
   }
 }
 
-/** Connections for transactions, one for each at a time. */
+/** Connections for transactions, each for one at a time. */
 export class PooledConnections implements ConnectionSource {
   readonly #pool: pg.Pool
   readonly #losses: ConnectionLosses
@@ -135,9 +135,10 @@ export class PooledConnections implements ConnectionSource {
 }
 
 /**
- * One connection shared by all single reads, in the driver's pipeline mode: queries are sent without waiting for the
- * answers of those before. GETs a second are 0.72 of a hand-written server's; through a pool, with its wake-ups, 0.33.
- * Only single statements may run on it, never a transaction. Connects when first used, and anew after a loss.
+ * One connection shared by all single reads, in the driver's pipeline mode: it sends queries without waiting
+ * for earlier answers. It reaches 0.72 of a hand-written server's GETs a second; a pool, with its wake-ups,
+ * 0.33. Only single statements may run on it, never a transaction. Connects on first use, and again after a
+ * loss.
  */
 export class PipelinedConnection implements ConnectionSource {
   readonly #options: PipelineOptions
@@ -158,7 +159,7 @@ export class PipelinedConnection implements ConnectionSource {
     if (this.#losses.isTrusted(connection)) return connection
     if (this.#connecting === connecting) {
       this.#connecting = undefined
-      // Others may still be waiting for its answers.
+      // Other reads may still be waiting for its answers.
       void connection.leave(retirementMilliseconds)
     }
     return this.acquire()
@@ -182,9 +183,9 @@ export class PipelinedConnection implements ConnectionSource {
     return connecting
   }
 
-  /** A connection that could be made and not set up is not left behind. */
+  /** If the setup fails, the connection is closed. */
   async #connected(connection: Connection, forget: () => void): Promise<Connection> {
-    // Queries under way are rejected by the driver itself; the event only says that the connection is gone.
+    // The driver rejects queries under way; the event only says that the connection is gone.
     connection.on('end', forget)
     try {
       await connection.connect()

@@ -17,11 +17,14 @@ import type { ConnectionSource } from './connections.ts'
 export interface DialectOptions {
   /** Undefined behind a pooler that hands out connections by transaction. */
   names: StatementNames | undefined
-  /** By this side's clock, all its statements together; past it no commit is sent and the connection is given up. */
+  /**
+   * Limit for all statements of a transaction together, by this side's clock. Past it, no commit is sent and
+   * the connection is given up.
+   */
   transactionLimitMilliseconds?: number
-  /** By the server's clock, the statements of a transaction together: it stops the one in which they pass it. */
+  /** Limit for all statements of a transaction together. The server cancels the one that exceeds it. */
   statementsLimitMilliseconds?: number
-  /** Of each transaction, in milliseconds, by the names of PostgreSQL's settings. */
+  /** Settings of PostgreSQL for each transaction, in milliseconds. */
   limits?: Record<string, number>
 }
 
@@ -35,16 +38,16 @@ export function postgresDialect(source: ConnectionSource, options: DialectOption
   }
 }
 
-/** When the other side does not answer at all: the server by this side's clock, and this side by the server's. */
+/** How long each side waits for a silent one: this side for the server, and the server for this side. */
 export const silenceTimeoutMilliseconds = 5_000
 
-/** For what a server that is there answers at once. Throws `DatabaseUnavailable` when it does not. */
+/** For an answer that a live server gives at once. Throws `DatabaseUnavailable` without one. */
 export async function within<T>(milliseconds: number, answer: Promise<T>): Promise<T> {
   const timer = new AbortController()
   const silence = delay(milliseconds, undefined, { signal: timer.signal }).then(() => {
     throw new DatabaseUnavailable(`no answer within ${milliseconds} ms`)
   })
-  // Whichever of the two comes second is heard by nobody.
+  // Nobody hears whichever of the two comes second.
   silence.catch(() => undefined)
   answer.catch(() => undefined)
   try {
@@ -54,13 +57,13 @@ export async function within<T>(milliseconds: number, answer: Promise<T>): Promi
   }
 }
 
-/** The server is told of the time left only when the statements before have used this much: less is not worth a message. */
+/** The server learns of the time left once earlier statements have used this much of it. */
 const noticeableMilliseconds = 20
 
-/** Filters make unboundedly many statements; each named one costs memory on every connection of the server. */
+/** Filters make any number of statements, and a named one costs memory on every connection of the server. */
 const namedStatementsLimit = 256
 
-/** A statement with a name is parsed and planned once for a connection, which is half of the cost of a small query. */
+/** A named statement is parsed and planned once for a connection: half the cost of a small query. */
 export class StatementNames {
   readonly #names = new Map<string, string>()
   readonly #prefix: string
@@ -108,7 +111,7 @@ class PostgresDriver implements Driver {
     await connection.commit()
   }
 
-  /** A connection that failed is thrown away instead: the server rolls back what was never committed. */
+  /** Gives up a failed connection instead: the server rolls back what was never committed. */
   async rollbackTransaction(connection: PostgresConnection): Promise<void> {
     if (!connection.hasFailed) await connection.run('rollback').catch(() => undefined)
   }
@@ -122,13 +125,13 @@ class PostgresDriver implements Driver {
 
 class PostgresConnection implements DatabaseConnection {
   readonly client: pg.Client
-  /** A failure of the connection rather than of a statement. */
+  /** The connection failed, and not only a statement. */
   hasFailed = false
 
-  /** Of the transaction, and of its statements, on the clock of `performance`. */
+  /** When the transaction, and its statements, must end, by the clock of `performance`. */
   #deadline = Number.POSITIVE_INFINITY
   #statementsDeadline = Number.POSITIVE_INFINITY
-  /** What the server stops a statement after. */
+  /** The statement timeout that the server has now. */
   #statementTimeout = Number.POSITIVE_INFINITY
   readonly #names: StatementNames | undefined
 
@@ -137,7 +140,7 @@ class PostgresConnection implements DatabaseConnection {
     this.#names = names
   }
 
-  /** In one message: the limits cost no round trip of their own. */
+  /** Sends the limits with the begin, so that they cost no round trip. */
   async begin(begin: string, options: DialectOptions): Promise<void> {
     const { transactionLimitMilliseconds, statementsLimitMilliseconds, limits = {} } = options
     const settings = Object.entries(limits).map(([name, limit]) => `set local ${name} = ${limit}`)
@@ -147,11 +150,13 @@ class PostgresConnection implements DatabaseConnection {
     this.#statementsDeadline = performance.now() + this.#statementTimeout
   }
 
-  /** Once it is sent its answer is waited for: to know the outcome is worth more than to be quick. */
+  /**
+   * Waits for the answer to the commit for as long as it takes: the outcome matters more than a quick answer.
+   */
   async commit(): Promise<void> {
     if (this.#deadline > performance.now()) this.#deadline = Number.POSITIVE_INFINITY
     const { command } = await this.#query((limits) => this.client.query({ text: 'commit', ...limits }))
-    // PostgreSQL answers the COMMIT of a transaction that an error has ended with ROLLBACK, and without an error.
+    // After an error ended the transaction, PostgreSQL answers COMMIT with ROLLBACK and no error.
     if (command !== 'COMMIT') throw new Error(`the transaction was ended by ${command}`)
   }
 
@@ -169,12 +174,12 @@ class PostgresConnection implements DatabaseConnection {
     return { rows: result.rows, numAffectedRows: BigInt(result.rowCount ?? 0) }
   }
 
-  /** Told to the server only when statements before have used up a part that counts. */
+  /** Sends the server a new limit once the statements before have used up enough of it. */
   async #limitStatement(): Promise<void> {
     if (this.#statementTimeout === Number.POSITIVE_INFINITY) return
     const left = Math.ceil(this.#statementsDeadline - performance.now())
     if (this.#statementTimeout - left < noticeableMilliseconds) return
-    // The server, which stops what takes long, stopped nothing: it is the way there that took the time.
+    // The server did not stop anything, so the time was lost on the way there.
     if (left <= 0) throw new DatabaseUnavailable('the answers of the server took too long')
     await this.run(`set local statement_timeout = ${left}`)
     this.#statementTimeout = left
@@ -192,7 +197,7 @@ class PostgresConnection implements DatabaseConnection {
       throw new DatabaseUnavailable('the transaction took too long')
     }
     try {
-      // The driver's own limit on the silence of the server holds unless less time than that is left.
+      // The driver's limit on a silent server holds unless less time than that is left.
       return await send(left < silenceTimeoutMilliseconds ? { query_timeout: Math.ceil(left) } : {})
     } catch (error) {
       if (!(error instanceof pg.DatabaseError)) this.hasFailed = true
@@ -201,16 +206,19 @@ class PostgresConnection implements DatabaseConnection {
   }
 }
 
-/** Not now, as against a fault in the statement. https://www.postgresql.org/docs/18/errcodes-appendix.html */
+/**
+ * Classes of errors that mean "not now" and not a fault in the statement.
+ * https://www.postgresql.org/docs/18/errcodes-appendix.html
+ */
 const unavailableClasses = /^(08|53|57P|58|F0|XX)/
 /** Read-only (a standby), and invalid transaction states after a lost connection. */
 const unavailableCodes = new Set(['25006', '25P02', '25P03'])
-/** A statement with a name is not there, or there already: the connection is another one than before. */
+/** A named statement is missing or exists already: the connection is not the one it was. */
 const poolerCodes = new Set(['26000', '42P05'])
 const poolerHint =
   ' (behind a pooler that hands out connections by transaction, DATABASE_POOLER is transaction)'
 
-/** Turns the errors of PostgreSQL and of its driver into the port's. */
+/** Turns the errors of PostgreSQL and its driver into the port's. */
 export function translatePostgresError(error: unknown): unknown {
   if (error instanceof pg.DatabaseError) return translateServerError(error)
   if (!(error instanceof Error)) return error
@@ -220,14 +228,14 @@ export function translatePostgresError(error: unknown): unknown {
   return error
 }
 
-/** Without a connection nothing can be served, whatever the reason: a changed password, a renamed database, TLS. */
+/** Without a connection nothing works, whatever the reason: a changed password, a renamed database, TLS. */
 export function translateConnectError(error: unknown): unknown {
   const translated = translatePostgresError(error)
   if (translated instanceof DatabaseUnavailable || !(error instanceof Error)) return translated
   return new DatabaseUnavailable(`the connection failed: ${messageOf(error)}`, { cause: error })
 }
 
-/** Of an AggregateError, which has none of its own. */
+/** An AggregateError has no message: join those of its errors. */
 function messageOf(error: Error): string {
   if (!(error instanceof AggregateError)) return error.message
   return error.errors.map((one) => (one instanceof Error ? one.message : String(one))).join(', ')
@@ -246,18 +254,18 @@ function translateServerError(error: pg.DatabaseError): unknown {
 }
 
 /**
- * Serialization failure, deadlock, and a foreign key: a row went that this refers to, or one came that refers to this.
- * Nothing was written, and who runs again sees it.
+ * Serialization failure, deadlock, or a foreign key whose other row came or went. Nothing was written, and a
+ * second run sees the change.
  */
 export function isConflict(error: unknown): boolean {
   return error instanceof pg.DatabaseError && ['40001', '40P01', '23503'].includes(error.code ?? '')
 }
 
-/** The driver says these in words only. */
+/** Messages of the driver, which gives these errors no code. */
 const driverMessages =
   /Connection terminated|Query read timeout|not queryable|timeout exceeded when trying to connect|timeout expired|Client was closed|server closed the connection|pool after calling end/
 
-/** What the system says of a socket names its call. A name with several addresses fails with one error for each. */
+/** Socket errors carry `syscall`. A host with several addresses fails with one error for each. */
 function isConnectionError(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.every(isConnectionError)
   return error instanceof Error && ('syscall' in error || driverMessages.test(error.message))

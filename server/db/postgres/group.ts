@@ -2,16 +2,17 @@ import { isConnectionLoss, TooManyWaiting } from '../errors.ts'
 import { connectTimeoutMilliseconds } from './connections.ts'
 
 /**
- * Groups under way at once: while one waits for a lock, the next is at work. With one alone, 32 callers beside a key that
- * is held took 2.3 times as long (p99).
+ * Groups under way at once: while one waits for a lock, the next works. With only one, 32 callers next to a
+ * locked key took 2.3 times as long (p99).
  */
 const lanes = 2
 /**
- * Of one group: what fails together runs alone, all on the same few connections. Of 256 callers beside a key that is held,
- * p99 was 0.3 s, and without a limit once 1.7. (Without, a create of so many costs 0.65 of the processor time.)
+ * Members of a group. If it fails, they run alone, all on the same few connections: with 256 callers next to
+ * a locked key p99 was 0.3 s, and without a limit once 1.7 s. (Without it, a create of 256 takes 0.65 of the
+ * processor time.)
  */
 const sizeLimit = 64
-/** Who has waited so long when the server is lost has waited enough, and is not asked to wait for a second try. */
+/** A member that has waited this long when the server is lost is not asked to wait for a second try. */
 export const patienceMilliseconds = 1_000
 
 interface Member {
@@ -22,15 +23,16 @@ interface Member {
 }
 
 export interface GroupRuns {
-  /** All inputs in one transaction, or nothing. Undefined for an input for which nothing was done. */
+  /** Runs all inputs in one transaction, or none. Undefined for an input it did nothing for. */
   together(inputs: unknown[]): Promise<unknown[]>
   alone(input: unknown): Promise<unknown>
 }
 
 /**
- * Writes of one kind that wait at the same time are one transaction: what a statement, a commit and its wait for the
- * disk cost is shared by all. One that its group could not do, and all of a group that failed, run alone, so that none
- * fails for another. A connection that was lost with the group is passed on: what became of it may be unknown.
+ * Puts writes of one kind that wait at the same time into one transaction, so that they share the cost of a
+ * statement, a commit and its wait for the disk. A member that the group could not do runs alone, as do all
+ * members of a failed group, so that none fails because of another. If the connection was lost, all learn
+ * so: their outcome may be unknown.
  */
 export class WriteGroup {
   readonly #runs: GroupRuns
@@ -49,7 +51,7 @@ export class WriteGroup {
     })
   }
 
-  /** At the end of this turn of the event loop: the requests that it still brings come along. */
+  /** Starts at the end of this turn of the event loop, to include the requests that it still brings. */
   #startSoon(): void {
     if (this.#isStarting || this.#running >= lanes || this.#waiting.length === 0) return
     this.#isStarting = true
@@ -60,7 +62,7 @@ export class WriteGroup {
     })
   }
 
-  /** Who has waited for as long as others wait for a connection is refused, so that nobody waits behind them. */
+  /** Refuses members that have waited as long as one waits for a connection, and takes the next. */
   #takeNext(): Member[] {
     const isLate = ({ waitingSince }: Member) => performance.now() - waitingSince > connectTimeoutMilliseconds
     while (this.#waiting[0] !== undefined && isLate(this.#waiting[0])) {

@@ -27,13 +27,13 @@ const applicationName = 'countersign migration'
 
 type MigrationAddress = Pick<PostgresOptions, 'url' | 'transactionPooler'>
 
-/** 'countersign' in ASCII, cut to eight bytes: the lock under which instances that start together migrate. */
+/** 'countersign' in ASCII, cut to eight bytes: the lock for instances that start together and migrate. */
 const migrationLock = '7165916604736402019'
 
 /**
- * Migrates under an advisory lock, in one transaction. A role without the right to create tables can start as long
- * as nothing is to be applied. Waits for a server that does not answer yet, or is lost again on the way, up to
- * `waitMilliseconds`; then, and at once for what waiting does not mend, throws `DatabaseRefused`.
+ * Migrates under an advisory lock, in one transaction. A role that cannot create tables can start if nothing
+ * is to be applied. Waits up to `waitMilliseconds` for a server that does not answer or is lost again. After
+ * that, or at once for a fault that waiting does not fix, throws `DatabaseRefused`.
  */
 export async function migratePostgres(
   address: MigrationAddress,
@@ -81,8 +81,8 @@ async function migrateOnce(
 }
 
 /**
- * Two connections that one process of the server serves come from a pooler that hands them out by transaction: what one
- * session sets would reach others. Where the pooler is busy they may differ all the same; its errors then tell.
+ * If one server process serves two connections, a pooler hands them out by transaction, and settings of one
+ * session would reach others. A busy pooler may escape this check; its errors then show it.
  */
 async function refuseTransactionPooler(client: Connection, url: string): Promise<void> {
   const other = await connect(url, applicationName)
@@ -101,20 +101,18 @@ async function serverProcess(client: Connection): Promise<number | undefined> {
   return (await within(silenceTimeoutMilliseconds, answer)).rows[0]?.pid
 }
 
-/**
- * However long it takes, and however long another instance holds the lock. The transaction has no limits from then on.
- */
+/** Waits for the lock as long as it takes. From then on the transaction has no limits. */
 export async function migrateUnderLock(trx: Transaction<Database>): Promise<string[]> {
   await liftLimits.execute(trx)
   await sql`select pg_advisory_xact_lock(${sql.raw(migrationLock)})`.execute(trx)
   return migrate(trx, schema)
 }
 
-/** Role and database may have set some. */
+/** The role and the database may have set limits. */
 const liftLimits = sql`select set_config(name, '0', true) from pg_settings where name in
   ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')`
 
-/** Without the extension pg_trgm the migration could not make it (docs/operations.md). */
+/** Reports a migration that could not make the index without the extension pg_trgm (docs/operations.md). */
 async function noticeMissingIndex(db: Kysely<Database>, onNotice: (message: string) => void): Promise<void> {
   const { rows } = await within(
     silenceTimeoutMilliseconds,
@@ -124,7 +122,7 @@ async function noticeMissingIndex(db: Kysely<Database>, onNotice: (message: stri
   onNotice('there is no index orders_by_trigram: searching text looks at every order (docs/operations.md)')
 }
 
-/** A connection to a server of a version that will do. */
+/** Connects to a server whose version is supported. */
 export async function connect(
   url: string,
   applicationName: string,
@@ -152,7 +150,7 @@ export async function connect(
 function explainConnect(error: unknown): unknown {
   const explained = explain(translatePostgresError(error), connectExplanations)
   if (explained !== error) return explained
-  // Waiting mends neither a server without TLS nor an address without a password.
+  // Waiting fixes neither a server without TLS nor an address without a password.
   const { message } = translateConnectError(error) as DatabaseUnavailable
   return new DatabaseRefused(`DATABASE_URL: ${message}`, { cause: error })
 }

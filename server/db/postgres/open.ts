@@ -21,16 +21,16 @@ import { postgresDialect, StatementNames, silenceTimeoutMilliseconds, within } f
 import { Reads } from './reads.ts'
 import { Writes } from './writes.ts'
 
-/** Single reads are small; what takes longer is stopped by the server. */
+/** Single reads are small; the server stops one that takes longer. */
 const readTimeoutMilliseconds = 2_000
 const lockTimeoutMilliseconds = 3_000
-/** Of a group: one member that meets a lock shall not hold up the others, and waits alone. */
+/** Short in a group: a member that meets a lock runs alone, so that it does not hold up the others. */
 const groupLockTimeoutMilliseconds = 200
-/** Each statement may be answered in time and all of them together still take too long for whoever waits. */
+/** Even if each statement is answered in time, all together may take too long for the caller. */
 const transactionLimitMilliseconds = 4_000
 /**
- * Of every transaction, sent with its begin: PgBouncer refuses them as parameters of the start of a connection, and
- * where it hands out connections by transaction, what a session sets would reach others. Some 30 µs for the three.
+ * Sent with the begin of every transaction. PgBouncer refuses them as start parameters, and if it hands out
+ * connections by transaction, session settings would reach others. The three cost some 30 µs.
  */
 const limits = {
   statement_timeout: transactionLimitMilliseconds,
@@ -38,13 +38,13 @@ const limits = {
   idle_in_transaction_session_timeout: silenceTimeoutMilliseconds,
 }
 /**
- * Single reads are planned for any values. PostgreSQL does so by itself after five uses, but not for a page, whose
- * bound `limit` makes a plan for just that number look better each time.
+ * Plans single reads for any values. PostgreSQL does so after five uses, but not for a page, whose bound
+ * `limit` makes a plan for that number look better each time.
  */
 const readSetup = `set statement_timeout = ${readTimeoutMilliseconds};
   set lock_timeout = ${lockTimeoutMilliseconds};
   set plan_cache_mode = force_generic_plan`
-/** A server that needs longer for nothing is not one to send callers to. */
+/** A server that takes longer for nothing should get no callers. */
 const pingLimitMilliseconds = 1_500
 
 interface Registry<Operations, NamedReads> {
@@ -54,9 +54,7 @@ interface Registry<Operations, NamedReads> {
   singleReads?: SingleReads
 }
 
-/**
- * Opens a migrated database: one connection for single reads, a pool for writes and for reads of several statements.
- */
+/** Opens a migrated database: one connection for single reads, a pool for all other work. */
 export function openPostgres<Operations extends WriteOperations, NamedReads extends ReadOperations>(
   options: PostgresOptions,
   {
@@ -77,7 +75,7 @@ export function openPostgres<Operations extends WriteOperations, NamedReads exte
   })
   const newNames = (prefix: string) => (transactionPooler ? undefined : new StatementNames(prefix))
   const read = new Kysely<Database>({ dialect: postgresDialect(pipeline, { names: newNames('q') }) })
-  // Names of their own: lists have so many forms that they would use up those of every other read.
+  // Separate names, because lists have enough forms to push out those of every other read.
   const single = new Kysely<Database>({ dialect: postgresDialect(pipeline, { names: newNames('s') }) })
   const ofWrites = { names: newNames('w'), transactionLimitMilliseconds, limits }
   const writes = new Writes({

@@ -12,7 +12,7 @@ export class Reads {
   readonly #turns: Turns
   readonly #source: ConnectionSource
   readonly #options: DialectOptions
-  /** The limit is a matter of the transactions, and the same for all lists. */
+  /** By limit, which belongs to the transactions and is the same for all lists. */
   readonly #byLimit = new Map<number, Kysely<Database>>()
 
   constructor(
@@ -23,7 +23,7 @@ export class Reads {
     this.#operations = operations
     this.#source = source
     this.#options = options
-    // They leave connections to writes, and those of one caller leave some to the lists of others.
+    // Lists leave connections to writes, and those of one caller leave some to the lists of others.
     const atOnce = Math.max(1, Math.floor(poolSize * 0.7))
     const atOnceOfCaller = Math.ceil(atOnce / 2)
     this.#turns = new Turns({
@@ -68,7 +68,7 @@ export class Reads {
     if (statementsLimitMilliseconds >= transactionLimitMilliseconds) {
       throw new Error('the connection would be given up as lost before the server has stopped the query')
     }
-    // A lock in the way is the database's affair, and shall not look like a query that is too expensive.
+    // A lock in the way is the database's affair and must not look like a query that is too expensive.
     const limits = {
       ...this.#options.limits,
       statement_timeout: statementsLimitMilliseconds,

@@ -2,7 +2,7 @@ import { sql, type Transaction } from '#kysely'
 import type { Database, Schema } from '../tables.ts'
 import { statusInWords, tablesOfBoth } from '../tables-of-both.ts'
 
-/** PostgreSQL's schema. A later migration is added here by name, and to sqlite/schema.ts under the same name. */
+/** PostgreSQL's schema. Add a later migration here and, under the same name, to sqlite/schema.ts. */
 export const schema: Schema = {
   findHistory: sql`select 1 from pg_tables where schemaname = current_schema() and tablename = 'schema_migrations'`,
   migrations: {
@@ -14,9 +14,9 @@ export const schema: Schema = {
 }
 
 /**
- * Text is compared by code point, whatever the database's collation is. The triggers' functions run with the rights of
- * who migrated and name their tables in full: they work for whoever may write orders, whatever that role's search_path
- * and rights are.
+ * Text compares by code point, whatever the collation of the database. The triggers' functions run with the
+ * rights of the migrating role and name their tables in full, so they work for any role that may write
+ * orders, whatever its search_path.
  */
 const initial = (here: string) => [
   `create table orders (
@@ -40,14 +40,14 @@ const initial = (here: string) => [
      check (status <> 1 or approvals_given = approvals_needed)
    )`,
 
-  // For each sort an index, with the id that breaks ties. The order of ids is the order of creation (ADR 21).
+  // An index for each sort, with the id to break ties. The order of ids is the order of creation (ADR 21).
   'create index orders_by_status on orders (status, id)',
   'create index orders_by_customer on orders (customer_folded, id)',
   'create index orders_by_total on orders (total_e4, id)',
   'create index orders_by_updated_at on orders (updated_at nulls first, id)',
 
-  // The tally (ADR 10). `day` is the whole UTC days since 1970 of `created_at`; -1 stands for all days together. There
-  // are few rows, updated all the time: room on the page keeps those updates off the index.
+  // The tally (ADR 10). `day` counts whole UTC days since 1970 of `created_at`; -1 stands for all days
+  // together. Its few rows change all the time: room on the page keeps that off the index.
   `create table order_tally (
      day bigint not null,
      status integer not null,
@@ -56,9 +56,9 @@ const initial = (here: string) => [
      total_parts_e4 numeric not null,
      primary key (day, status)
    ) with (fillfactor = 50)`,
-  // Triggers append what a statement changed, summed up by day and status, so that no write waits for another's row;
-  // `mergeTallyChanges` moves it into the tally. Rows come and go: what is dead is to be cleared away by its number,
-  // not by its share of the few that live.
+  // Triggers append the changes of a statement, summed by day and status, so that no write waits for
+  // another's row; `mergeTallyChanges` moves them into the tally. Rows come and go, so vacuum goes by the
+  // number of dead ones, not by their share of the few that live.
   `create table order_tally_changes (
      id bigint generated always as identity primary key,
      day bigint not null,
@@ -67,7 +67,7 @@ const initial = (here: string) => [
      total_units numeric not null,
      total_parts_e4 numeric not null
    ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000)`,
-  // A statement for one order, as nearly all are, is not summed up: that would cost as much as the rest of it.
+  // A statement for one order, as nearly all are, is not summed: that would cost as much as the rest of it.
   `create function ${here}.order_tally_insert() returns trigger language plpgsql
      security definer set search_path = pg_catalog, pg_temp as $function$
    begin
@@ -128,7 +128,7 @@ const initial = (here: string) => [
   `create trigger order_tally_truncate after truncate on orders
      for each statement execute function order_tally_truncate()`,
 
-  // For people with a SQL prompt: totals as decimals, instants as such. The service itself never reads it.
+  // For people with a SQL prompt: totals as decimals, instants as timestamps. The service never reads it.
   `create view orders_readable as select
      id,
      customer,
@@ -151,7 +151,7 @@ const initial = (here: string) => [
     instant: 'bigint',
     end: '',
   }),
-  // Rows come and go, as those of order_tally_changes do.
+  // Rows come and go, as in order_tally_changes.
   `alter table unsealed_events
      set (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000)`,
 ]
@@ -163,12 +163,12 @@ async function currentSchema(trx: Transaction<Database>): Promise<string> {
   return here.name
 }
 
-/** SQLSTATEs of an extension that is not installed on the server, by its version, or that the role may not make. */
+/** SQLSTATEs for an extension that the server does not have (by version), or that the role may not create. */
 const noExtension = ['0A000', '58P01', '42501']
 
 /**
- * Text search. Without the extension, or the right to it, everything else of the migration stands; texts are then read
- * row by row (docs/operations.md).
+ * Text search. Without the extension, or the right to create it, the rest of the migration stands, and texts
+ * are searched row by row (docs/operations.md).
  */
 async function indexTrigrams(trx: Transaction<Database>): Promise<void> {
   await sql`savepoint trigrams`.execute(trx)

@@ -23,8 +23,8 @@ export interface WritesParts {
 }
 
 /**
- * The writes of one process, alone or in groups. Operations run here, in READ COMMITTED: the conditional UPDATE
- * decides.
+ * The writes of one process, alone or in groups. Operations run here, in READ COMMITTED, where the
+ * conditional UPDATE decides.
  */
 export class Writes {
   readonly #operations: WriteOperations
@@ -61,7 +61,7 @@ export class Writes {
     return this.#underWay.size
   }
 
-  /** Takes no more writes, and waits for those under way. */
+  /** Refuses new writes, and waits for those under way. */
   async close(): Promise<void> {
     this.#isClosed = true
     await Promise.allSettled(this.#underWay)
@@ -74,8 +74,9 @@ export class Writes {
   }
 
   /**
-   * Runs the operation again on a conflict, for then nothing was written, and once on a connection that was lost before
-   * the commit was sent. A connection lost during the commit leaves the outcome unknown: that is passed on.
+   * Runs the operation again after a conflict, because nothing was written, and once more on a connection
+   * lost before the commit was sent. A connection lost during the commit is passed on: its outcome is
+   * unknown.
    */
   async #run(
     transactions: Kysely<Database>,

@@ -11,13 +11,13 @@ import {
 } from '#kysely'
 import { DatabaseUnavailable, QueryTooSlow } from '../errors.ts'
 
-/** Statements kept per connection. Filters make unboundedly many texts, so the oldest goes first. */
+/** Statements kept for each connection. Filters make any number of texts, so the oldest goes first. */
 const keptStatements = 256
 
 /**
- * Kysely on one better-sqlite3 connection that somebody else opened, with prepared statements kept (Kysely's own
- * dialect prepares anew for every query, which costs more than the query). Every call is synchronous underneath:
- * a transaction that awaits nothing but queries never spans two turns of the event loop.
+ * Kysely on one open better-sqlite3 connection that keeps prepared statements (Kysely's dialect prepares one
+ * for every query, which costs more than the query). Every call is synchronous underneath: a transaction that
+ * awaits only queries never spans two turns of the event loop.
  */
 export function sqliteDialect(
   connection: Sqlite.Database,
@@ -60,7 +60,7 @@ class SqliteDriver implements Driver, DatabaseConnection {
     translateErrors(() => this.#commit.run())
   }
 
-  /** After an error that ended the whole transaction (full disk, I/O) there is nothing left to roll back. */
+  /** After an error that ended the whole transaction (full disk, I/O), there is nothing to roll back. */
   async rollbackTransaction(): Promise<void> {
     if (this.#connection.inTransaction) translateErrors(() => this.#connection.exec('rollback'))
   }
@@ -82,7 +82,7 @@ class SqliteDriver implements Driver, DatabaseConnection {
 
   async releaseConnection(): Promise<void> {}
 
-  /** The connection belongs to whoever opened it. */
+  /** The connection belongs to the code that opened it. */
   async destroy(): Promise<void> {}
 
   #prepare(sql: string): Sqlite.Statement<unknown[]> {
@@ -98,11 +98,11 @@ class SqliteDriver implements Driver, DatabaseConnection {
   }
 }
 
-/** Result codes that mean "not now", as against a fault in the statement. https://sqlite.org/rescode.html */
+/** Result codes that mean "not now" and not a fault in the statement. https://sqlite.org/rescode.html */
 const unavailable =
   /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY|CORRUPT|NOTADB|PROTOCOL|NOMEM|PERM|AUTH|NOLFS)/
 
-/** Runs `work` and turns the engine's errors into the port's. */
+/** Runs `work`, and turns the engine's errors into the port's. */
 export function translateErrors<T>(work: () => T): T {
   try {
     return work()

@@ -6,23 +6,25 @@ import { DatabaseRefused, DatabaseUnavailable } from '../errors.ts'
 /** How long a connection waits for the writer of another process. */
 const busyTimeoutMilliseconds = 5_000
 /**
- * Pages that a connection keeps, at most: a quarter of what the driver takes by itself. With twice as many, lists and
- * creates cost the same and a row that was just read 5.5 µs instead of 6, since the system keeps the file's pages too.
+ * The page cache of a connection: a quarter of the driver's default. With twice as much, lists and creates
+ * cost the same and a row just read 5.5 µs instead of 6, because the system caches the file's pages as well.
  */
 const cacheKibibytes = 4_000
 
 /**
- * Of a new file; one that was made with another size keeps it. A create changes some twelve pages, each copied once for
- * its statement and once into the log: with 4 KiB it takes a fifth more, and only long scans take less.
+ * For a new file; an existing one keeps its size. A create changes some twelve pages, each copied once for
+ * its statement and once into the log: with 4 KiB it takes a fifth longer, and only long scans are faster.
  */
 const pageBytes = 2_048
 /**
- * Pages of the write-ahead log before it is moved into the file. A page that changes often is then moved once: a create
- * writes 11 KB to the disk, and 25 with the 1,000 pages that SQLite takes by itself.
+ * Pages in the write-ahead log before it is moved into the file. A page that changes often is then moved
+ * once: a create writes 11 KB to the disk, against 25 KB with SQLite's default of 1,000 pages.
  */
 const checkpointPages = 16_000
 
-/** The one writing connection of a process. WAL with `synchronous=FULL`: a commit that returned is on disk. */
+/**
+ * The one writing connection of a process. WAL with `synchronous=FULL`: once a commit returns, it is on disk.
+ */
 export function openWritable(file: string): Sqlite.Database {
   const connection = open(file, { readonly: false })
   connection.pragma(`page_size = ${pageBytes}`)
@@ -33,7 +35,7 @@ export function openWritable(file: string): Sqlite.Database {
   return connection
 }
 
-/** A connection that sees committed data only and can change nothing. */
+/** A connection that sees only committed data and cannot change anything. */
 export function openReadOnly(file: string): Sqlite.Database {
   const connection = open(file, { readonly: true })
   connection.pragma('query_only = ON')
@@ -41,9 +43,9 @@ export function openReadOnly(file: string): Sqlite.Database {
 }
 
 /**
- * Returns a check that throws `DatabaseUnavailable` once the path leads to no file or to another one than now. SQLite
- * itself goes on writing to a file that was removed or replaced: what it commits there is lost with its last
- * connection.
+ * Returns a check that throws `DatabaseUnavailable` once the path leads to no file, or to another file than
+ * now. SQLite itself would go on writing to a file that was removed or replaced, and lose those commits with
+ * its last connection.
  */
 export function watchPlace(file: string): () => void {
   const opened = statSync(file)
@@ -64,14 +66,14 @@ function statOf(file: string): Stats | undefined {
   }
 }
 
-/** Says in one line what is wrong with a file that cannot be the database, before SQLite says it in its own way. */
+/** Says in one line why a file cannot be the database, before SQLite says it less clearly. */
 export function prepareFile(file: string): void {
   try {
     if (existsSync(file)) {
       if (!statSync(file).isFile()) throw new DatabaseRefused(`DATABASE_URL: ${file} is not a file`)
     } else {
       mkdirSync(dirname(file), { recursive: true })
-      // It will hold password hashes: for its owner only. SQLite gives the files beside it the same mode.
+      // It will hold password hashes: for its owner only. SQLite gives its other files this mode.
       closeSync(openSync(file, 'a', 0o600))
     }
   } catch (error) {
@@ -83,7 +85,7 @@ export function prepareFile(file: string): void {
   }
 }
 
-/** ` (owned by root, this process is countersign)` where it is so of the file or else of its folder, else nothing. */
+/** ` (owned by root, this process is countersign)`, for the file or else its folder, or nothing. */
 export function owners(file: string): string {
   const uid = process.geteuid?.()
   const other = [file, dirname(file)].map((path) => statOf(path)?.uid).find((owner) => owner !== undefined)
@@ -102,7 +104,7 @@ function accountName(uid: number): string {
 }
 
 function open(file: string, options: { readonly: boolean }): Sqlite.Database {
-  // A thread that is started again must not make an empty database where the file is gone.
+  // A thread that starts again must not make an empty database if the file is gone.
   const connection = new Sqlite(file, { ...options, fileMustExist: true, timeout: busyTimeoutMilliseconds })
   connection.pragma(`cache_size = -${cacheKibibytes}`)
   return connection

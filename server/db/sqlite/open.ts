@@ -13,8 +13,8 @@ import { DatabaseThread } from './thread.ts'
 import { TurnSnapshot } from './turn.ts'
 
 /**
- * From one snapshot: without, every commit of a running service would make the copy begin again. The pages that the
- * snapshot needs stay in the write-ahead log for as long as it takes.
+ * Copies one snapshot; without it, every commit of a running service would restart the copy. The write-ahead
+ * log keeps the pages that the snapshot needs until then.
  */
 async function backUp(file: string, target: string): Promise<void> {
   const snapshot = translateErrors(() => openReadOnly(file))
@@ -31,8 +31,9 @@ async function backUp(file: string, target: string): Promise<void> {
 }
 
 /**
- * Where nobody wrote, the last connection was a read-only one, which leaves the files of the write-ahead log behind, in
- * the ownership of this account. One that may write moves them into the file. Where it cannot, there is nothing to lose.
+ * After only reads, the last connection was a read-only one, which leaves the files of the write-ahead log
+ * behind, owned by this account. A writable connection moves them into the file. If it cannot, nothing is
+ * lost.
  */
 function removeLog(file: string, assertInPlace: () => void): void {
   try {
@@ -57,7 +58,7 @@ export async function migrateSqlite(file: string): Promise<string[]> {
   }
 }
 
-/** Goes on from the name of a file that could not be migrated. */
+/** Continues a sentence that begins with the name of the file. */
 function whatIsWrong({ message, cause }: DatabaseUnavailable): string {
   const code = cause instanceof Sqlite.SqliteError ? cause.code : ''
   if (code.startsWith('SQLITE_BUSY')) {
@@ -69,16 +70,16 @@ function whatIsWrong({ message, cause }: DatabaseUnavailable): string {
 
 export interface SqliteParts {
   file: string
-  /** Entry module of the writer: brings the operations and calls `runSqliteWriter`. */
+  /** Entry module of the writer: registers the operations and calls `runSqliteWriter`. */
   writerEntry: URL
-  /** Entry module of a reader: brings the read operations and calls `runSqliteReader`. */
+  /** Entry module of a reader: registers the reads and calls `runSqliteReader`. */
   readerEntry: URL
   refusals: RefusalCodec
 }
 
 /**
- * Opens a migrated file: a read-only connection in this thread, the writer in a thread of its own, and threads for
- * reads that may take long. Each thread is begun when it is first needed: a command that only reads has none.
+ * Opens a migrated file: a read-only connection in this thread, a thread for the writer, and threads for
+ * reads that may take long. Each thread starts on first use, so a command that only reads has none.
  */
 export function openSqlite<Operations extends WriteOperations, NamedReads extends ReadOperations>({
   file,
@@ -122,7 +123,7 @@ export function openSqlite<Operations extends WriteOperations, NamedReads extend
     },
     async close() {
       connection.close()
-      // The writer's connection goes last: a read-only one cannot move the log into the file.
+      // The writer's connection closes last, because a read-only one cannot move the log into the file.
       await writer.close(reads.close())
       removeLog(file, assertInPlace)
     },

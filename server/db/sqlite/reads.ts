@@ -19,13 +19,15 @@ import {
 const threads = 2
 const turnLimits = {
   atOnce: threads,
-  /** However expensive the lists of one client are, the others have a thread. */
+  /** However expensive the lists of one client are, others have a thread. */
   atOnceOfCaller: 1,
   ...waitingLists,
   patienceMilliseconds: 10_000,
 }
 
-/** The main thread's end of the readers: equal threads, each begun when it is first needed, and callers take turns. */
+/**
+ * The main thread's end of the readers: equal threads that start on first use, shared by callers in turns.
+ */
 export class Reads {
   readonly #turns = new Turns(turnLimits)
   readonly #threads: readonly DatabaseThread[]
@@ -54,13 +56,13 @@ export class Reads {
     })
   }
 
-  /** Lets what is under way finish. */
+  /** Lets reads under way finish. */
   async close(): Promise<void> {
     this.#turns.close()
     await Promise.all(this.#threads.map((thread) => thread.close()))
   }
 
-  /** There are as many turns as threads. One that has begun comes first. */
+  /** There are as many turns as threads. A thread that has started comes first. */
   #takeFree(): DatabaseThread {
     const begun = this.#free.findIndex(({ hasBegun }) => hasBegun)
     const [thread] = this.#free.splice(Math.max(begun, 0), 1)
@@ -70,8 +72,8 @@ export class Reads {
 }
 
 /**
- * The loop of a reader thread: read operations, one after the other, each on one snapshot of its own read-only
- * connection. `within_time()` ends the query that calls it once the operation has run for longer than its limit.
+ * The loop of a reader thread: reads, one after the other, each on one snapshot of the thread's read-only
+ * connection. `within_time()` ends the calling query once the read has run longer than its limit.
  */
 export function runSqliteReader(
   port: MessagePort,

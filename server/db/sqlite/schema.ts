@@ -2,7 +2,7 @@ import { sql, type Transaction } from '#kysely'
 import type { Database, Schema } from '../tables.ts'
 import { statusInWords, tablesOfBoth } from '../tables-of-both.ts'
 
-/** SQLite's schema. A later migration is added here by name, and to postgres/schema.ts under the same name. */
+/** SQLite's schema. Add a later migration here and, under the same name, to postgres/schema.ts. */
 export const schema: Schema = {
   findHistory: sql`select 1 from sqlite_schema where type = 'table' and name = 'schema_migrations'`,
   migrations: {
@@ -12,7 +12,7 @@ export const schema: Schema = {
   },
 }
 
-/** Text is compared by code point (BINARY). A connection that reads defines `within_time()` for itself. */
+/** Text compares by code point (BINARY). A connection that reads defines `within_time()`. */
 const initial = [
   `create table orders (
      seq integer primary key,
@@ -36,17 +36,17 @@ const initial = [
      check (status <> 1 or approvals_given = approvals_needed)
    ) strict`,
 
-  // For each sort an index, with the id that breaks ties. The order of ids is the order of creation (ADR 21).
+  // An index for each sort, with the id to break ties. The order of ids is the order of creation (ADR 21).
   'create unique index orders_by_id on orders (id)',
   'create index orders_by_status on orders (status, id)',
   'create index orders_by_customer on orders (customer_folded, id)',
   'create index orders_by_total on orders (total_e4, id)',
   'create index orders_by_updated_at on orders (updated_at, id)',
 
-  // What the planner shall think, whatever there is: rows of the table, and how many of them have equal first columns
-  // of the index, first two, and so on. Without, it takes a status for as rare as any other value. Plans are then the
-  // same for ten orders and for ten million. https://sqlite.org/fileformat2.html#stat1tab The table of statistics is
-  // made by `analyze` alone.
+  // Fixed statistics for the planner: rows of the table, and how many of them share the first column of the
+  // index, the first two, and so on. Without them it thinks a status as rare as any other value. Plans are
+  // then the same for ten orders and ten million. https://sqlite.org/fileformat2.html#stat1tab Only `analyze`
+  // makes the table of statistics.
   'analyze orders',
   `insert into sqlite_stat1 (tbl, idx, stat) values
      ('orders', 'orders_by_id', '1000000 1'),
@@ -55,11 +55,11 @@ const initial = [
      ('orders', 'orders_by_status', '1000000 400000 1'),
      ('orders', 'orders_by_updated_at', '1000000 2 1')`,
 
-  // Text search. It knows orders by number, and rows keep their numbers for certain only where a column holds them.
+  // Text search. It knows orders by number, and rows keep their numbers only if a column holds them.
   `create virtual table orders_search using fts5(customer_folded, content = 'orders', content_rowid = 'seq',
      columnsize = 0, tokenize = 'trigram case_sensitive 1')`,
-  // The triggers index rows up to `indexed_to`, which is the greatest number that there is. Only inside a group of writes
-  // it is lower: the rows above it are indexed together at the group's end (writes.ts).
+  // The triggers index rows up to `indexed_to`, normally the greatest number there is. Inside a group of
+  // writes it is lower: the rows above it are indexed together at the end of the group (writes.ts).
   'create table orders_search_deferral (indexed_to integer not null) strict',
   'insert into orders_search_deferral values (9223372036854775807)',
   `create trigger orders_search_insert after insert on orders
@@ -81,8 +81,8 @@ const initial = [
      insert into orders_search (rowid, customer_folded) values (new.seq, new.customer_folded);
    end`,
 
-  // Whether numbers are in the order of ids, as they are unless a clock was set back or past orders were seeded: a walk
-  // by number is then one in the order of creation.
+  // Whether numbers follow ids, as they do unless a clock was set back or past orders were seeded. If so, a
+  // walk by number is one in the order of creation.
   'create table order_numbers (in_order integer not null) strict',
   'insert into order_numbers values (1)',
   `create trigger order_numbers_insert after insert on orders
@@ -91,8 +91,8 @@ const initial = [
      update order_numbers set in_order = 0 where in_order = 1;
    end`,
 
-  // The tally (ADR 10). `day` is the whole UTC days since 1970 of `created_at`; -1 stands for all days together. Sums
-  // are kept as whole units and ten-thousandths apart, so that 64 bits hold them.
+  // The tally (ADR 10). `day` counts whole UTC days since 1970 of `created_at`; -1 stands for all days
+  // together. Whole units and ten-thousandths are summed separately, so that 64 bits hold them.
   `create table order_tally (
      day integer not null,
      status integer not null,
@@ -101,7 +101,7 @@ const initial = [
      total_parts_e4 integer not null,
      primary key (day, status)
    ) strict, without rowid`,
-  // Always empty here: PostgreSQL's triggers append to it.
+  // Always empty here: only PostgreSQL's triggers append to it.
   `create table order_tally_changes (
      id integer primary key,
      day integer not null,
@@ -148,7 +148,7 @@ const initial = [
        total_parts_e4 = total_parts_e4 + excluded.total_parts_e4;
    end`,
 
-  // For people with a SQL prompt: totals as decimals, instants as text. The service itself never reads it.
+  // For people with a SQL prompt: totals as decimals, instants as text. The service never reads it.
   `create view orders_readable as select
      id,
      customer,

@@ -5,7 +5,7 @@ export interface ThreadRequest {
   id: number
   operation: string
   input: unknown
-  /** Of a read: what it may take. */
+  /** For a read: how long it may run. */
   limitMilliseconds?: number | undefined
 }
 
@@ -20,8 +20,9 @@ export type ToThread = ThreadRequest | 'close'
 export type FromThread = { ready: true } | { results: ThreadResult[] }
 
 /**
- * Requests live a moment and answers are small: far above what a thread needs, and low enough that V8 collects instead
- * of growing (beside lists the process takes 185 MB instead of 194). A thread that meets its limit ends.
+ * Requests are short-lived and answers small. This is far more than a thread needs, and low enough to make V8
+ * collect instead of grow (185 MB for the process under lists instead of 194). A thread that reaches its
+ * limit ends.
  */
 const heapLimits = { maxYoungGenerationSizeMb: 6, maxOldGenerationSizeMb: 256 }
 
@@ -42,15 +43,15 @@ export interface ThreadOptions {
   entry: URL
   file: string
   refusals: RefusalCodec
-  /** Requests that may wait for the thread; one more is refused at once instead of piling up. */
+  /** Requests that may wait for the thread; one more is refused at once. */
   waitingLimit: number
-  /** Called when results have come, before anybody learns of them. */
+  /** Called when results have come, before any caller sees them. */
   beforeResults?: () => void
 }
 
 /**
- * The main thread's end of a thread with a connection. Whoever needs the thread begins it, unless it has begun; when it
- * ends, it fails what it had not answered, and the next one begins it anew.
+ * The main thread's end of a thread with a connection. It starts on first use. When it ends, it fails the
+ * requests it has not answered, and the next request starts it again.
  */
 export class DatabaseThread {
   readonly #options: ThreadOptions
@@ -64,12 +65,12 @@ export class DatabaseThread {
     this.#options = options
   }
 
-  /** Resolves once it is ready; rejects with `DatabaseUnavailable` when it cannot be. */
+  /** Resolves once the thread is ready; rejects with `DatabaseUnavailable` if it cannot start. */
   async start(): Promise<void> {
     await this.#need().ready
   }
 
-  /** Requests that it has not answered. */
+  /** Requests not answered yet. */
   get underWay(): number {
     return this.#waiting.size
   }
@@ -94,7 +95,7 @@ export class DatabaseThread {
     })
   }
 
-  /** Takes no more requests, and ends once those under way are answered, and not before `others`. */
+  /** Refuses new requests, and ends once those under way are answered and `others` resolves. */
   close(others?: Promise<void>): Promise<void> {
     this.#end ??= this.#endThread(others)
     return this.#end
@@ -106,7 +107,7 @@ export class DatabaseThread {
     await others
     const worker = this.#begun?.worker
     if (worker === undefined) return
-    // However it ends: `once` of node:events rejects when an error comes first.
+    // However it ends: `once` of node:events rejects if an error comes first.
     const exit = new Promise((resolve) => worker.once('exit', resolve))
     worker.postMessage('close' satisfies ToThread)
     await exit
@@ -144,7 +145,7 @@ export class DatabaseThread {
     return { worker, ready }
   }
 
-  /** Throws at once where the machine has no thread left. */
+  /** Throws at once if the machine has no thread left. */
   #newWorker(): Worker {
     const { entry, file, name } = this.#options
     try {

@@ -2,10 +2,10 @@ import type Sqlite from 'better-sqlite3'
 import { translateErrors } from './driver.ts'
 
 /**
- * One read transaction for all small reads of a turn of the event loop: to begin and end one for each took a GET from
- * 34 to 40 µs. They wait for nothing but this connection, which answers at once, so none outlives the turn. It ends
- * before a thread's results are told, so that whoever has seen an answer, to a write or from a reader, finds what it
- * says.
+ * One read transaction for all small reads of one turn of the event loop: one for each took a GET from 34 to
+ * 40 µs. They wait only for this connection, which answers at once, so none outlives the turn. The
+ * transaction ends before the results of a thread are delivered, so a caller who has seen an answer, to a
+ * write or from a reader, finds what it says.
  */
 export class TurnSnapshot {
   readonly #connection: Sqlite.Database
@@ -27,7 +27,7 @@ export class TurnSnapshot {
     setImmediate(this.#end)
   }
 
-  /** An error may have ended the transaction, and the connection may have been closed. */
+  /** An error may have ended the transaction, and the connection may be closed. */
   end(): void {
     if (!this.#open) return
     this.#open = false

@@ -14,14 +14,14 @@ import {
   toThreadResult,
 } from './thread.ts'
 
-/** Operations of one commit at most: bounds how long the first of them waits for its acknowledgement. */
+/** Operations in one commit, which bounds how long the first of them waits for its acknowledgement. */
 const groupLimit = 256
 
 /**
- * The loop of SQLite's writer thread: group commit. The operations that are waiting when the writer becomes free
- * run in one `BEGIN IMMEDIATE ... COMMIT`, so that one fsync pays for all of them. Nothing is acknowledged before the
- * commit that holds it is on disk (WAL, `synchronous=FULL`); when an error ends the whole transaction, every operation
- * of the group is answered `unavailable` and none of them has been written.
+ * The loop of SQLite's writer thread: group commit. All operations waiting when the writer becomes free run
+ * in one `BEGIN IMMEDIATE ... COMMIT`, so that they share one fsync. None is acknowledged before its commit
+ * is on disk (WAL, `synchronous=FULL`). If an error ends the whole transaction, every operation of the group
+ * is answered `unavailable`, and none was written.
  */
 export function runSqliteWriter(
   port: MessagePort,
@@ -44,7 +44,7 @@ export function runSqliteWriter(
     }
     scheduled = false
     if (closing) {
-      // The last connection does so by itself. Beside a running service a command's writes would stay in the log.
+      // Next to a running service, a command's writes would otherwise stay in the log.
       connection.pragma('wal_checkpoint(PASSIVE)')
       connection.close()
       port.close()
@@ -74,7 +74,7 @@ export function runSqliteWriter(
 /** Thrown to undo a group in which an operation failed after it had written. */
 class WroteBeforeFailing extends Error {
   readonly result: ThreadResult
-  /** Of the operation in its group. */
+  /** The operation's position in its group. */
   readonly index: number
 
   constructor(result: ThreadResult, index: number) {
@@ -85,9 +85,9 @@ class WroteBeforeFailing extends Error {
 }
 
 /**
- * Puts off the text search of the orders that a group adds (schema.ts): FTS5 writes itself out for each statement that
- * adds to it. Doing it once for a group saves 20 to 30 % of the writer's time (docs/performance.md). It is put off and
- * made up for in one transaction, so nobody else ever sees it put off.
+ * Puts off the text search of orders that a group adds (schema.ts), because FTS5 flushes after each statement
+ * that adds to it. Once for a group saves 20 to 30 % of the writer's time (docs/performance.md). Both ends
+ * lie in one transaction, so nobody else sees it put off.
  */
 const putOffSearch = sql`
   update orders_search_deferral set indexed_to = (select coalesce(max(seq), 0) from orders)`
@@ -119,8 +119,9 @@ class Groups {
   }
 
   /**
-   * One transaction for all. If one of several fails after it had written, all is undone, and those before it, itself
-   * and those behind it run apart: each that fails costs two commits more, not one for each of its group.
+   * One transaction for all. If an operation fails after it had written, all are undone, and those before it,
+   * itself and those after it run separately: a failure costs two more commits, not one for each member of
+   * the group.
    */
   async run(group: ThreadRequest[]): Promise<ThreadResult[]> {
     try {
@@ -162,7 +163,7 @@ class Groups {
     })
   }
 
-  /** Throws only what ends the whole transaction. */
+  /** Throws only an error that ends the whole transaction. */
   async #runOne(trx: Transaction<Database>, request: ThreadRequest): Promise<ThreadResult> {
     const { id, operation, input } = request
     try {
