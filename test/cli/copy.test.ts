@@ -149,7 +149,7 @@ describe('copy', { concurrency: 4 }, () => {
       /\nCopied 4,546 rows; counts and content match on both sides\.\nNot copied, .*: _backup_tool, users\.shoe_size\.\n$/,
     )
     assert.match(stderr, /^copying \w+: 0 of \d rows\n/)
-    assert.match(stderr, /\nWhat is written to the file from now on is not in the copy: .*\n$/)
+    assert.match(stderr, /\nLater writes to the file are not in the copy: .*\n$/)
   })
 
   it('leaves a database that the service and its commands go on with', { skip }, async (t) => {
