@@ -40,7 +40,7 @@ export async function runRemoveRole(invocation: Invocation): Promise<Outcome> {
   const given = requiredArgument(invocation, 0, 'the role')
   const { role } = await withDatabase(invocation, async (db) => {
     const [role = given] = await spellRoles(db, [given])
-    return accepted(await db.write('removeRole', { role, stamp: commandStamp() }), role)
+    return db.write('removeRole', { role, stamp: commandStamp() })
   })
   return { value: { role }, text: `Removed the role ${role}.` }
 }
