@@ -145,7 +145,7 @@ describe('role list, allow and deny', () => {
     const rule = 'a role starts with a letter and has at most 64 letters, digits and . _ -'
     assert.deepEqual(await cli.run('role add 7'), refusal(rule))
     await cli.run('client add billing --role Auditor')
-    assert.deepEqual(await cli.run('role remove auditor'), refusal('accounts still have the role'))
+    assert.deepEqual(await cli.run('role remove auditor'), refusal('some accounts still have this role'))
     await cli.run('client revoke billing Auditor')
     assert.deepEqual(await cli.json('role remove auditor'), { role: 'Auditor' })
     const gone = 'there is no role auditor; the roles are Admin, Operator, Viewer'
