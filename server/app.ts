@@ -58,7 +58,7 @@ export interface AppParts {
 
 const bodyLimitBytes = 64 * 1024
 
-/** The whole service, ready to listen: every hook and every slice by name, in the order in which they run. */
+/** The whole service, ready to listen: every hook and slice by name, in the order in which they run. */
 export async function buildApp(parts: AppParts): Promise<App> {
   const { config, db, clock, keys, readiness } = parts
   const app = createServer(parts, publicUrl)
@@ -120,15 +120,15 @@ function createServer({ config, log }: AppParts, publicUrl: () => string): App {
   const bareAnswers = { publicUrl, apiHeaders: securityHeaders(config), refusals: new RefusalLog(log) }
   const app = fastify({
     loggerInstance: log as FastifyBaseLogger,
-    // One line per request is ours (http/request-log.ts).
+    // http/request-log.ts writes the line of a request.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: requestId,
     requestIdHeader: false,
     bodyLimit: bodyLimitBytes,
     trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
-    // A request has 30 s to arrive, its headers 10 s. An idle connection is kept for 65 s.
+    // A request must arrive within 30 s, its headers within 10 s. An idle connection is kept for 65 s.
     requestTimeout: 30_000,
-    // A caller that reads nothing of its answer for so long is dropped.
+    // A caller that reads nothing for this long is dropped.
     connectionTimeout: 30_000,
     keepAliveTimeout: 65_000,
     http: {

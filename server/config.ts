@@ -20,7 +20,7 @@ import {
   type Setting,
 } from './setting.ts'
 
-/** Lists every fault of the configuration at once; one line each, no secret. */
+/** Lists all faults of the configuration, one line each, without secrets. */
 export class ConfigurationError extends Error {
   override name = 'ConfigurationError'
   readonly faults: string[]
@@ -41,11 +41,11 @@ export const settings = {
     default: { development: '127.0.0.1', production: '0.0.0.0' },
     parse: hostName,
   },
-  PORT: number([0, 65_535], 8080, 'Port to listen on; 0 takes a free one and prints it'),
+  PORT: number([0, 65_535], 8080, 'Port to listen on; 0 picks a free one and prints it'),
   PUBLIC_URL: {
     description:
-      'Origin under which clients reach the service: token issuer and audience, metadata, problem types, origin checks. ' +
-      'https, except on loopback',
+      'Origin at which clients reach the service: token issuer and audience, metadata, problem types, origin checks. ' +
+      'Must be https, except on loopback',
     default: undefined,
     defaultText: '`http://localhost:<port>` in development; required in production',
     parse: parsePublicUrl,
@@ -53,32 +53,33 @@ export const settings = {
   DATABASE_URL: {
     description:
       '`file:PATH` is embedded SQLite, `postgres://user:password@host:port/database` is PostgreSQL, ' +
-      '`postgres:///database?host=/folder&user=name` the same by a socket',
+      '`postgres:///database?host=/folder&user=name` is PostgreSQL through a socket',
     default: {
       development: 'file:./data/development.db',
       production: 'file:./data/countersign.db',
     },
     parse: asGiven,
   },
-  DATABASE_POOL_SIZE: number([1, 200], 10, 'PostgreSQL: connections of an instance for transactions'),
+  DATABASE_POOL_SIZE: number([1, 200], 10, 'PostgreSQL: connections per instance for transactions'),
   DATABASE_POOLER: oneOf(
     ['none', 'transaction'],
-    'PostgreSQL: a pooler in between that hands out connections by transaction (PgBouncer, RDS Proxy)',
+    'PostgreSQL: whether a pooler hands out connections by transaction (PgBouncer, RDS Proxy)',
   ),
   DATABASE_START_TIMEOUT_SECONDS: number(
     [0, 3_600],
     60,
-    'PostgreSQL: how long to wait at start for a server that does not answer yet, in seconds',
+    'PostgreSQL: how long to wait at start for a server that does not answer, in seconds',
   ),
   SIGNING_KEY_FILES: list(
-    'PEM files with RSA private keys of 2048 bits or more: the first signs, all verify and are published',
+    'PEM files with RSA private keys of 2048 bits or more. The first signs; all verify and are published',
     asGiven,
   ),
   ANTIFORGERY_KEY: {
     description:
-      'Key of the antiforgery tokens and of the tags of refresh tokens, the same on every instance: at least 32 bytes, base64',
+      'Key of antiforgery tokens and of the tags of refresh tokens, at least 32 bytes in base64. Every instance needs the same',
     default: undefined,
-    defaultText: 'made per run in development; this or `ANTIFORGERY_KEY_FILE` is required in production',
+    defaultText:
+      'generated at each start in development; this or `ANTIFORGERY_KEY_FILE` is required in production',
     parse: parseAntiforgeryKey,
   },
   ANTIFORGERY_KEY_FILE: {
@@ -108,31 +109,34 @@ export const settings = {
   RATE_LIMIT_FACTOR: number(
     [0, 1_000_000],
     { development: 10, production: 1 },
-    'Multiplies every request limit; 0 switches the request limits off (the waits after failed sign-ins stay)',
+    'Multiplies every request limit; 0 turns them off (waits after failed sign-ins stay)',
     decimal,
   ),
-  RATE_LIMIT_ANONYMOUS: number(perMinute, 300, 'Requests a minute without a valid credential, by address'),
-  RATE_LIMIT_STATIC: number(perMinute, 3_000, 'Static files a minute, by address'),
-  RATE_LIMIT_EXCHANGE: number(perMinute, 60, 'Credential exchanges a minute, by address'),
-  RATE_LIMIT_REFRESH: number(perMinute, 60, 'Refreshes a minute, by session or token family'),
-  RATE_LIMIT_REFRESH_ADDRESS: number(perMinute, 600, 'Refreshes a minute, by address'),
-  RATE_LIMIT_READ: number(perMinute, 1_200, 'Reads a minute, by caller'),
-  RATE_LIMIT_WRITE: number(perMinute, 300, 'Writes a minute, by caller'),
-  TRUSTED_PROXIES: list('Addresses or CIDR ranges whose X-Forwarded-For is believed', parseAddressRange),
+  RATE_LIMIT_ANONYMOUS: number(perMinute, 300, 'Requests a minute without a valid credential, per address'),
+  RATE_LIMIT_STATIC: number(perMinute, 3_000, 'Static files a minute, per address'),
+  RATE_LIMIT_EXCHANGE: number(perMinute, 60, 'Credential exchanges a minute, per address'),
+  RATE_LIMIT_REFRESH: number(perMinute, 60, 'Refreshes a minute, per session or token family'),
+  RATE_LIMIT_REFRESH_ADDRESS: number(perMinute, 600, 'Refreshes a minute, per address'),
+  RATE_LIMIT_READ: number(perMinute, 1_200, 'Reads a minute, per caller'),
+  RATE_LIMIT_WRITE: number(perMinute, 300, 'Writes a minute, per caller'),
+  TRUSTED_PROXIES: list(
+    'Addresses or CIDR ranges of proxies whose X-Forwarded-For is trusted',
+    parseAddressRange,
+  ),
   CORS_ORIGINS: list('Origins whose scripts may call the API with a bearer token', parseOrigin),
   SECURITY_CONTACT: list(
-    'Whom to tell of a vulnerability, the preferred first: `mailto:`, `https:` or `tel:` addresses, given out at ' +
-      '`/.well-known/security.txt` (RFC 9116), which is not there without',
+    'Contacts for reports of vulnerabilities, the preferred first: `mailto:`, `https:` or `tel:` addresses. ' +
+      'Without one there is no `/.well-known/security.txt` (RFC 9116)',
     parseContact,
   ),
   DEFAULT_TIME_ZONE: {
-    description: 'IANA zone of the audit stamps when neither the request nor the user has one',
+    description: 'IANA time zone of audit stamps if neither the request nor the user has one',
     default: 'UTC',
     parse: parseTimeZoneName,
   },
   CURRENCY: {
     description:
-      'ISO 4217 code of the currency in which the web app shows totals, such as `EUR`; nothing else depends on it',
+      'Currency in which the web app shows totals, an ISO 4217 code such as `EUR`. Nothing else depends on it',
     default: undefined,
     parse: parseCurrency,
   },
@@ -143,13 +147,13 @@ export const settings = {
   DRAIN_SECONDS: number(
     [0, 600],
     { development: 0, production: 0.5 },
-    'How long the service is not ready and still serves, after a signal to end, before it stops listening, in seconds',
+    'How long the service still serves after a signal to end, not ready, before it stops listening, in seconds',
     decimal,
   ),
   METRICS_PORT: number(
     [1, 65_535],
     undefined,
-    'Port of the Prometheus metrics, on a listener of its own at HOST',
+    'Port of the Prometheus metrics, on a separate listener at HOST',
   ),
   SIGNING_ALGORITHM: oneOf(['RS256', 'PS256'], 'Signature algorithm of access tokens'),
 } satisfies Record<string, Setting<unknown>>
@@ -174,12 +178,12 @@ type ValueOf<S> = S extends { default: infer D; parse: (text: string) => infer T
   : never
 type Settings = { [Name in keyof typeof settings]: ValueOf<(typeof settings)[Name]> }
 
-/** `ACCESS_TOKEN_TTL_SECONDS` is `accessTokenTtlSeconds`. */
+/** From `ACCESS_TOKEN_TTL_SECONDS` to `accessTokenTtlSeconds`. */
 type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}`
   ? `${Lowercase<First>}${Capitalize<CamelCase<Rest>>}`
   : Lowercase<Name>
 
-/** Requests a minute; a factor of 0 switches all of them off. */
+/** Requests a minute. A factor of 0 turns all limits off. */
 export type RateLimits = {
   [Name in keyof Settings as Name extends `RATE_LIMIT_${infer Rest}` ? CamelCase<Rest> : never]: number
 }
@@ -187,7 +191,7 @@ export type RateLimits = {
 type Gathered = `RATE_LIMIT_${string}` | `DATABASE_${string}` | `ANTIFORGERY_${string}`
 const gathered = /^(?:RATE_LIMIT|DATABASE|ANTIFORGERY)_/
 
-/** Every setting under its name in camel case, but for those that are gathered. */
+/** Every setting under its name in camel case, except those that are gathered. */
 export type Config = {
   [Name in keyof Settings as Name extends Gathered ? never : CamelCase<Name>]: Settings[Name]
 } & {
@@ -206,9 +210,9 @@ export interface RunMode {
 }
 
 /**
- * Reads every setting once; an empty value counts as absent. Throws `ConfigurationError` with all faults. Production
- * fails closed: what development makes per run has to be given (section 12 of the contract). In development PUBLIC_URL
- * is undefined: it follows from the port that is listened on.
+ * Reads every setting. An empty value counts as absent. Throws `ConfigurationError` with all faults. Production fails
+ * closed: it requires what development generates at each start (section 12 of the contract). In development PUBLIC_URL
+ * is undefined, because it depends on the port.
  */
 export function readConfig(env: Record<string, string | undefined>, mode: RunMode): Config {
   const { development, allowRemoteDemo = false } = mode
@@ -217,7 +221,7 @@ export function readConfig(env: Record<string, string | undefined>, mode: RunMod
   if (!development) faults.push(...missingInProduction(env))
   if (development && !allowRemoteDemo && !isLoopbackHost(bracketed(values.HOST))) {
     faults.push(
-      'HOST: development listens on loopback only, for its accounts are public (--allow-remote-demo lifts this)',
+      'HOST: development listens on loopback only, because its accounts are public (--allow-remote-demo lifts this)',
     )
   }
   if (faults.length > 0) throw new ConfigurationError(faults)
@@ -243,7 +247,7 @@ export function readConfig(env: Record<string, string | undefined>, mode: RunMod
   }
 }
 
-/** The database of the administration commands: the one that `serve` would use. */
+/** The database of the administration commands is the one that `serve` would use. */
 export function readDatabase(
   env: Record<string, string | undefined>,
   { development }: RunMode,
@@ -260,7 +264,7 @@ export function publicUrlAt({ publicUrl }: Pick<Config, 'publicUrl'>, port: numb
   return publicUrl ?? `http://localhost:${port}`
 }
 
-/** The address that `serve` would have in the same place, without a trailing slash. */
+/** The address that `serve` would have with these settings, without a trailing slash. */
 export function readPublicUrl(env: Record<string, string | undefined>, { development }: RunMode): string {
   const fallback = `http://localhost:${env.PORT || settings.PORT.default}`
   try {
@@ -271,7 +275,7 @@ export function readPublicUrl(env: Record<string, string | undefined>, { develop
   throw new ConfigurationError(missingInProduction(env).filter((line) => line.startsWith('PUBLIC_URL')))
 }
 
-/** A faulty setting gets its default, and `faults` says so. */
+/** A faulty setting gets its default, and its fault is added to `faults`. */
 function readSettings(
   env: Record<string, string | undefined>,
   development: boolean,
@@ -301,7 +305,7 @@ function bracketed(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** A setting that is given but faulty has been reported already. */
+/** Reports absent settings only: faulty ones are reported already. */
 function missingInProduction(env: Record<string, string | undefined>): string[] {
   const missing: string[] = []
   if (!env.PUBLIC_URL) missing.push('PUBLIC_URL: required in production, such as https://orders.example.com')

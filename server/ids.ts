@@ -5,8 +5,8 @@ const pool = Buffer.alloc(256 * idBytes)
 let poolOffset = pool.length
 
 /**
- * Where the next 16 random bytes for an id that is not secret stand in `pool`. Every request needs some: those of 256
- * ids are fetched together (0.1 µs each instead of 3.5), and each byte is used once.
+ * The place in `pool` of 16 unused random bytes, for an id that is not secret. Every request needs some, so those of 256
+ * ids are fetched together (0.1 µs each instead of 3.5).
  */
 function nextInPool(): number {
   if (poolOffset === pool.length) {
@@ -24,7 +24,7 @@ export function newOpaqueId(): string {
   return pool.toString('base64url', start, start + idBytes)
 }
 
-/** Bits of an id, after its instant, in which the ids of one instant are counted. */
+/** Bits of an id after its instant: they count the ids of one instant. */
 const countBits = 18
 
 let lastInstant = -1
@@ -32,12 +32,12 @@ let count = 0
 
 /**
  * UUIDv7 of the instant, lower case. Within a millisecond ids count up from a random number (RFC 9562 §6.2, method 1),
- * so the ids of one process are in the order in which they were made. 56 further bits are random.
+ * so the ids of a process sort in the order in which it made them. 56 further bits are random.
  */
 export function newOrderedId(nowMilliseconds: number): string {
   const start = nextInPool()
   const bytes = pool.subarray(start, start + idBytes)
-  // The first lies in the lower half of the range: the upper half is left to count in.
+  // The first count is in the lower half of the range, so that there is room to count up.
   count =
     nowMilliseconds === lastInstant
       ? (count + 1) % 2 ** countBits
@@ -52,7 +52,7 @@ export function newOrderedId(nowMilliseconds: number): string {
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** The stored form of a UUID; undefined for what is none, and so no id of anything. */
+/** The stored form of a UUID. Undefined if the text is not a UUID. */
 export function parseUuid(text: string): string | undefined {
   const id = text.toLowerCase()
   return uuidPattern.test(id) ? id : undefined
@@ -76,10 +76,10 @@ export function newSecret(): string {
   return randomBytes(32).toString('base64url')
 }
 
-/** The form of `newSecret`; anything else never came from here. */
+/** The form of `newSecret`. Nothing else was made here. */
 export const secretPattern = /^[A-Za-z0-9_-]{43}$/
 
-/** SHA-256 as base64url: what is stored of a secret with 256 random bits (no salt or stretching is needed then). */
+/** SHA-256 as base64url. A secret of 256 random bits is stored so: it needs no salt and no stretching. */
 export function sha256(data: string | Buffer): string {
   return hash('sha256', data, 'base64url')
 }

@@ -9,8 +9,8 @@ let formattedAt = 0
 let formatted = ''
 
 /**
- * The member that dates a line (RFC 3339), as pino takes it. All lines of one millisecond share its text: under load a
- * request's line takes 0.5 µs instead of 1.7.
+ * The timestamp of a line (RFC 3339) in pino's form. All lines of one millisecond share its text: under load a request's
+ * line takes 0.5 µs instead of 1.7.
  */
 function timestampMember(): string {
   const now = systemClock()
@@ -21,24 +21,23 @@ function timestampMember(): string {
   return formatted
 }
 
-/** Lines that were left out: of requests that were answered as they asked, and all others. */
+/** How many lines were left out: those of successful requests, and all others. */
 interface LeftOut {
   requests: number
   events: number
 }
 
-/** Where lines go. */
 interface LogOutput {
   write(line: string): void
-  /** The same for a line that comes after all others when not every one can be kept. */
+  /** For a line that is left out first when not all can be kept. */
   writeIfRoom?(line: string): void
   /** Since the start. */
   leftOut?: LeftOut
-  /** Resolves when everything has been taken, or after `milliseconds`. */
+  /** Resolves when everything has been written, or after `milliseconds`. */
   drained?(milliseconds: number): Promise<void>
 }
 
-/** A logger that can also write a line as it is: pino's own way there costs twice as much. */
+/** A logger that can also write a whole line, at half the cost of pino's own way. */
 export type Log = pino.Logger & {
   writeLine(level: pino.Level, members: object, options?: { ifRoom: boolean }): void
   output: LogOutput
@@ -54,29 +53,29 @@ export function makeLog(options: pino.LoggerOptions, output: LogOutput): Log {
   return Object.assign(log, { writeLine, output })
 }
 
-const portionBytes = 8 * 1024
+const batchBytes = 8 * 1024
 const flushIntervalMilliseconds = 200
-/** What may wait for the reader of the log; further requests are left out of it. */
+/** What may wait for the reader of the log. Lines of requests beyond it are left out. */
 const roomBytes = 4 * 1024 * 1024
-/** The same for lines that no request displaces: warnings, security events, refusals. */
+/** The same for all other lines: warnings, security events, refusals. */
 const reserveBytes = 32 * 1024 * 1024
 
 /**
- * Lines on standard output, written together, at least five times a second: a system call for each would cost
- * more than the line. Nothing waits for who reads them, neither the event loop nor the end of the process.
+ * Writes lines to standard output in batches, at least five times a second: a system call for each would cost more than
+ * the line. Neither the event loop nor the end of the process waits for the reader.
  */
 class StandardOutput implements LogOutput {
   readonly leftOut: LeftOut = { requests: 0, events: 0 }
-  /** Told once there is room again. */
+  /** Called once there is room again. */
   onRoom: (leftOut: LeftOut) => void = () => undefined
   readonly #stream: Writable
-  #portion = ''
-  #told: LeftOut = { requests: 0, events: 0 }
+  #batch = ''
+  #reported: LeftOut = { requests: 0, events: 0 }
 
   constructor() {
-    // Of a pipe or a socket Node's stream waits for nobody; of a file it would hold the event loop.
+    // Node's stream does not block on a pipe or a socket. On a file it would block the event loop.
     this.#stream = fstatSync(1).isFile() ? createWriteStream('', { fd: 1, autoClose: false }) : process.stdout
-    // The reader may leave; the service goes on.
+    // If the reader leaves, the service goes on.
     this.#stream.on('error', () => undefined)
     setInterval(() => this.#flush(), flushIntervalMilliseconds).unref()
     process.once('exit', () => this.#writeLast())
@@ -97,39 +96,39 @@ class StandardOutput implements LogOutput {
   }
 
   #add(line: string, limitBytes: number, kind: keyof LeftOut): void {
-    if (this.#stream.writableLength + this.#portion.length > limitBytes) {
+    if (this.#stream.writableLength + this.#batch.length > limitBytes) {
       this.leftOut[kind] += 1
       return
     }
-    this.#portion += line
-    if (this.#portion.length >= portionBytes) this.#flush()
+    this.#batch += line
+    if (this.#batch.length >= batchBytes) this.#flush()
   }
 
   #flush(): void {
-    if (this.#portion !== '') this.#stream.write(this.#portion, () => this.#tellLeftOut())
-    this.#portion = ''
+    if (this.#batch !== '') this.#stream.write(this.#batch, () => this.#reportLeftOut())
+    this.#batch = ''
   }
 
-  #tellLeftOut(): void {
-    const requests = this.leftOut.requests - this.#told.requests
-    const events = this.leftOut.events - this.#told.events
+  #reportLeftOut(): void {
+    const requests = this.leftOut.requests - this.#reported.requests
+    const events = this.leftOut.events - this.#reported.events
     if (requests + events === 0 || this.#stream.writableLength > roomBytes / 2) return
-    this.#told = { ...this.leftOut }
+    this.#reported = { ...this.leftOut }
     this.onRoom({ requests, events })
   }
 
-  /** What can still be written without waiting. */
+  /** Writes what can still be written without waiting. */
   #writeLast(): void {
-    if (this.#stream.writableLength > 0 || this.#portion === '') return
+    if (this.#stream.writableLength > 0 || this.#batch === '') return
     try {
-      writeSync(1, this.#portion)
+      writeSync(1, this.#batch)
     } catch {
-      // Nobody reads it.
+      // The reader has left.
     }
   }
 }
 
-/** JSON lines on standard output, or readable ones on a terminal. */
+/** Writes JSON lines to standard output, or readable ones to a terminal. */
 export async function createLog(config: Config): Promise<Log> {
   const options = { level: config.logLevel }
   if (process.stdout.isTTY) {

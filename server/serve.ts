@@ -27,22 +27,22 @@ export interface ServeOptions {
   demoOrders: boolean
 }
 
-/** The keys of an instance: from the configuration, or made for this run in development. */
+/** The keys of an instance, from the configuration or, in development, generated at start. */
 interface InstanceKeys {
   signing: SigningKeys
   antiforgery: Buffer
 }
 
-/** From the end of the drain: what is under way then is given up. */
+/** After the drain, how long requests under way may still take. */
 const gracePeriodMilliseconds = 10_000
-/** Of a log that nobody reads, the last lines are given up. */
+/** How long the last lines of the log may wait for its reader. */
 const lastLinesMilliseconds = 1_000
-/** The release this version was tested on; older ones lack security fixes. */
+/** The release on which this version was tested. Older ones lack security fixes. */
 const testedNode = [26, 10, 0] as const
 
 /**
- * Runs the service until a signal ends it: resolves once it listens. Throws `ConfigurationError` or
- * `DatabaseRefused` when it cannot start, and has then closed everything.
+ * Starts the service, which runs until a signal ends it. Resolves once it listens. Throws `ConfigurationError` or
+ * `DatabaseRefused` if it cannot start, after closing everything.
  */
 export async function serve(options: ServeOptions): Promise<void> {
   const config = readConfig(process.env, options)
@@ -62,7 +62,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   if (config.development) announceDemo(config, publicUrlAt(config, port))
 }
 
-/** A development service builds the web app from its sources; in production that is `npm run build`. */
+/** In development the service builds the web app from its sources. In production `npm run build` does. */
 async function prepareWebApp(config: Config, log: Log): Promise<void> {
   if (config.development) {
     const { buildWebIfStale } = await import('../web/build.ts')
@@ -77,8 +77,8 @@ async function loadKeys(config: Config): Promise<InstanceKeys> {
 }
 
 /**
- * Listens, and from then on ends gracefully on a signal: answers what is under way, then closes the database. Returns the
- * port. When it throws, everything has been closed.
+ * Listens and returns the port. From then on a signal ends the service gracefully: it answers what is under way, then
+ * closes the database. If this throws, everything is closed.
  */
 async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: AppDatabase): Promise<number> {
   const readiness: Readiness = { phase: 'serving' }
@@ -93,8 +93,8 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
   let stops: (() => void)[] = []
   let port: number
   try {
-    // For SQLite's writer to begin while the app is loaded and built: a seventh of the start (ADR 25). Not awaited:
-    // loading blocks the event loop, so the ping may time out though the database has answered.
+    // Starts SQLite's writer while the app loads: a seventh of the start (ADR 25). Not awaited: loading blocks the
+    // event loop, so the ping may time out although the database has answered.
     db.ping().catch(() => undefined)
     const { buildApp } = await import('./app.ts')
     app = await buildApp({
@@ -119,7 +119,7 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
     startCheckpoints({ ...parts, keys: keys.signing, publicUrl: publicUrlAt(config, port) }),
   ]
   const logger = { error: (err: unknown) => log.error({ err }) }
-  // Callers are sent elsewhere before the listener closes, so that no request meets a closed one.
+  // The balancer sends callers elsewhere before the listener closes, so that no request meets a closed one.
   const drainMilliseconds = config.drainSeconds * 1000
   closeWithGrace({ delay: drainMilliseconds + gracePeriodMilliseconds, logger }, async ({ signal, err }) => {
     readiness.phase = 'draining'
@@ -133,12 +133,12 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
   return port
 }
 
-/** Development fills an empty database; production refuses one with accounts whose passwords are public. */
+/** Development fills an empty database. Production refuses demo accounts, whose passwords are public. */
 async function prepareAccounts(db: AppDatabase, { development, demoOrders }: ServeOptions): Promise<void> {
   if (!development) {
     if (!(await hasAccounts(db.read, true))) return
     throw new ConfigurationError([
-      'DATABASE_URL: the database has demo accounts, whose passwords are public: give them new passwords and secrets, or use another database',
+      'DATABASE_URL: the database has demo accounts, whose passwords are public. Give them new passwords and secrets, or use another database',
     ])
   }
   if (!(await isUnseeded(db.read))) return
@@ -156,7 +156,7 @@ function warnOfOldNode(log: Log): void {
   }
 }
 
-/** Whoever reads a key can sign what it signs; the database holds password hashes. */
+/** A key that others can read is theirs to sign with, and the database holds password hashes. */
 function warnOfOpenFiles({ signingKeyFiles, antiforgeryKeyFile, database }: Config, log: Log): void {
   // Windows has no such modes.
   if (process.platform === 'win32') return
@@ -174,7 +174,7 @@ function warnOfOpenFiles({ signingKeyFiles, antiforgeryKeyFile, database }: Conf
 
 const othersMayUse = 0o006
 
-/** A file that cannot be looked at is refused later, with the reason. */
+/** A file that cannot be examined is refused later, with the reason. */
 function isOpen(file: string): boolean {
   try {
     return (statSync(file).mode & othersMayUse) !== 0

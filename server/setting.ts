@@ -7,9 +7,9 @@ export type Default<T> = T | { development: T; production: T }
 
 export interface Setting<T> {
   description: string
-  /** What an absent setting means; undefined and an empty list are none. */
+  /** The value of an absent setting. Undefined and an empty list mean none. */
   default: Default<T>
-  /** For the reference page, where the default is no value. */
+  /** For the reference page, if the default is not a value. */
   defaultText?: string
   /** Throws an Error whose message is the rule that `text` broke. */
   parse(text: string): T
@@ -60,7 +60,7 @@ export function oneOf<const T extends string>(values: readonly [T, ...T[]], desc
   }
 }
 
-/** Throws for what is no setting, such as the content of a file in place of its name, and does not repeat it. */
+/** Refuses values that are no setting, such as a file's content instead of its name, without repeating them. */
 export function oneLine(value: string): string {
   if (/\p{Cc}/u.test(value.trim())) throw new Error('must be one line, without control characters')
   return value
@@ -73,7 +73,7 @@ export function hostName(value: string): string {
   return value
 }
 
-/** An origin without path; plain http is accepted for loopback only, where a browser keeps Secure cookies. */
+/** An http or https origin without path. */
 export function parseOrigin(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined
   const http = url?.protocol === 'http:' || url?.protocol === 'https:'
@@ -99,7 +99,7 @@ export function parsePublicUrl(value: string): string {
   return origin
 }
 
-/** True for the names and addresses by which a machine reaches itself; takes a URL's hostname. */
+/** Whether a URL's hostname is a name or address by which a machine reaches itself. */
 export function isLoopbackHost(hostname: string): boolean {
   return (
     hostname === 'localhost' ||

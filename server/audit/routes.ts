@@ -50,7 +50,7 @@ function registerListLog(app: App, { db, exports }: LogParts): void {
       const type = acceptedExport(request, exportTypes)
       if (type !== undefined) {
         refuseFilter(filter)
-        return exports.send(request, reply, { type, fileName: 'log', portions: exportLog(db, after, caller) })
+        return exports.send(request, reply, { type, fileName: 'log', batches: exportLog(db, after, caller) })
       }
       const page = pageRequest(pageNumber, pageSize)
       const { json, description } = await listLog(db, { after, direction, page, filter }, caller)

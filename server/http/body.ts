@@ -8,13 +8,13 @@ const jsonType = /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json$/i
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * JSON in UTF-8 and nothing else (section 1 of the contract), but for operations that take a form. The media type is
- * judged before the body is read: 415 comes before 413.
+ * Bodies are JSON in UTF-8 (section 1 of the contract), or a form where the operation takes one. The media type is
+ * checked before the body is read: 415 comes before 413.
  */
 export function registerBodies(app: App): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, body, done) => {
-    // A type without a body is no body, where none is expected.
+    // Where no body is expected, a content type without a body is allowed.
     if (body.length === 0 && request.routeOptions.schema?.body === undefined) return done(null, undefined)
     try {
       done(null, comesAsForm(request) ? parseForm(body as Buffer) : parseJson(body as Buffer))
@@ -25,7 +25,7 @@ export function registerBodies(app: App): void {
   app.addHook('preParsing', (request, _reply, payload, done) => {
     try {
       assertAcceptable(request)
-      // Stays where no body comes: the validator would be shown null, as for the JSON `null`.
+      // The default when no body comes. The validator would get null, as for the JSON `null`.
       if (isOptionalBody(request.routeOptions.schema?.body)) request.body = {}
       done(null, payload)
     } catch (error) {
@@ -53,7 +53,6 @@ function assertAcceptable(request: FastifyRequest): void {
   throw new Problem('unsupported-media-type', { detail: `The body must be ${taken} in UTF-8.` })
 }
 
-/** Whether the body says that it is a form. */
 export function comesAsForm(request: FastifyRequest): boolean {
   return mediaTypeOf(request)[0].toLowerCase() === formType
 }
@@ -78,7 +77,7 @@ function parseForm(body: Buffer): Form {
   }
 }
 
-/** Throws `malformed-json` for anything that is not JSON in UTF-8, or that could reach an object's prototype. */
+/** Throws `malformed-json` for what is not JSON in UTF-8, and for keys that could reach an object's prototype. */
 export function parseJson(body: Buffer): unknown {
   let text: string
   let value: unknown

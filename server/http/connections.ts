@@ -6,25 +6,26 @@ import { Problem, retryAfter } from './problems.ts'
 import type { App } from './route.ts'
 
 /**
- * Requests that may be sent ahead on a connection; one more ends it. Refusing them would not help: one packet holds
- * thousands, and Node keeps each for as long as the connection, answered or not.
+ * Requests that a connection may send ahead. One more ends the connection: a refusal would not help, because one packet
+ * holds thousands and Node keeps each as long as the connection.
  */
 const waitingLimit = 32
 /**
- * From the headers of a request, or the last portion of a stream, to the last byte of its answer. An answer that takes
- * longer is not being read.
+ * From the headers of a request, or the last batch of a stream, to the last byte of the answer. If it takes longer, the
+ * caller is not reading.
  */
 export const exchangeLimitMilliseconds = 120_000
 const lookIntervalMilliseconds = 2_000
-/** Answers of this size count until they have been read. What one caller has not read may be so many bytes. */
+/** Answers from this size on count until they are read. */
 const largeBytes = 64 * 1024
+/** What one caller may leave unread. */
 export const unreadLimitBytes = 32 * 1024 * 1024
 
-/** One connection, whose requests are answered one after the other. */
+/** Answers the requests of one connection one after the other. */
 class Connection {
   readonly #monotonic: Clock
   readonly #waiting: { answer: ServerResponse; begin: () => void }[] = []
-  /** The one answer that is under way, and since when on the monotonic clock. */
+  /** The answer under way, and when it began on the monotonic clock. */
   current: ServerResponse | undefined
   startedAt = 0
 
@@ -32,7 +33,7 @@ class Connection {
     this.#monotonic = monotonic
   }
 
-  /** Begins the answer, now or after those before it. False when too many wait already. */
+  /** Begins the answer, now or after the earlier ones. False if too many are waiting. */
   enter(answer: ServerResponse, begin: () => void): boolean {
     if (this.#waiting.length >= waitingLimit) return false
     this.#waiting.push({ answer, begin })
@@ -40,7 +41,7 @@ class Connection {
     return true
   }
 
-  /** The answer under way makes progress. */
+  /** Call it when the answer under way makes progress. */
   keep(): void {
     this.startedAt = this.#monotonic()
   }
@@ -69,7 +70,7 @@ export function answerOn(socket: Socket): ServerResponse | undefined {
   return bySocket.get(socket)?.current
 }
 
-/** For an answer that is sent in portions, when its caller takes the next. */
+/** Call it when the caller of a stream takes the next batch. */
 export function keepAnswering(socket: Socket): void {
   bySocket.get(socket)?.keep()
 }
@@ -80,9 +81,9 @@ export interface ConnectionSettings {
 }
 
 /**
- * Bounds what the service holds for a caller who does not read. Requests of one connection are answered one after the
- * other, so a connection holds one answer. An answer that is not read in time ends with its connection. Nobody with
- * large unread answers gets another large one (ADR 17).
+ * Bounds what the service holds for callers who do not read (ADR 17). A connection holds one answer: its requests are
+ * answered one after the other. An answer that is not read in time ends with its connection. A caller with large unread
+ * answers gets no other large one.
  */
 export function registerConnections(
   app: App,
@@ -104,7 +105,7 @@ export function registerConnections(
   }
 
   app.addHook('onRequest', ({ raw: { socket } }, reply, done) => {
-    // Nothing that arrived with one request too many is begun: nobody would get the answer.
+    // One request too many ends the connection, so no request on it is begun.
     if (!socket.destroyed && !connectionOf(socket).enter(reply.raw, done)) socket.destroy()
   })
   app.addHook('onResponse', ({ raw: { socket } }, reply, done) => {
@@ -131,7 +132,7 @@ function limitUnread(app: App): void {
 
   app.addHook('onSend', (request, reply, payload, done) => {
     const bytes = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload.length : 0
-    // An answer whose caller has gone is thrown away and never closes.
+    // If the caller has gone, the answer is discarded and never closes.
     if (bytes < largeBytes || reply.raw.destroyed) return done(null, payload)
     const caller = callerOf(request)
     const before = unread.get(caller) ?? 0

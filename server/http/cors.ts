@@ -2,13 +2,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { RequestLimits } from './rate-limit.ts'
 import { type App, backgroundHeader } from './route.ts'
 
-/** Beside those that a route declares. */
+/** In addition to those that routes declare. */
 const alwaysAllowed = ['Authorization', 'Content-Type', 'X-Request-Id', 'traceparent', backgroundHeader.name]
 const exposedHeaders =
   'Content-Disposition, ETag, Location, Link, Retry-After, RateLimit, RateLimit-Policy, Idempotency-Replayed, X-Request-Id'
 const preflightMaxAgeSeconds = 600
 
-/** For bearer callers only: `Access-Control-Allow-Credentials` is never sent, so no cookie ever comes along. */
+/** For bearer callers only: `Access-Control-Allow-Credentials` is never sent, so browsers send no cookie. */
 export function registerCors(app: App, origins: readonly string[], limits: RequestLimits): void {
   if (origins.length === 0) return
   const methods = new Set<string>()

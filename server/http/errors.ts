@@ -10,7 +10,7 @@ import type { RefusalLog } from './refusal-log.ts'
 import { isDecodable, urlLimitBytes } from './request-context.ts'
 import type { App } from './route.ts'
 
-/** Not imported: a value import of node:http loads fetch too, a twelfth of the start (ADR 25). */
+/** Not imported: importing node:http also loads fetch, a twelfth of the start (ADR 25). */
 const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 /** A longer path is cut in `instance`. */
@@ -24,12 +24,12 @@ const frameworkCodes: Record<string, ProblemCode> = {
   ECONNRESET: 'bad-request',
 }
 
-/** Every failure, whoever threw it, is answered as one problem (RFC 9457); an unknown error is a fixed 500. */
+/** Answers every error that is thrown with one problem (RFC 9457). An unknown error is a fixed 500. */
 export function registerErrors(app: App, publicUrl: () => string): void {
   app.decorateRequest('problem', null)
   app.setErrorHandler((error: FastifyError | Error, request, reply) => {
     const problem = toProblem(error)
-    // An instance that ends says so to whoever asks: that is no fault.
+    // Refusing while it shuts down is no fault of the instance.
     if (problem.status >= 500 && problem.code !== 'shutting-down') {
       const level = problem.status === 500 ? 'error' : 'warn'
       request.log[level]({ err: problem.cause ?? problem }, problem.code)
@@ -71,14 +71,14 @@ export function sendProblem(
         problemBody(
           problem,
           publicUrl,
-          tellablePath(request.originalUrl).slice(0, repeatedPathLimit),
+          pathWithoutSecrets(request.originalUrl).slice(0, repeatedPathLimit),
           request.id,
         ),
       ),
     )
 }
 
-/** What every 401 carries (RFC 9110 §11.6.1). */
+/** Every 401 carries it (RFC 9110 §11.6.1). */
 export const bearerChallenge = 'Bearer realm="countersign"'
 
 function problemBody(problem: Problem, publicUrl: string, instance: string, requestId: string) {
@@ -96,17 +96,17 @@ function problemBody(problem: Problem, publicUrl: string, instance: string, requ
   }
 }
 
-/** The path alone: a query may hold what does not belong in a log. The router, too, ends a path at `#`. */
+/** The path without its query, which may hold secrets. Like the router it also ends a path at `#`. */
 export function pathOf(url = '/'): string {
   const end = url.search(/[?#]/)
   return end < 0 ? url : url.slice(0, end)
 }
 
-/** As long as what `newSecret` makes. */
+/** At least as long as what `newSecret` makes. */
 const secretLike = /[\w-]{43,}/g
 
-/** The path as it may be told and logged: no secret belongs in one, but somebody may paste it there. */
-export function tellablePath(url?: string): string {
+/** The path as answers and logs may show it: a caller may have pasted a secret into it. */
+export function pathWithoutSecrets(url?: string): string {
   const path = pathOf(url)
   const spelt = path.includes('%') && isDecodable(path) ? decodeURIComponent(path) : path
   return spelt.search(secretLike) < 0 ? path : spelt.replaceAll(secretLike, '***')
@@ -118,21 +118,21 @@ const parserCodes: Record<string, ProblemCode> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request-timeout',
 }
 
-/** What is needed to write an answer by hand. */
+/** For answers that are written by hand. */
 export interface BareAnswers {
   publicUrl: () => string
   apiHeaders: Record<string, string>
   refusals: RefusalLog
 }
 
-/** What the HTTP parser refuses never becomes a request, so the answer is written to the socket by hand. */
+/** What the HTTP parser refuses never becomes a request: the answer is written to the socket by hand. */
 export function answerParserError(error: NodeJS.ErrnoException, socket: Socket, parts: BareAnswers): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
   const refusal = { reason: error.code, address: limitKey(socket.remoteAddress ?? '') }
-  // The request before it was whole: its answer leaves first, then the connection ends.
+  // The request before it is complete: send its answer, then end the connection.
   const running = answerOn(socket)
   if (running?.req.complete) {
     running.once('close', () => socket.destroy())
@@ -146,7 +146,7 @@ export function answerParserError(error: NodeJS.ErrnoException, socket: Socket, 
   parts.refusals.note({ requestId, problem, ...refusal })
 }
 
-/** For Node's `checkExpectation` event: any Expect but 100-continue, which never becomes a request either. */
+/** For Node's `checkExpectation` event: an Expect other than 100-continue never becomes a request either. */
 export function answerExpectation(
   request: IncomingMessage,
   response: ServerResponse,
@@ -173,7 +173,7 @@ function bareAnswer(code: ProblemCode, { publicUrl, apiHeaders }: BareAnswers) {
   return { requestId, status: problem.status, headers, body }
 }
 
-/** True when the parser gave up inside the request line, as far as the last packet shows. */
+/** Whether the parser gave up inside the request line, as far as the last packet shows. */
 function startsWithLongUrl(error: NodeJS.ErrnoException & { rawPacket?: Buffer }): boolean {
   if (error.code !== 'HPE_HEADER_OVERFLOW' || error.rawPacket === undefined) return false
   const start = error.rawPacket.subarray(0, urlLimitBytes).toString('latin1')

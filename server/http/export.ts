@@ -9,17 +9,17 @@ const endings: Record<ExportType, string> = { 'application/jsonl': 'jsonl', 'tex
 
 export interface Export {
   type: ExportType
-  /** Without its ending. */
+  /** Without the extension. */
   fileName: string
-  /** Read as the caller reads: one portion ahead at most. */
-  portions: AsyncIterable<string>
+  /** Read as the caller reads, at most one batch ahead. */
+  batches: AsyncIterable<string>
 }
 
 const betweenChecksMilliseconds = 3_000
 
 /**
- * Lists that are sent whole, as a stream: one at a time for a caller, each ended when its caller would not be let in
- * any more. What is cut off has no end of its transfer coding, so no caller takes it for whole.
+ * Sends whole lists as streams. A caller has one at a time, and it ends when the caller would no longer be let in. A
+ * stream that is cut off lacks the end of its transfer coding, so no caller takes it for complete.
  */
 export class Exports {
   readonly #running = new Set<number>()
@@ -34,17 +34,17 @@ export class Exports {
     this.#monotonic = monotonic
   }
 
-  /** Throws `export-running`, and what the first portion fails with: it is read before anything is sent. */
+  /** Throws `export-running`, or the failure of the first batch, which is read before anything is sent. */
   async send(
     request: FastifyRequest,
     reply: FastifyReply,
-    { type, fileName, portions }: Export,
+    { type, fileName, batches }: Export,
   ): Promise<FastifyReply> {
     const caller = callerOf(request).id
     if (this.#running.has(caller)) throw new Problem('export-running', { headers: retryAfter(5_000) })
     this.#running.add(caller)
-    const rest = portions[Symbol.asyncIterator]()
-    // Fastify reads what answers a HEAD to its end.
+    const rest = batches[Symbol.asyncIterator]()
+    // Fastify would read the stream to its end to answer a HEAD.
     const isWanted = request.method !== 'HEAD'
     const first = await (isWanted ? rest.next() : rest.return?.())?.catch((error: unknown) => {
       this.#running.delete(caller)
@@ -65,14 +65,14 @@ export class Exports {
   ): AsyncGenerator<string> {
     let checkedAt = this.#monotonic()
     try {
-      for (let portion = first; portion?.done === false; portion = await rest.next()) {
+      for (let batch = first; batch?.done === false; batch = await rest.next()) {
         if (this.#monotonic() - checkedAt >= betweenChecksMilliseconds) {
           if (!(await this.#isStillAdmitted(request))) throw new Error('the caller may not read on')
           checkedAt = this.#monotonic()
         }
-        // Whoever asks for more has read what came before.
+        // Asking for more shows that the caller has read the batch before.
         keepAnswering(request.raw.socket)
-        yield portion.value
+        yield batch.value
       }
     } finally {
       await rest.return?.()
@@ -80,7 +80,7 @@ export class Exports {
   }
 }
 
-/** The form that `Accept` asks for before JSON, if any; `*` alone means JSON. */
+/** The form that `Accept` prefers to JSON, if any. `*` alone means JSON. */
 export function acceptedExport<T extends ExportType>(
   { headers }: FastifyRequest,
   offered: readonly T[],

@@ -15,7 +15,7 @@ export class Fault {
   }
 }
 
-/** Faults inside of one value, each with where it is there, such as `/1/from`. */
+/** Faults inside one value, each with its place there, such as `/1/from`. */
 export class InnerFaults extends Fault {
   readonly errors: readonly FieldError[]
 
@@ -26,25 +26,24 @@ export class InnerFaults extends Fault {
 }
 
 /**
- * One member of a body or one query parameter: its published JSON Schema beside the function that turns what was sent
- * into the domain value. The function accepts exactly what the schema states (a contract test compares them). A schema
- * validator could not replace it: it cannot name the broken rule in words of the field, judge a decimal exactly, or
- * return a parsed value.
+ * One member of a body or one query parameter: its published JSON Schema, and the function that turns what was sent into
+ * the domain value. The function accepts exactly what the schema states; a contract test compares them. A schema
+ * validator could not name the broken rule in words of the field, judge a decimal exactly, or return a parsed value.
  */
 export interface Field<T> {
   schema: Schema
-  /** Of a body: null where it is absent. */
+  /** In a body: null if it is absent. */
   isOptional?: boolean
   read(value: unknown): T | Fault
 }
 
 type FieldValue<F> = F extends Field<infer T> ? T : never
 
-/** Phantom that carries the parsed type from a schema to the handler. */
+/** Exists for the compiler only: carries the parsed type from a schema to the handler. */
 declare const parsed: unique symbol
 export type Parsed<T> = Schema & { [parsed]?: T }
 
-/** Gives `request.body` and `request.query` the parsed types, and replies those of their response schemas. */
+/** Gives `request.body` and `request.query` the parsed types, and answers those of their schemas. */
 export interface FieldsTypeProvider extends FastifyTypeProvider {
   validator: this['schema'] extends { [parsed]?: infer T } ? T : unknown
   serializer: this['schema'] extends Schema ? Static<this['schema']> : unknown
@@ -56,7 +55,7 @@ const parsers = new WeakMap<object, Parser>()
 const names = new WeakMap<object, string>()
 const optionalBodies = new WeakSet<object>()
 
-/** Whether the operation takes no body as well, for it needs none of its fields. */
+/** Whether the body may be absent, because no field is required. */
 export function isOptionalBody(schema: unknown): boolean {
   return typeof schema === 'object' && schema !== null && optionalBodies.has(schema)
 }
@@ -71,7 +70,7 @@ export function nameOf(schema: object): string | undefined {
   return names.get(schema)
 }
 
-/** A JSON object body. Members that are not fields are ignored and never bound. */
+/** A JSON object. Members that are not fields are ignored and never bound. */
 export function bodyOf<F extends Fields>(name: string, description: string, fields: F): Parsed<Values<F>> {
   const schema = named(name, objectSchema(fields, { description }))
   if (Object.values(fields).every(({ isOptional }) => isOptional)) optionalBodies.add(schema)
@@ -82,8 +81,8 @@ export function bodyOf<F extends Fields>(name: string, description: string, fiel
 }
 
 /**
- * A list of objects in a body, of 1 to `limit` entries. `judge` says what is wrong between them: it sees those values
- * that are good by themselves.
+ * A list of 1 to `limit` objects in a body. `judge` reports faults between entries. It sees only the values that have no
+ * fault by themselves.
  */
 export function listOf<F extends Fields>(
   fields: F,
@@ -108,7 +107,7 @@ export function listOf<F extends Fields>(
   }
 }
 
-/** An object in a body, with members of its own. */
+/** An object as a member of a body. */
 export function objectOf<F extends Fields>(fields: F, keywords: { description: string }): Field<Values<F>> {
   return {
     schema: objectSchema(fields, keywords),
@@ -135,7 +134,7 @@ function objectSchema(fields: Fields, keywords: Record<string, unknown> = {}) {
   return Type.Object(Object.fromEntries(properties), keywords)
 }
 
-/** The values of the fields; those with a fault are undefined, and stand in `errors`. */
+/** The values of the fields. A value with a fault is undefined, and its fault is in `errors`. */
 function readObject(
   fields: Fields,
   value: unknown,
@@ -161,7 +160,6 @@ function errorsOf(pointer: string, key: string, fault: Fault): FieldError[] {
   return fault.errors.map((error) => ({ ...error, pointer: `${pointer}${error.pointer ?? ''}` }))
 }
 
-/** The other media type of a body, where an operation takes it. */
 export const formType = 'application/x-www-form-urlencoded'
 
 /** A body that came as a form. */
@@ -175,12 +173,12 @@ export class Form {
 
 const forms = new WeakMap<object, Schema>()
 
-/** The schema of the form in which a body may come: the body's own where it comes in no other. */
+/** The schema of the form that a body may have. It is the body's own schema if the body is always a form. */
 export function formSchemaOf(schema: unknown): Schema | undefined {
   return typeof schema === 'object' && schema !== null ? forms.get(schema) : undefined
 }
 
-/** A body that is a form: an empty parameter counts as absent, unknown ones are ignored (RFC 6749 §3.2). */
+/** A body that is always a form. Empty parameters count as absent, unknown ones are ignored (RFC 6749 §3.2). */
 export function formOf<F extends Fields>(name: string, description: string, fields: F): Parsed<Values<F>> {
   const schema = named(name, objectSchema(fields, { description }))
   forms.set(schema, schema)
@@ -209,7 +207,7 @@ export function jsonOrForm<J, F>(json: Parsed<J>, form: Parsed<F>): Parsed<J | F
 export type RawQuery = Record<string, string | string[] | typeof undecodable>
 export const undecodable = Symbol('undecodable')
 
-/** Query parameters, all optional: absent and empty ones are undefined. Others are ignored and never bound. */
+/** Query parameters. Absent and empty ones are undefined, unknown ones are ignored and never bound. */
 export function queryOf<F extends Fields>(
   fields: F,
 ): Parsed<{ [K in keyof F]: FieldValue<F[K]> | undefined }> {
@@ -248,7 +246,7 @@ function readEach(
   return result
 }
 
-/** For Fastify's `setValidatorCompiler`: parses by the schema; all faults are one Problem. */
+/** For Fastify's `setValidatorCompiler`: parses by the schema. All faults together are one Problem. */
 export function compileParser({ schema }: { schema: unknown }) {
   const parse = parsers.get(schema as object)
   if (parse === undefined) throw new Error('a body or query schema must be made by bodyOf or queryOf')
@@ -273,10 +271,10 @@ export function parseQuery(text: string): RawQuery {
   return query
 }
 
-/** Of a repeated parameter no value is used, so none is kept. */
+/** Stands for the values of a repeated parameter, which are not used. */
 const repeated: string[] = []
 
-/** Throws nothing: a URL has room for thousands of faults, and no credential has been asked for yet. */
+/** Throws nothing: a URL can hold thousands of faults, and no credential has been checked yet. */
 export function decodeFormText(text: string): string | typeof undecodable {
   const spaced = text.replaceAll('+', ' ')
   if (!spaced.includes('%')) return spaced
@@ -288,7 +286,7 @@ export function decodeFormText(text: string): string | typeof undecodable {
 
 const int32Pattern = /^-?(?:0|[1-9]\d*)$/
 
-/** int32 of the contract: a JSON integer or a string of digits; undefined for anything else. */
+/** An int32 of the contract: a JSON integer or a string of digits. Undefined for anything else. */
 export function readInt32(value: unknown): number | undefined {
   if (
     typeof value === 'string' ? !int32Pattern.test(value) || value.length > 11 : typeof value !== 'number'
@@ -299,7 +297,7 @@ export function readInt32(value: unknown): number | undefined {
   return Number.isInteger(number) && number >= -2_147_483_648 && number <= 2_147_483_647 ? number : undefined
 }
 
-/** The schema of an int32 (section 1 of the contract); always emitted as a JSON integer. */
+/** The schema of an int32 (section 1 of the contract), which is always sent as a JSON integer. */
 export function int32Schema(options: Record<string, unknown>) {
   return Type.Unsafe<number>({
     type: ['integer', 'string'],
@@ -311,7 +309,7 @@ export function int32Schema(options: Record<string, unknown>) {
   })
 }
 
-/** An int32 of a range. A text is judged by it too, so `pattern` has to say the range once more. */
+/** An int32 of a range. A text has the same range, so `pattern` must express it too. */
 export function int32Field(
   minimum: number,
   maximum: number,
@@ -335,7 +333,7 @@ export function booleanField(options: Record<string, unknown>): Field<boolean> {
   }
 }
 
-/** Of an answer: the type, or null. */
+/** In an answer: the type, or null. */
 export function nullable(type: string, keywords: Record<string, unknown>) {
   return Type.Unsafe<unknown>({ type: [type, 'null'], ...keywords })
 }
@@ -348,7 +346,7 @@ export function instantSchema(options: Record<string, unknown>) {
 const instantPattern =
   /^2\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d{1,9})?Z$/
 
-/** RFC 3339 in UTC, of a day that there is; a finer fraction than milliseconds is cut. */
+/** RFC 3339 in UTC, of a day that exists. Fractions finer than a millisecond are cut. */
 export function instantField(options: Record<string, unknown>): Field<number> {
   return {
     schema: instantSchema({ pattern: instantPattern.source, ...options }),
@@ -363,7 +361,7 @@ export function instantField(options: Record<string, unknown>): Field<number> {
   }
 }
 
-/** Text taken as it is, of a length in code points; not well-formed Unicode (a lone surrogate) is refused. */
+/** Text of a length in code points, taken unchanged. Unicode with a lone surrogate is refused. */
 export function textField(minimum: number, maximum: number, options: Record<string, unknown>): Field<string> {
   return {
     schema: Type.String({ minLength: minimum, maxLength: maximum, ...options }),

@@ -14,7 +14,7 @@ export interface Readiness {
   phase: 'serving' | 'draining' | 'closing'
 }
 
-/** Probes; exempt from every limit, because orchestrators call them very often. */
+/** Probes. No limit counts them, because orchestrators call them very often. */
 export function registerHealth(app: App, db: AppDatabase, readiness: Readiness): void {
   app.route({
     method: 'GET',
@@ -49,9 +49,9 @@ export function registerHealth(app: App, db: AppDatabase, readiness: Readiness):
 }
 
 /**
- * An instance that drains answers as always, for its balancer may not know yet; once it listens no more, what still
- * comes on an open connection is sent elsewhere. From the first on every answer ends its connection: an idle one would
- * delay the shutdown.
+ * A draining instance answers as always, because its balancer may not know yet. Once it has stopped listening, it
+ * refuses what still comes on open connections. From the start of the drain every answer ends its connection: an idle
+ * one would delay the shutdown.
  */
 export function registerDraining(app: App, readiness: Readiness): void {
   app.addHook('onSend', async (_request, reply) => {

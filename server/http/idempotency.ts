@@ -21,7 +21,7 @@ export interface IdempotencyInput {
   expiresAt: number
 }
 
-/** What an operation did, now or when the same key came first: only what succeeded is ever stored. */
+/** What an operation did, now or when its key first came. Only successes are stored. */
 export interface Once<Result> {
   result: Result
   replayed: boolean
@@ -40,7 +40,7 @@ export const replayedHeader = {
   schema: { type: 'string', enum: ['true'] },
 }
 
-/** What every operation that takes a key and a time zone may refuse them with. */
+/** Problems of every operation that takes a key and a time zone. */
 export const idempotencyProblems = [
   'invalid-time-zone',
   'invalid-idempotency-key',
@@ -75,7 +75,7 @@ export function readIdempotencyKey(request: FastifyRequest): string | null {
   })
 }
 
-/** Method and path, however the path is spelled. */
+/** Method and path, whatever the spelling of the path. */
 function operationOf({ method, routeOptions, params }: FastifyRequest): string {
   const values = params as Record<string, string>
   const path = routeOptions.url?.replaceAll(/:(\w+)/g, (_, name) => values[name]?.toLowerCase() ?? '')
@@ -99,10 +99,9 @@ function parseKey(field: string): string | undefined {
 }
 
 /**
- * Runs `effect` at most once for a key, in the transaction of its write: the key and the effect become durable
- * together or not at all. A second request waits for the first (the unique index makes it wait), then gets the
- * stored result. Throws `idempotency-key-reused` for the key of another request, `idempotency-in-progress` past the
- * lock timeout.
+ * Runs `effect` at most once for a key, in the transaction of its write: key and effect become durable together or not
+ * at all. A second request waits at the unique index for the first, then gets the stored result. Throws
+ * `idempotency-key-reused` for the key of another request, `idempotency-in-progress` after the lock timeout.
  */
 export async function once<Result>(
   trx: Transaction<Database>,
@@ -116,7 +115,7 @@ export async function once<Result>(
   return { result, replayed: false }
 }
 
-/** False when the key is held; an expired one is taken over. */
+/** False if the key is held. An expired key is taken over. */
 async function claim(trx: Transaction<Database>, input: IdempotencyInput): Promise<boolean> {
   try {
     return (await insertClaim(trx, input)).numAffectedRows === 1n
@@ -139,7 +138,7 @@ export function rowOfKey(input: IdempotencyInput, result: unknown): Insertable<I
   }
 }
 
-/** Without a result until the effect has one. Nobody else sees the row before. */
+/** The result is null until the effect has one. No other transaction sees the row before. */
 const insertClaim = prepared((trx, claimed: IdempotencyInput) =>
   trx
     .insertInto('idempotency_keys')
@@ -177,7 +176,7 @@ async function replay<Result>(trx: Transaction<Database>, input: IdempotencyInpu
   return { result: JSON.parse(result), replayed: true }
 }
 
-/** Marks an answer as replayed, which differs in nothing else. */
+/** Marks a replayed answer, which is otherwise the same. */
 export function announceReplay(reply: FastifyReply, { replayed }: Once<unknown>): void {
   if (replayed) reply.header('idempotency-replayed', 'true')
 }

@@ -29,7 +29,7 @@ const JsonWebKeySet = named(
   ),
 )
 
-/** The public keys (RFC 7517) by which anybody, this service included, verifies the access tokens. */
+/** The public keys (RFC 7517) that verify the access tokens, here and elsewhere. */
 export function registerJwks(app: App, jwks: Static<typeof JsonWebKeySet>, development: boolean): void {
   app.route({
     method: 'GET',

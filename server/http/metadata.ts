@@ -36,7 +36,7 @@ const AuthorizationServerMetadata = named(
 )
 
 export interface Issuer {
-  /** The public address, never that of a request: RFC 8414 §3.3 wants `iss` and the address asked to be the same. */
+  /** The public address, never that of a request: RFC 8414 §3.3 requires `iss` to be the address that was asked. */
   publicUrl: () => string
   algorithm: string
   development: boolean
@@ -71,7 +71,7 @@ export function registerMetadata(app: App, issuer: Issuer): void {
   }
 }
 
-/** Required members that would be untrue are left out, such as OpenID's `authorization_endpoint`. */
+/** Leaves out required members that would be untrue, such as OpenID's `authorization_endpoint`. */
 function metadataOf({ publicUrl, algorithm }: Issuer): Static<typeof AuthorizationServerMetadata> {
   const issuer = publicUrl()
   return {

@@ -15,8 +15,8 @@ export interface FallThrough {
 }
 
 /**
- * What no route has taken: 405 with `Allow`, or 204 for OPTIONS, where the path is known for other methods; the web
- * app for a GET outside the API; else 404.
+ * Answers what no route takes. A path that has other methods gets 405 with `Allow`, or 204 for OPTIONS. A GET outside
+ * the API gets the web app, and everything else 404.
  */
 export function registerNotFound(app: App, { limits, publicUrl, sendPage }: FallThrough): void {
   const known: { pattern: RegExp; methods: Set<string> }[] = []
@@ -28,7 +28,7 @@ export function registerNotFound(app: App, { limits, publicUrl, sendPage }: Fall
     for (const one of [method].flat()) methods.add(one)
   })
 
-  /** Before the body is looked at: 404 and 405 come before 415, 413 and 400 (section 6 of the contract). */
+  /** Before the body is read: 404 and 405 come before 415, 413 and 400 (section 6 of the contract). */
   app.addHook('onRequest', (request, reply, done) => {
     if (request.is404) answer(request, reply).catch(done)
     else done()
@@ -46,7 +46,7 @@ export function registerNotFound(app: App, { limits, publicUrl, sendPage }: Fall
     return sendProblem(new Problem('route-not-found'), request, reply, publicUrl())
   }
 
-  /** As the router matches: an escaped slash does not separate segments (`decodeURI` keeps it). */
+  /** Matches as the router does: an escaped slash separates no segments (`decodeURI` keeps it). */
   function findMethods(url: string): Set<string> | undefined {
     const path = decodeURI(url)
     return known.find(({ pattern }) => pattern.test(path))?.methods

@@ -67,7 +67,7 @@ const securitySchemes = {
   },
 }
 
-/** Members that are undefined do not appear: the description is sent, and written, as JSON. */
+/** Undefined members do not appear, because the description is sent and written as JSON. */
 function describeOperation(route: RouteOptions, components: Components): Json {
   const { schema = {}, config = {} } = route
   return {
@@ -133,7 +133,7 @@ function bodiesOf(schema: unknown, components: Components): Json {
   }
 }
 
-/** An export holds what the pages hold, an item to a line. */
+/** An export has the items of the pages, one a line. */
 function exportsOf({ config }: RouteOptions, page: unknown): Json {
   const schema = {
     type: 'string',
@@ -194,7 +194,7 @@ function answerName(meanings: string[], { config }: RouteOptions): string {
   return words.join('-').replaceAll(/(?:^|[- ])(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** A 304 carries what the 200 would have carried (RFC 9110 §15.4.5). */
+/** A 304 has the headers that the 200 would have (RFC 9110 §15.4.5). */
 function headersOf({ config }: RouteOptions, status: number): readonly HeaderDescription[] {
   const own = config?.responseHeaders?.[status === 304 ? 200 : status] ?? []
   return config?.access === 'public' || status === 401 ? own : [...own, ...sessionExpiry]
@@ -241,7 +241,7 @@ function describeHeaders(
   )
 }
 
-/** Problems of an operation by status: its own, and those that its access, limit and body imply. */
+/** The problems of an operation by status: its own, and those that its access, limit and body imply. */
 function failures(route: RouteOptions, components: Components): Json {
   const byStatus = new Map<number, ProblemCode[]>()
   for (const code of new Set(problemsOf(route))) {
@@ -289,7 +289,7 @@ function problemsOf(route: RouteOptions): ProblemCode[] {
   ]
 }
 
-/** Conflicts that end by themselves. */
+/** Conflicts that pass. */
 const conflictsThatPass: readonly ProblemCode[] = ['idempotency-in-progress', 'export-running']
 
 function describeProblem(

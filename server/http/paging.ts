@@ -5,7 +5,7 @@ import { type Schema, Type } from './schema.ts'
 const defaultPageSize = 10
 const pageSizeLimit = 100
 
-/** What a page says beside its items: the paging contract of every listing (section 2 of the contract). */
+/** A page without its items (section 2 of the contract). */
 export interface PageDescription {
   pageNumber: number
   totalPages: number
@@ -59,7 +59,6 @@ export const paginatedField: Field<boolean> = {
   },
 }
 
-/** `EOrderDirection`. */
 const direction = { Asc: 0, Desc: 1 } as const
 const directionNames = Object.keys(direction) as (keyof typeof direction)[]
 
@@ -92,12 +91,11 @@ export function directionField(description: string): Field<'asc' | 'desc'> {
   }
 }
 
-/** The number of a direction, as it is sent. */
 export function numberOfDirection(way: 'asc' | 'desc'): number {
   return way === 'asc' ? direction.Asc : direction.Desc
 }
 
-/** `^(?:[Aa][Ss][Cc]|...)$`: JSON Schema has no flag for it. */
+/** `^(?:[Aa][Ss][Cc]|...)$`: patterns of JSON Schema have no flag to ignore case. */
 export function anyCasePattern(names: readonly string[]): string {
   const any = names.map((name) =>
     name.replaceAll(/[A-Za-z]/g, (letter) => `[${letter.toUpperCase()}${letter.toLowerCase()}]`),
@@ -116,7 +114,7 @@ export function pageRequest(pageNumber = 1, pageSize = defaultPageSize): PageReq
   return { pageNumber, pageSize: size, offset: (pageNumber - 1) * size }
 }
 
-/** Null for the one page that holds all matches. */
+/** `request` is null for the one page with all matches. */
 export function describePage(totalCount: number, request: PageRequest | null): PageDescription {
   const { pageNumber, pageSize } = request ?? { pageNumber: 1, pageSize: Math.max(1, totalCount) }
   const totalPages = Math.ceil(totalCount / pageSize)
@@ -129,7 +127,7 @@ export function describePage(totalCount: number, request: PageRequest | null): P
   }
 }
 
-/** A page of items that are JSON text already. */
+/** A page whose items are already JSON text. */
 export function pageJson(items: string, description: PageDescription): string {
   return `{"items":${items},${JSON.stringify(description).slice(1)}`
 }
@@ -144,10 +142,10 @@ export const linkHeader = {
   schema: { type: 'string', example: '</v1/orders?pageNumber=2>; rel="next"' },
 }
 
-/** A header longer than this could exceed what the caller's HTTP client takes; then it is left out. */
+/** A longer header is left out, because the caller's HTTP client might not take it. */
 const linkLimitBytes = 8 * 1024
 
-/** The `Link` header. Its targets repeat the known parameters of the request's query, with another pageNumber. */
+/** The `Link` header. Its targets repeat the known parameters of the query with another pageNumber. */
 export function pageLinks(
   path: string,
   url: string | undefined,
@@ -166,7 +164,7 @@ export function pageLinks(
   return link.length > linkLimitBytes ? {} : { link }
 }
 
-/** The known parameters as they were understood, however the request had written them. */
+/** The known parameters as they were read, however the request spelled them. */
 function repeatedParameters(url: string, known: Schema): string[] {
   const start = url.indexOf('?')
   const given = parseQuery(start < 0 ? '' : url.slice(start + 1))

@@ -3,7 +3,7 @@ import { type RawBuilder, type SqlBool, sql } from '#kysely'
 import { Problem } from './problems.ts'
 import type { HeaderDescription } from './route.ts'
 
-/** Of what has a version: it is asked for again each time, and sent only when it has another. */
+/** For what has a version: clients ask each time, and get it only if the version is new. */
 export const cacheControl = 'private, no-cache'
 
 export const etagHeader: HeaderDescription = {
@@ -22,7 +22,7 @@ export const ifNoneMatchHeader: HeaderDescription = {
   schema: { type: 'string', example: '"1"' },
 }
 
-/** Entity tags of orders are strong and hold the row version (RFC 9110 §8.8.3). */
+/** A strong entity tag that holds the row version (RFC 9110 §8.8.3). */
 export function versionTag(version: number): string {
   return `"${version}"`
 }
@@ -30,8 +30,7 @@ export function versionTag(version: number): string {
 const tagPattern = /(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")/y
 
 /**
- * `*`, a list of tags, each with its quotes and as if it were strong, or undefined for a field that is neither
- * (RFC 9110 §13.1).
+ * `*`, or a list of tags, each in quotes and without `W/`. Undefined if the field is neither (RFC 9110 §13.1).
  */
 function parseTags(field: string): '*' | string[] | undefined {
   if (field.trim() === '*') return '*'
@@ -52,7 +51,7 @@ function parseTags(field: string): '*' | string[] | undefined {
   return tags
 }
 
-/** Weak comparison with a tag of ours, which are all strong; a malformed field never matches. */
+/** Weak comparison with a strong tag. A malformed field never matches. */
 export function matchesNone(ifNoneMatch: string | undefined, currentTag: string): boolean {
   if (ifNoneMatch === undefined) return true
   const tags = parseTags(ifNoneMatch)
@@ -61,9 +60,9 @@ export function matchesNone(ifNoneMatch: string | undefined, currentTag: string)
 }
 
 /**
- * The row versions that an If-Match accepts: null for any (no header, or `*`). A weak tag counts as a strong one, other
- * than in RFC 9110 §13.1.1: proxies that compress weaken ours, and a row version is exact in every form. A malformed
- * field, or one with nothing but foreign tags, accepts none, so that no write passes by mistake.
+ * The row versions that an If-Match accepts; null for any (no header, or `*`). Unlike in RFC 9110 §13.1.1 a weak tag
+ * counts as strong: proxies that compress weaken tags, and a row version is exact in every form. A malformed field, or
+ * one with only foreign tags, accepts no version, so that no write passes by mistake.
  */
 export function acceptedVersions(ifMatch: string | undefined): number[] | null {
   if (ifMatch === undefined) return null
@@ -76,7 +75,7 @@ export function acceptedVersions(ifMatch: string | undefined): number[] | null {
   })
 }
 
-/** The same where a write needs one: whoever replaces a thing has read it. Throws `precondition-required`. */
+/** For writes that replace something, which need the header. Throws `precondition-required`. */
 export function requiredVersions(ifMatch: string | undefined): number[] | null {
   if (ifMatch === undefined) throw new Problem('precondition-required')
   return acceptedVersions(ifMatch)

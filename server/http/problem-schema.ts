@@ -3,7 +3,7 @@ import { named } from './fields.ts'
 import { catalogue } from './problems.ts'
 import { Type } from './schema.ts'
 
-/** One of the names that there are, or of those that a later version will add: a client must not fail on them. */
+/** One of the names of this version, or of a later one: clients must not fail on a new name. */
 function growing(name: string, names: readonly string[], description: string) {
   const anyOf = [{ type: 'string', enum: [...names] }, { type: 'string' }]
   return named(name, Type.Unsafe<string>({ anyOf, description, examples: names.slice(0, 1) }))

@@ -1,8 +1,8 @@
 import type { RefusalCodec } from '../db/errors.ts'
 
 /**
- * The catalogue: every failure of the service, the framework's own included (RFC 9457). `title` never changes for a
- * code; `remedy` is what a caller can do, shown on the problem's page. docs/problems.md is generated from it.
+ * Every failure of the service, including the framework's own (RFC 9457). `title` is the same for every occurrence;
+ * `remedy` says what a caller can do. docs/problems.md is generated from it.
  */
 export const catalogue = {
   'malformed-json': {
@@ -328,7 +328,7 @@ export interface FieldError {
   header?: string
   code: string
   detail: string
-  /** Of a filter: UTF-16 code units from its start, the length of the faulty part, and what could stand there. */
+  /** In a filter: where the faulty part starts and its length, in UTF-16 units, and what could stand there. */
   position?: number
   length?: number
   expected?: readonly string[]
@@ -341,7 +341,7 @@ export interface ProblemOptions {
   /** Further public members, such as `currentStatus`. */
   members?: Record<string, unknown>
   headers?: Record<string, string>
-  /** Never leaves the process, only logged. */
+  /** Only logged: it never leaves the process. */
   cause?: unknown
 }
 
@@ -370,7 +370,7 @@ export class Problem extends Error {
 
 type PlainProblem = Pick<Problem, 'code' | 'detail' | 'errors' | 'members' | 'headers'>
 
-/** How a Problem thrown by a write operation crosses from the writer thread (its cause stays there). */
+/** How a Problem of a write operation leaves the writer thread (without its cause). */
 export const problemCodec: RefusalCodec = {
   toPlain(error) {
     if (!(error instanceof Problem)) return undefined

@@ -10,16 +10,16 @@ const periodMilliseconds = periodSeconds * 1000
 
 export type LimitName = Exclude<keyof RateLimits, 'factor'>
 
-/** At most so many periods of one limit are kept, and always the latest half of them: a flood costs bounded memory. */
+/** Each limit keeps at most so many periods, and at least the latest half of them: a flood costs bounded memory. */
 const periodsLimit = 200_000
 
 /**
- * Refused requests of a period that are answered at once; whoever goes on after them waits for each answer: a flood of
- * nothing but 429s had raised the p99 of others three to seven times (ADR 14).
+ * The first refusals of a period are answered at once, further ones late. A flood of nothing but 429s had raised the p99
+ * of others three to seven times (ADR 14).
  */
 const promptRefusals = 100
 const lateMilliseconds = 250
-/** Answers that may wait at the same time, for each holds its request. Others are sent at once. */
+/** How many answers may be late at the same time, because each holds its request. Others are sent at once. */
 const waitingLimit = 10_000
 
 interface Period {
@@ -30,16 +30,15 @@ interface Period {
 }
 
 /**
- * Request limits, in the memory of each instance, in periods of a minute that begin with the first request of a
- * key. Every limited answer states the policy and what is left of it
- * (draft-ietf-httpapi-ratelimit-headers-10).
+ * Request limits in the memory of each instance. The period of a key is a minute from its first request. Every limited
+ * answer states the policy and what is left of it (draft-ietf-httpapi-ratelimit-headers-10).
  */
 export class RequestLimits {
   readonly #limits = new Map<LimitName, Limit>()
   readonly #late = new WeakSet<FastifyReply>()
   #waiting = 0
 
-  /** `monotonic` in milliseconds: limits must not notice that somebody sets the time of day. */
+  /** `monotonic` in milliseconds: setting the time of day must not change a limit. */
   constructor({ factor, ...limits }: RateLimits, monotonic: Clock = () => performance.now()) {
     if (factor === 0) return
     for (const [name, perMinute] of Object.entries(limits) as [LimitName, number][]) {
@@ -57,7 +56,7 @@ export class RequestLimits {
     throw refusal.problem
   }
 
-  /** Delays the answers to those who go on and on. */
+  /** Delays the answers to callers that keep sending. */
   register(app: App): void {
     app.addHook('onSend', (_request, reply, payload, done) => {
       if (!this.#late.has(reply) || this.#waiting >= waitingLimit) return done(null, payload)
@@ -80,9 +79,7 @@ class Limit {
   readonly #quota: number
   readonly #policy: string
   readonly #monotonic: Clock
-  /**
-   * Periods that began since `#rotatedAt`, and those that began in the minute or more before it: all others are over.
-   */
+  /** Periods that began after `#rotatedAt`, and those of the minute or more before it: all others are over. */
   #recent = new Map<string, Period>()
   #older = new Map<string, Period>()
   #rotatedAt: number
@@ -95,7 +92,7 @@ class Limit {
     this.#rotatedAt = monotonic()
   }
 
-  /** Returns why not, when the key has none left. */
+  /** Returns the refusal if the key has no request left. */
   consume(key: string, reply: FastifyReply): Refusal | undefined {
     const now = this.#monotonic()
     const period = this.#periodOf(key, now)
@@ -134,8 +131,8 @@ class Limit {
 }
 
 /**
- * The address that a proxy reported, without the port that some proxies add. If it is no address, the peer's own:
- * nobody can make up a new name for each request.
+ * The address that a proxy reported, without the port that some proxies add. If it is not an address, the peer's own:
+ * otherwise a caller could make up a new name for each request.
  */
 export function reportedAddress(reported: string, peer: string): string {
   if (reported === peer) return peer
@@ -147,13 +144,13 @@ function dotted(high: number, low: number): string {
   return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.')
 }
 
-/** What limits by address count: IPv4 whole (also when mapped into IPv6), IPv6 by its /64 network. */
+/** What address limits count by: an IPv4 address (also mapped into IPv6), or the /64 network of an IPv6 address. */
 export function limitKey(address: string): string {
   if (!address.includes(':')) return address
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
   if (mapped?.[1] !== undefined) return mapped[1]
   if (!isIPv6(address)) return address
-  // In the one form of RFC 5952, and without a zone.
+  // In the form of RFC 5952, without a zone.
   const normal = new URL(`http://[${address.split('%')[0]}]`).hostname.slice(1, -1)
   const hexMapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(normal)
   if (hexMapped) return dotted(Number.parseInt(`${hexMapped[1]}`, 16), Number.parseInt(`${hexMapped[2]}`, 16))

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
 
-/** Bytes that were refused before they became a request: the log of requests has no line for them. */
+/** Bytes that were refused before they became a request. The log of requests has no line for them. */
 export interface EarlyRefusal {
-  /** As in the answer, where there was one. */
+  /** The id in the answer, if there was one. */
   requestId?: string
   problem?: string
   /** The code of the parser's error; its message and the bytes are the caller's text. */
@@ -13,8 +13,8 @@ export interface EarlyRefusal {
 const pauseMilliseconds = 1_000
 
 /**
- * Logs what was refused before it became a request (ASVS 5.0 16.3.3): the first at once, then at most one line a
- * second, with the number of those left out. A flood cannot fill the log.
+ * Logs early refusals (ASVS 5.0 16.3.3): the first at once, then at most one line a second with how many were left out.
+ * So a flood cannot fill the log.
  */
 export class RefusalLog {
   readonly #log: Logger
@@ -46,14 +46,14 @@ export class RefusalLog {
   }
 }
 
-const toldOfAddress = 100
+const linesPerAddress = 100
 const windowMilliseconds = 60_000
 
-/** Requests that were answered 429: the first hundred of an address in a minute one by one, then their number. */
+/** Requests answered with 429. Each minute an address has a hundred lines; one more counts the rest. */
 export class LimitedLog {
   readonly #log: Logger
   readonly #timer: NodeJS.Timeout
-  /** Of the minute that runs. */
+  /** In the current minute, by address. */
   #refused = new Map<string, number>()
 
   constructor(log: Logger) {
@@ -62,11 +62,11 @@ export class LimitedLog {
     this.#timer.unref()
   }
 
-  /** Counts one more; false when it is to be summed up. */
-  isTold(address: string): boolean {
+  /** Counts one more. True if it gets a line; the others are summed up. */
+  hasLine(address: string): boolean {
     const refused = (this.#refused.get(address) ?? 0) + 1
     this.#refused.set(address, refused)
-    return refused <= toldOfAddress
+    return refused <= linesPerAddress
   }
 
   close(): void {
@@ -76,7 +76,7 @@ export class LimitedLog {
 
   #sumUp(): void {
     for (const [address, refused] of this.#refused) {
-      const leftOut = refused - toldOfAddress
+      const leftOut = refused - linesPerAddress
       if (leftOut > 0)
         this.#log.info({ event: 'requests-limited', address, leftOut }, 'further requests refused')
     }

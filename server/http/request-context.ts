@@ -13,18 +13,18 @@ const traceparentPattern = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
 export const urlLimitBytes = 8 * 1024
 export const headerBlockLimitBytes = 16 * 1024
 /**
- * The parser's own limit. It lies above ours, which tell a long URL (414) from long headers (431), and below the size
- * of a first packet, in which the two can still be told apart when the parser refuses.
+ * The parser's own limit. It lies above ours, so that a long URL gets 414 and long headers 431. It lies below the size
+ * of a first packet, which still shows which of the two the parser refused.
  */
 export const parserHeaderLimitBytes = 32 * 1024
 
-/** `X-Request-Id` is taken over if it is well-formed, else one is made. */
+/** A well-formed `X-Request-Id` is kept; otherwise the request gets a new id. */
 export function requestId(raw: IncomingMessage): string {
   const given = raw.headers['x-request-id']
   return typeof given === 'string' && requestIdPattern.test(given) ? given : newOpaqueId()
 }
 
-/** What every log line of a request carries besides its id: the trace that its caller began (W3C Trace Context). */
+/** The trace that the caller began (W3C Trace Context). Every log line of the request carries it. */
 export function traceOf(
   raw: IncomingMessage,
 ): { traceId: string; parentId: string; flags: string } | undefined {
@@ -36,7 +36,7 @@ export function traceOf(
   return { traceId, parentId, flags }
 }
 
-/** The first hooks of every request: identity and address, and in development the host. */
+/** The first hooks of every request: id, address and trace, and in development the host. */
 export function registerRequestContext(app: App, config: Config): void {
   app.decorateRequest('principal', null)
   app.decorateRequest('clientAddress', '')
@@ -81,8 +81,8 @@ export function assertWellFormed(raw: IncomingMessage): void {
 }
 
 /**
- * What the router sees of a request target. A path with a broken escape is taken literally: it then meets the checks
- * and headers of any other unknown id or path, instead of failing before them.
+ * The request target as the router sees it. A path with a broken escape is taken literally: it then gets the checks and
+ * headers of any other unknown path, instead of failing before them.
  */
 export function routableUrl(raw: IncomingMessage): string {
   const url = originForm(raw)

@@ -6,7 +6,7 @@ import type { FieldsTypeProvider } from './fields.ts'
 import { Problem, type ProblemCode } from './problems.ts'
 import type { Schema } from './schema.ts'
 
-/** The application as slices see it: Fastify whose handlers get what `fields.ts` parsed. */
+/** The application as slices see it: handlers get what `fields.ts` parsed. */
 export type App = FastifyInstance<
   RawServerDefault,
   IncomingMessage,
@@ -19,13 +19,13 @@ export type App = FastifyInstance<
 export type LimitPolicy =
   | 'exchange'
   | 'refreshAddress'
-  /** By session, and by address. */
+  /** By session and by address. */
   | 'sessionRefresh'
-  /** Counted by the route itself, because it alone knows whether there is a session. */
+  /** The route counts it, because only the route knows whether there is a session. */
   | 'own'
   | 'exempt'
 
-/** Forms in which a list can be had whole (export.ts). */
+/** Media types of whole lists (export.ts). */
 export type ExportType = 'application/jsonl' | 'text/csv'
 
 /** A header that an operation reads or sends, for the description. */
@@ -33,11 +33,11 @@ export interface HeaderDescription {
   name: string
   description: string
   schema: Record<string, unknown>
-  /** Of a request: it is refused without. */
+  /** For a request header: a request without it is refused. */
   required?: true
 }
 
-/** Of every cookie caller. */
+/** Every cookie caller may send it. */
 export const backgroundHeader: HeaderDescription = {
   name: 'Background',
   description:
@@ -51,7 +51,7 @@ export const locationHeader: HeaderDescription = {
   schema: { type: 'string' },
 }
 
-/** To every cookie caller who has been let in. */
+/** Sent to every cookie caller that was let in. */
 export const sessionExpiry: HeaderDescription[] = [
   {
     name: 'Session-Idle-Expires',
@@ -67,32 +67,32 @@ export const sessionExpiry: HeaderDescription[] = [
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Required on every route; the service does not start without (auth/guard.ts). */
+    /** Required: the service does not start if a route lacks it (auth/guard.ts). */
     access?: Access
     limit?: LimitPolicy
-    /** Only for those who gave their password in the last five minutes; never for a service. */
+    /** The caller must have given their password in the last five minutes. A service never has. */
     needsRecentSignIn?: boolean
-    /** On a public route: a foreign page may not send the request. */
+    /** On a public route: pages of other sites cannot send the request. */
     sameSiteOnly?: boolean
-    /** A 401 takes away a session cookie that no longer serves. */
+    /** A 401 clears a session cookie that no longer works. */
     clearsStaleCookie?: boolean
-    /** Problems that this operation can answer besides those that its access, limit and body imply. */
+    /** Problems of the operation besides those that its access, limit and body imply. */
     problems?: readonly ProblemCode[]
-    /** Of what is asked by itself for long: no use of a session. */
+    /** A long request that the app makes by itself: it does not count as use of the session. */
     isBackground?: boolean
-    /** Of a good answer that is not JSON. */
+    /** Media type of a successful answer that is not JSON. */
     mediaType?: string
-    /** Forms other than JSON in which the answer can be had, by Accept. */
+    /** Media types that `Accept` can ask for instead of JSON. */
     exports?: readonly ExportType[]
-    /** What else a failure is answered with, where the body came as a form. */
+    /** Schema of a failure if the body came as a form. */
     formFailure?: Schema
-    /** Good answers may be kept by any cache, and so say nothing of the request (shared-caches.ts). */
+    /** Any cache may keep successful answers, so they say nothing about the request (shared-caches.ts). */
     isForAll?: boolean
     requestHeaders?: readonly HeaderDescription[]
     /** By status. */
     responseHeaders?: Record<number, readonly HeaderDescription[]>
     parameters?: Record<string, Record<string, unknown>>
-    /** Left out of the OpenAPI description. */
+    /** Not in the OpenAPI description. */
     undocumented?: boolean
   }
   interface FastifySchema {
@@ -104,16 +104,16 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The caller, once the guard has let it through; null on public routes. */
     principal: Principal | null
-    /** Address that limits count by: IPv6 by /64. */
+    /** The address that limits count by; for IPv6 its /64. */
     clientAddress: string
-    /** The trace that the caller began, and our part of it, for the log. */
+    /** The caller's trace and our span in it, for the log. */
     trace: { traceId: string; spanId: string } | null
-    /** Code of the problem that was answered, for the log. */
+    /** Code of the problem in the answer, for the log. */
     problem: ProblemCode | null
   }
 }
 
-/** The routes that are described. The list fills as they are registered: call this before the first. */
+/** The routes to describe. Call it before the first route: the list fills as routes are registered. */
 export function collectRoutes(app: App): RouteOptions[] {
   const routes: RouteOptions[] = []
   app.addHook('onRoute', (route) => {

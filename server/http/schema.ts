@@ -1,6 +1,6 @@
-/** What a schema describes; exists for the compiler only. */
+/** The type that a schema describes. Exists for the compiler only. */
 declare const described: unique symbol
-/** Marks a member that an object may lack. A symbol: it is no keyword, and is never sent. */
+/** Marks an optional member. It is a symbol because it is no keyword and is never sent. */
 const optional = Symbol('optional')
 
 /** A JSON Schema (2020-12), as it is published. */
@@ -19,11 +19,11 @@ type Members<P> = { [K in Exclude<keyof P, OptionalKeys<P>>]: Static<P[K]> } & {
 type Keywords = Record<string, unknown>
 
 /**
- * Schemas that know the type of what they describe. A package for it would be 373 files more to load: an eighth
- * of a start, and 18 MB.
+ * Schemas that know the type that they describe. A package for this would load 373 more files: an eighth of the start,
+ * and 18 MB.
  */
 export const Type = {
-  /** Any schema, with a type that the compiler cannot check. */
+  /** Any schema. The compiler cannot check its type. */
   Unsafe: <T>(schema: Keywords): Of<T> => schema,
   String: (keywords: Keywords = {}): Of<string> => ({ type: 'string', ...keywords }),
   Boolean: (keywords: Keywords = {}): Of<boolean> => ({ type: 'boolean', ...keywords }),

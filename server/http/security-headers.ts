@@ -8,7 +8,7 @@ export const webAppPolicy =
 
 const oneYearSeconds = 31_536_000
 
-/** Headers of every answer (section 10 of the contract); what serves a page replaces the policy with its own. */
+/** Headers of every answer (section 10 of the contract). A page replaces the policy with its own. */
 export function securityHeaders({ development }: Config): Record<string, string> {
   return {
     'content-security-policy': apiPolicy,
@@ -25,7 +25,7 @@ export function registerSecurityHeaders(app: App, config: Config): void {
   const vary = ['Cookie', 'Authorization', ...(config.corsOrigins.length > 0 ? ['Origin'] : [])].join(', ')
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers)
-    // A spelling with escapes leads to the same route.
+    // An escaped spelling leads to the same route.
     const isApi = request.raw.url?.startsWith('/v1/') || request.routeOptions.url?.startsWith('/v1/')
     const hasForms = request.routeOptions.config?.exports !== undefined
     if (isApi) reply.header('vary', hasForms ? `${vary}, Accept` : vary)

@@ -3,10 +3,10 @@ import type { App } from './route.ts'
 import { cacheForAll } from './shared-caches.ts'
 
 const dayMilliseconds = 86_400_000
-/** It is as current as the setting for as long as an instance sends it. RFC 9116 §2.5.5 wants less than a year. */
+/** RFC 9116 §2.5.5 asks for less than a year. */
 const validDays = 90
 
-/** Whom to tell of a vulnerability (RFC 9116); not there without the setting. */
+/** Contacts for reports of vulnerabilities (RFC 9116). Without the setting the page does not exist. */
 export function registerSecurityTxt(
   app: App,
   contacts: string[],

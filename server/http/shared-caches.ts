@@ -4,21 +4,21 @@ import { etagHeader, matchesNone } from './preconditions.ts'
 
 const ofOneRequest = ['x-request-id', 'traceparent', 'ratelimit', 'ratelimit-policy']
 
-/** Lets any cache keep the answer for others, and takes from it what is said of the one request that fetched it. */
+/** Lets any cache keep the answer for others, without the headers that concern the one request that fetched it. */
 export function cacheForAll(reply: FastifyReply, directives: string): void {
   reply.header('cache-control', `public, ${directives}`)
   for (const name of ofOneRequest) reply.removeHeader(name)
 }
 
-/** What routes that answer by `answerForAll` declare. */
+/** Declared by routes that use `answerForAll`. */
 export const forAll = {
   isForAll: true,
   responseHeaders: { 200: [etagHeader] },
 }
 
 /**
- * A document for the validators of tokens, any origin's scripts included; it is asked for again after an hour. Keys
- * last as long as the process in development, so there after half a minute.
+ * A document for validators of tokens, including scripts of any origin. It is fresh for an hour. In development, where
+ * keys last as long as the process, it is fresh for half a minute.
  */
 export function answerForAll<T extends object>(
   request: FastifyRequest,

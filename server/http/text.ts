@@ -1,16 +1,16 @@
 import { codePoints, Fault, type Field } from './fields.ts'
 import { Type } from './schema.ts'
 
-/** They make a text read in another order than it is written in; a name that needs two directions has them anyway. */
+/** Characters that change the order in which a text is read. Names in two directions do not need them. */
 const reordering = '\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069'
 const reorders = new RegExp(`[${reordering}]`)
-/** A plain pattern has no word for it: the description says it, and the tests of the contract. */
+/** A plain pattern cannot express it, so the description says it in words. */
 const canBeSeen =
   /[[\p{L}\p{N}\p{P}\p{S}]--[\p{Default_Ignorable_Code_Point}\u2800\ufffc\u{13441}\u{13442}\u{1d159}]]/v
 
 /**
- * What a person writes for others to read: trimmed, 1 to `limit` code points, none that controls or reorders text, one
- * at least that can be seen; then NFC. Line breaks only if it may have `lines`.
+ * Text that people write for others: trimmed, 1 to `limit` code points, at least one of them visible, none that
+ * controls or reorders text; then NFC. Line breaks are allowed with `lines`.
  */
 export function legibleText(
   limit: number,

@@ -114,7 +114,7 @@ function registerList(app: App, { db, exports }: OrderParts): void {
         return exports.send(request, reply, {
           type,
           fileName: 'orders',
-          portions: exportOrders(db, wanted, caller),
+          batches: exportOrders(db, wanted, caller),
         })
       }
       const { json, description } = await listOrders(db, query, caller)
