@@ -1,10 +1,15 @@
-/** Milliseconds since 1970-01-01T00:00:00Z. The clock is an argument everywhere, so that tests can move it. */
+/**
+ * Milliseconds since 1970-01-01T00:00:00Z. The clock is an argument everywhere, so that tests can move it.
+ */
 export type Clock = () => number
 
 /** The only reader of the system's time of day. */
 export const systemClock: Clock = () => Date.now()
 
-/** How much the clocks of two instances may differ. A time further ahead was taken before a clock was set back. */
+/**
+ * How much the clocks of two instances may differ. A time further ahead was taken before a clock was set
+ * back.
+ */
 export const clockDifferenceMilliseconds = 60_000
 
 /** RFC 3339 in UTC with `Z` and milliseconds, the form of every instant on the wire. */
@@ -25,8 +30,8 @@ export function formatInstantOrNull(milliseconds: number | null): string | null 
 const knownTimeZones = new Map<string, string>()
 
 /**
- * The IANA name in its canonical spelling, or undefined if there is none. An alias stays an alias. Offsets such as
- * `+01:00`, which Intl takes, are not names.
+ * The IANA name in its canonical spelling, or undefined if there is none. An alias stays an alias. Offsets
+ * such as `+01:00`, which Intl takes, are not names.
  */
 export function parseTimeZone(name: string): string | undefined {
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{1,63}$/.test(name)) return undefined

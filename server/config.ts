@@ -34,7 +34,9 @@ export class ConfigurationError extends Error {
 const lifetime = [1, 366 * 86_400] as const
 const perMinute = [1, 1e9] as const
 
-/** Every setting once, with its unit, bounds, default and meaning. docs/configuration.md is generated from it. */
+/**
+ * Every setting once, with its unit, bounds, default and meaning. docs/configuration.md is generated from it.
+ */
 export const settings = {
   HOST: {
     description: 'Address to listen on',
@@ -210,9 +212,9 @@ export interface RunMode {
 }
 
 /**
- * Reads every setting. An empty value counts as absent. Throws `ConfigurationError` with all faults. Production fails
- * closed: it requires what development generates at each start (section 12 of the contract). In development PUBLIC_URL
- * is undefined, because it depends on the port.
+ * Reads every setting. An empty value counts as absent. Throws `ConfigurationError` with all faults.
+ * Production fails closed: it requires what development generates at each start (section 12 of the contract).
+ * In development PUBLIC_URL is undefined, because it depends on the port.
  */
 export function readConfig(env: Record<string, string | undefined>, mode: RunMode): Config {
   const { development, allowRemoteDemo = false } = mode

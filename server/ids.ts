@@ -5,8 +5,8 @@ const pool = Buffer.alloc(256 * idBytes)
 let poolOffset = pool.length
 
 /**
- * The place in `pool` of 16 unused random bytes, for an id that is not secret. Every request needs some, so those of 256
- * ids are fetched together (0.1 µs each instead of 3.5).
+ * The place in `pool` of 16 unused random bytes, for an id that is not secret. Every request needs some, so
+ * those of 256 ids are fetched together (0.1 µs each instead of 3.5).
  */
 function nextInPool(): number {
   if (poolOffset === pool.length) {
@@ -31,8 +31,8 @@ let lastInstant = -1
 let count = 0
 
 /**
- * UUIDv7 of the instant, lower case. Within a millisecond ids count up from a random number (RFC 9562 §6.2, method 1),
- * so the ids of a process sort in the order in which it made them. 56 further bits are random.
+ * UUIDv7 of the instant, lower case. Within a millisecond ids count up from a random number (RFC 9562 §6.2,
+ * method 1), so the ids of a process sort in the order in which it made them. 56 further bits are random.
  */
 export function newOrderedId(nowMilliseconds: number): string {
   const start = nextInPool()

@@ -9,8 +9,8 @@ let formattedAt = 0
 let formatted = ''
 
 /**
- * The timestamp of a line (RFC 3339) in pino's form. All lines of one millisecond share its text: under load a request's
- * line takes 0.5 µs instead of 1.7.
+ * The timestamp of a line (RFC 3339) in pino's form. All lines of one millisecond share its text: under load
+ * a request's line takes 0.5 µs instead of 1.7.
  */
 function timestampMember(): string {
   const now = systemClock()
@@ -61,8 +61,8 @@ const roomBytes = 4 * 1024 * 1024
 const reserveBytes = 32 * 1024 * 1024
 
 /**
- * Writes lines to standard output in batches, at least five times a second: a system call for each would cost more than
- * the line. Neither the event loop nor the end of the process waits for the reader.
+ * Writes lines to standard output in batches, at least five times a second: a system call for each would cost
+ * more than the line. Neither the event loop nor the end of the process waits for the reader.
  */
 class StandardOutput implements LogOutput {
   readonly leftOut: LeftOut = { requests: 0, events: 0 }

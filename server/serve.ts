@@ -41,8 +41,8 @@ const lastLinesMilliseconds = 1_000
 const testedNode = [26, 10, 0] as const
 
 /**
- * Starts the service, which runs until a signal ends it. Resolves once it listens. Throws `ConfigurationError` or
- * `DatabaseRefused` if it cannot start, after closing everything.
+ * Starts the service, which runs until a signal ends it. Resolves once it listens. Throws
+ * `ConfigurationError` or `DatabaseRefused` if it cannot start, after closing everything.
  */
 export async function serve(options: ServeOptions): Promise<void> {
   const config = readConfig(process.env, options)
@@ -77,8 +77,8 @@ async function loadKeys(config: Config): Promise<InstanceKeys> {
 }
 
 /**
- * Listens and returns the port. From then on a signal ends the service gracefully: it answers what is under way, then
- * closes the database. If this throws, everything is closed.
+ * Listens and returns the port. From then on a signal ends the service gracefully: it answers what is under
+ * way, then closes the database. If this throws, everything is closed.
  */
 async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: AppDatabase): Promise<number> {
   const readiness: Readiness = { phase: 'serving' }
@@ -93,8 +93,8 @@ async function listenOrClose(config: Config, log: Log, keys: InstanceKeys, db: A
   let stops: (() => void)[] = []
   let port: number
   try {
-    // Starts SQLite's writer while the app loads: a seventh of the start (ADR 25). Not awaited: loading blocks the
-    // event loop, so the ping may time out although the database has answered.
+    // Starts SQLite's writer while the app loads: a seventh of the start (ADR 25). Not awaited: loading
+    // blocks the event loop, so the ping may time out although the database has answered.
     db.ping().catch(() => undefined)
     const { buildApp } = await import('./app.ts')
     app = await buildApp({

@@ -60,7 +60,9 @@ export function oneOf<const T extends string>(values: readonly [T, ...T[]], desc
   }
 }
 
-/** Refuses values that are no setting, such as a file's content instead of its name, without repeating them. */
+/**
+ * Refuses values that are no setting, such as a file's content instead of its name, without repeating them.
+ */
 export function oneLine(value: string): string {
   if (/\p{Cc}/u.test(value.trim())) throw new Error('must be one line, without control characters')
   return value

@@ -4,7 +4,10 @@ import type { components } from './schema.ts'
 
 type Schemas = components['schemas']
 
-/** A token pair, and the key with which it will be refreshed: an answer that was lost is asked for again by it. */
+/**
+ * A token pair, and the key with which it will be refreshed: an answer that was lost is asked for again by
+ * it.
+ */
 export type SignedIn = Schemas['TokenPair'] & { refreshKey: string }
 
 export interface AppOptions extends Connection {
@@ -22,8 +25,9 @@ export interface AppClient extends Client {
 }
 
 /**
- * A token pair that is refreshed when it is refused: one refresh at a time, whoever waits for it, and under a key, so
- * that the family outlives a lost answer. One client for a sign-in: two would end its family by using a token twice.
+ * A token pair that is refreshed when it is refused: one refresh at a time, whoever waits for it, and under a
+ * key, so that the family outlives a lost answer. One client for a sign-in: two would end its family by using
+ * a token twice.
  */
 export function appClient({ signedIn, keep = () => undefined, ...connection }: AppOptions = {}): AppClient {
   const { baseUrl = '' } = connection
@@ -89,7 +93,9 @@ interface Tokens {
   renew(): Promise<void>
 }
 
-/** Sends with the token; when it is refused, once more with its successor, which all who wait for one share. */
+/**
+ * Sends with the token; when it is refused, once more with its successor, which all who wait for one share.
+ */
 function withBearer(exchange: Send, { current, renew }: Tokens): Send {
   let renewing: Promise<void> | undefined
   const renewed = () => {

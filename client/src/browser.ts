@@ -23,8 +23,8 @@ export interface BrowserClient extends Client {
   signIn(credentials: Schemas['LoginSessionCommand']): Promise<void>
   signOut(): Promise<void>
   /**
-   * A token of this browser, fetched once. Fetched before a sign-in, it stays good until the sign-out (section 4 of the
-   * contract); a refused one is fetched anew, once for each request.
+   * A token of this browser, fetched once. Fetched before a sign-in, it stays good until the sign-out
+   * (section 4 of the contract); a refused one is fetched anew, once for each request.
    */
   fetchAntiforgeryToken(): Promise<string>
   forgetAntiforgeryToken(): void

@@ -31,7 +31,10 @@ type Init<O> = ParametersInit<ParametersOf<O>> &
   BodyOf<O> & {
     headers?: Record<string, string>
     signal?: AbortSignal
-    /** Goes on when its page goes. Browsers allow 64 KiB of bodies for all such requests together: small ones only. */
+    /**
+     * Goes on when its page goes. Browsers allow 64 KiB of bodies for all such requests together: small ones
+     * only.
+     */
     keepalive?: boolean
   }
 type InitArguments<O> = object extends Init<O> ? [init?: Init<O>] : [init: Init<O>]
@@ -70,8 +73,8 @@ export interface Client {
   PATCH: Call<'patch'>
   DELETE: Call<'delete'>
   /**
-   * Every entry of a list, fetched page by page as they are taken. What is changed meanwhile may move to another page:
-   * sorted by what does not change, as by `id` upwards, each entry that stays comes once.
+   * Every entry of a list, fetched page by page as they are taken. What is changed meanwhile may move to
+   * another page: sorted by what does not change, as by `id` upwards, each entry that stays comes once.
    */
   each<P extends ListPath>(
     path: P,
@@ -203,7 +206,10 @@ function refuseUnanswered(failure: unknown): never {
 /** A request that has no answer for this long counts as failed. */
 const answerLimitMilliseconds = 30_000
 
-/** Sends as the platform does, and gives up after a while; but not on a list as a whole, which takes as long as it takes. */
+/**
+ * Sends as the platform does, and gives up after a while; but not on a list as a whole, which takes as long
+ * as it takes.
+ */
 export function sender({ fetch: own }: Connection): Send {
   return async (request) => {
     const isWhole = request.headers.has('accept')

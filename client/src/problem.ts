@@ -36,7 +36,9 @@ export class ProblemError extends Error {
   }
 }
 
-/** No answer of the service: no connection, none in time, or one of something between here and the service. */
+/**
+ * No answer of the service: no connection, none in time, or one of something between here and the service.
+ */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError'
 }
@@ -63,8 +65,8 @@ export function isPassing(failure: unknown): boolean {
 }
 
 /**
- * Whether the request that ended so may have had its effect all the same: without an answer, after a failure of the
- * service itself, and while the same request is still running there. Any other refusal is certain.
+ * Whether the request that ended so may have had its effect all the same: without an answer, after a failure
+ * of the service itself, and while the same request is still running there. Any other refusal is certain.
  */
 export function mayHaveHappened(failure: unknown): boolean {
   if (!(failure instanceof ProblemError)) return true
@@ -78,7 +80,10 @@ export function retryDelayMilliseconds(tries: number, failure: unknown): number 
   return asked ?? Math.min(1000 * 2 ** tries, 10_000)
 }
 
-/** Reads a refusal. Something that is no problem document comes from a proxy, or from no working service at all. */
+/**
+ * Reads a refusal. Something that is no problem document comes from a proxy, or from no working service at
+ * all.
+ */
 export function readFailure(response: Response, body: unknown): ProblemError | NoAnswerError {
   if (!isProblem(body)) return new NoAnswerError(`an answer ${response.status} that is no problem document`)
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)

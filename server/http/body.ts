@@ -8,8 +8,8 @@ const jsonType = /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json$/i
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * Bodies are JSON in UTF-8 (section 1 of the contract), or a form where the operation takes one. The media type is
- * checked before the body is read: 415 comes before 413.
+ * Bodies are JSON in UTF-8 (section 1 of the contract), or a form where the operation takes one. The media
+ * type is checked before the body is read: 415 comes before 413.
  */
 export function registerBodies(app: App): void {
   app.removeAllContentTypeParsers()
@@ -77,7 +77,9 @@ function parseForm(body: Buffer): Form {
   }
 }
 
-/** Throws `malformed-json` for what is not JSON in UTF-8, and for keys that could reach an object's prototype. */
+/**
+ * Throws `malformed-json` for what is not JSON in UTF-8, and for keys that could reach an object's prototype.
+ */
 export function parseJson(body: Buffer): unknown {
   let text: string
   let value: unknown

@@ -42,7 +42,10 @@ export class Components {
     return part
   }
 
-  /** Call it last: of the parts of one name, the one with the most uses becomes the component, if it has several. */
+  /**
+   * Call it last: of the parts of one name, the one with the most uses becomes the component, if it has
+   * several.
+   */
   describe(): Json {
     const parts: Record<Kind, Json> = { headers: {}, parameters: {}, responses: {} }
     for (const { kind, name, variants } of this.#parts.values()) {
@@ -71,8 +74,8 @@ function sorted(components: Json): Json {
 }
 
 /**
- * A value that may be sent as text has a schema for each of its forms: generated clients apply a pattern next to two
- * types to both. (The schema of a route keeps them together, which is quicker to serialize.)
+ * A value that may be sent as text has a schema for each of its forms: generated clients apply a pattern next
+ * to two types to both. (The schema of a route keeps them together, which is quicker to serialize.)
  */
 function typesApart(schema: object): object {
   const { type, pattern, format, minimum, maximum, exclusiveMinimum, ...about } = schema as Json

@@ -6,13 +6,13 @@ import { Problem, retryAfter } from './problems.ts'
 import type { App } from './route.ts'
 
 /**
- * Requests that a connection may send ahead. One more ends the connection: a refusal would not help, because one packet
- * holds thousands and Node keeps each as long as the connection.
+ * Requests that a connection may send ahead. One more ends the connection: a refusal would not help, because
+ * one packet holds thousands and Node keeps each as long as the connection.
  */
 const waitingLimit = 32
 /**
- * From the headers of a request, or the last batch of a stream, to the last byte of the answer. If it takes longer, the
- * caller is not reading.
+ * From the headers of a request, or the last batch of a stream, to the last byte of the answer. If it takes
+ * longer, the caller is not reading.
  */
 export const exchangeLimitMilliseconds = 120_000
 const lookIntervalMilliseconds = 2_000
@@ -81,9 +81,9 @@ export interface ConnectionSettings {
 }
 
 /**
- * Bounds what the service holds for callers who do not read (ADR 17). A connection holds one answer: its requests are
- * answered one after the other. An answer that is not read in time ends with its connection. A caller with large unread
- * answers gets no other large one.
+ * Bounds what the service holds for callers who do not read (ADR 17). A connection holds one answer: its
+ * requests are answered one after the other. An answer that is not read in time ends with its connection. A
+ * caller with large unread answers gets no other large one.
  */
 export function registerConnections(
   app: App,

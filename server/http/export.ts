@@ -18,8 +18,8 @@ export interface Export {
 const betweenChecksMilliseconds = 3_000
 
 /**
- * Sends whole lists as streams. A caller has one at a time, and it ends when the caller would no longer be let in. A
- * stream that is cut off lacks the end of its transfer coding, so no caller takes it for complete.
+ * Sends whole lists as streams. A caller has one at a time, and it ends when the caller would no longer be
+ * let in. A stream that is cut off lacks the end of its transfer coding, so no caller takes it for complete.
  */
 export class Exports {
   readonly #running = new Set<number>()

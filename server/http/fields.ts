@@ -26,9 +26,10 @@ export class InnerFaults extends Fault {
 }
 
 /**
- * One member of a body or one query parameter: its published JSON Schema, and the function that turns what was sent into
- * the domain value. The function accepts exactly what the schema states; a contract test compares them. A schema
- * validator could not name the broken rule in words of the field, judge a decimal exactly, or return a parsed value.
+ * One member of a body or one query parameter: its published JSON Schema, and the function that turns what
+ * was sent into the domain value. The function accepts exactly what the schema states; a contract test
+ * compares them. A schema validator could not name the broken rule in words of the field, judge a decimal
+ * exactly, or return a parsed value.
  */
 export interface Field<T> {
   schema: Schema
@@ -81,8 +82,8 @@ export function bodyOf<F extends Fields>(name: string, description: string, fiel
 }
 
 /**
- * A list of 1 to `limit` objects in a body. `judge` reports faults between entries. It sees only the values that have no
- * fault by themselves.
+ * A list of 1 to `limit` objects in a body. `judge` reports faults between entries. It sees only the values
+ * that have no fault by themselves.
  */
 export function listOf<F extends Fields>(
   fields: F,
@@ -178,7 +179,9 @@ export function formSchemaOf(schema: unknown): Schema | undefined {
   return typeof schema === 'object' && schema !== null ? forms.get(schema) : undefined
 }
 
-/** A body that is always a form. Empty parameters count as absent, unknown ones are ignored (RFC 6749 §3.2). */
+/**
+ * A body that is always a form. Empty parameters count as absent, unknown ones are ignored (RFC 6749 §3.2).
+ */
 export function formOf<F extends Fields>(name: string, description: string, fields: F): Parsed<Values<F>> {
   const schema = named(name, objectSchema(fields, { description }))
   forms.set(schema, schema)
@@ -203,7 +206,9 @@ export function jsonOrForm<J, F>(json: Parsed<J>, form: Parsed<F>): Parsed<J | F
   return schema
 }
 
-/** A parsed query string: null prototype, repeated parameters as arrays, undecodable ones as `undecodable`. */
+/**
+ * A parsed query string: null prototype, repeated parameters as arrays, undecodable ones as `undecodable`.
+ */
 export type RawQuery = Record<string, string | string[] | typeof undecodable>
 export const undecodable = Symbol('undecodable')
 

@@ -49,9 +49,9 @@ export function registerHealth(app: App, db: AppDatabase, readiness: Readiness):
 }
 
 /**
- * A draining instance answers as always, because its balancer may not know yet. Once it has stopped listening, it
- * refuses what still comes on open connections. From the start of the drain every answer ends its connection: an idle
- * one would delay the shutdown.
+ * A draining instance answers as always, because its balancer may not know yet. Once it has stopped
+ * listening, it refuses what still comes on open connections. From the start of the drain every answer ends
+ * its connection: an idle one would delay the shutdown.
  */
 export function registerDraining(app: App, readiness: Readiness): void {
   app.addHook('onSend', async (_request, reply) => {

@@ -99,9 +99,10 @@ function parseKey(field: string): string | undefined {
 }
 
 /**
- * Runs `effect` at most once for a key, in the transaction of its write: key and effect become durable together or not
- * at all. A second request waits at the unique index for the first, then gets the stored result. Throws
- * `idempotency-key-reused` for the key of another request, `idempotency-in-progress` after the lock timeout.
+ * Runs `effect` at most once for a key, in the transaction of its write: key and effect become durable
+ * together or not at all. A second request waits at the unique index for the first, then gets the stored
+ * result. Throws `idempotency-key-reused` for the key of another request, `idempotency-in-progress` after the
+ * lock timeout.
  */
 export async function once<Result>(
   trx: Transaction<Database>,

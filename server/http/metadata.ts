@@ -36,7 +36,10 @@ const AuthorizationServerMetadata = named(
 )
 
 export interface Issuer {
-  /** The public address, never that of a request: RFC 8414 §3.3 requires `iss` to be the address that was asked. */
+  /**
+   * The public address, never that of a request: RFC 8414 §3.3 requires `iss` to be the address that was
+   * asked.
+   */
   publicUrl: () => string
   algorithm: string
   development: boolean

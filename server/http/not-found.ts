@@ -15,8 +15,8 @@ export interface FallThrough {
 }
 
 /**
- * Answers what no route takes. A path that has other methods gets 405 with `Allow`, or 204 for OPTIONS. A GET outside
- * the API gets the web app, and everything else 404.
+ * Answers what no route takes. A path that has other methods gets 405 with `Allow`, or 204 for OPTIONS. A GET
+ * outside the API gets the web app, and everything else 404.
  */
 export function registerNotFound(app: App, { limits, publicUrl, sendPage }: FallThrough): void {
   const known: { pattern: RegExp; methods: Set<string> }[] = []

@@ -30,7 +30,8 @@ export function versionTag(version: number): string {
 const tagPattern = /(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")/y
 
 /**
- * `*`, or a list of tags, each in quotes and without `W/`. Undefined if the field is neither (RFC 9110 §13.1).
+ * `*`, or a list of tags, each in quotes and without `W/`. Undefined if the field is neither (RFC 9110
+ * §13.1).
  */
 function parseTags(field: string): '*' | string[] | undefined {
   if (field.trim() === '*') return '*'
@@ -60,9 +61,9 @@ export function matchesNone(ifNoneMatch: string | undefined, currentTag: string)
 }
 
 /**
- * The row versions that an If-Match accepts; null for any (no header, or `*`). Unlike in RFC 9110 §13.1.1 a weak tag
- * counts as strong: proxies that compress weaken tags, and a row version is exact in every form. A malformed field, or
- * one with only foreign tags, accepts no version, so that no write passes by mistake.
+ * The row versions that an If-Match accepts; null for any (no header, or `*`). Unlike in RFC 9110 §13.1.1 a
+ * weak tag counts as strong: proxies that compress weaken tags, and a row version is exact in every form. A
+ * malformed field, or one with only foreign tags, accepts no version, so that no write passes by mistake.
  */
 export function acceptedVersions(ifMatch: string | undefined): number[] | null {
   if (ifMatch === undefined) return null

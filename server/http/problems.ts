@@ -1,8 +1,8 @@
 import type { RefusalCodec } from '../db/errors.ts'
 
 /**
- * Every failure of the service, including the framework's own (RFC 9457). `title` is the same for every occurrence;
- * `remedy` says what a caller can do. docs/problems.md is generated from it.
+ * Every failure of the service, including the framework's own (RFC 9457). `title` is the same for every
+ * occurrence; `remedy` says what a caller can do. docs/problems.md is generated from it.
  */
 export const catalogue = {
   'malformed-json': {
@@ -328,7 +328,9 @@ export interface FieldError {
   header?: string
   code: string
   detail: string
-  /** In a filter: where the faulty part starts and its length, in UTF-16 units, and what could stand there. */
+  /**
+   * In a filter: where the faulty part starts and its length, in UTF-16 units, and what could stand there.
+   */
   position?: number
   length?: number
   expected?: readonly string[]

@@ -10,12 +10,15 @@ const periodMilliseconds = periodSeconds * 1000
 
 export type LimitName = Exclude<keyof RateLimits, 'factor'>
 
-/** Each limit keeps at most so many periods, and at least the latest half of them: a flood costs bounded memory. */
+/**
+ * Each limit keeps at most so many periods, and at least the latest half of them: a flood costs bounded
+ * memory.
+ */
 const periodsLimit = 200_000
 
 /**
- * The first refusals of a period are answered at once, further ones late. A flood of nothing but 429s had raised the p99
- * of others three to seven times (ADR 14).
+ * The first refusals of a period are answered at once, further ones late. A flood of nothing but 429s had
+ * raised the p99 of others three to seven times (ADR 14).
  */
 const promptRefusals = 100
 const lateMilliseconds = 250
@@ -30,8 +33,8 @@ interface Period {
 }
 
 /**
- * Request limits in the memory of each instance. The period of a key is a minute from its first request. Every limited
- * answer states the policy and what is left of it (draft-ietf-httpapi-ratelimit-headers-10).
+ * Request limits in the memory of each instance. The period of a key is a minute from its first request.
+ * Every limited answer states the policy and what is left of it (draft-ietf-httpapi-ratelimit-headers-10).
  */
 export class RequestLimits {
   readonly #limits = new Map<LimitName, Limit>()
@@ -79,7 +82,9 @@ class Limit {
   readonly #quota: number
   readonly #policy: string
   readonly #monotonic: Clock
-  /** Periods that began after `#rotatedAt`, and those of the minute or more before it: all others are over. */
+  /**
+   * Periods that began after `#rotatedAt`, and those of the minute or more before it: all others are over.
+   */
   #recent = new Map<string, Period>()
   #older = new Map<string, Period>()
   #rotatedAt: number
@@ -131,8 +136,8 @@ class Limit {
 }
 
 /**
- * The address that a proxy reported, without the port that some proxies add. If it is not an address, the peer's own:
- * otherwise a caller could make up a new name for each request.
+ * The address that a proxy reported, without the port that some proxies add. If it is not an address, the
+ * peer's own: otherwise a caller could make up a new name for each request.
  */
 export function reportedAddress(reported: string, peer: string): string {
   if (reported === peer) return peer
@@ -144,7 +149,10 @@ function dotted(high: number, low: number): string {
   return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.')
 }
 
-/** What address limits count by: an IPv4 address (also mapped into IPv6), or the /64 network of an IPv6 address. */
+/**
+ * What address limits count by: an IPv4 address (also mapped into IPv6), or the /64 network of an IPv6
+ * address.
+ */
 export function limitKey(address: string): string {
   if (!address.includes(':')) return address
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)

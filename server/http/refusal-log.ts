@@ -13,8 +13,8 @@ export interface EarlyRefusal {
 const pauseMilliseconds = 1_000
 
 /**
- * Logs early refusals (ASVS 5.0 16.3.3): the first at once, then at most one line a second with how many were left out.
- * So a flood cannot fill the log.
+ * Logs early refusals (ASVS 5.0 16.3.3): the first at once, then at most one line a second with how many were
+ * left out. So a flood cannot fill the log.
  */
 export class RefusalLog {
   readonly #log: Logger

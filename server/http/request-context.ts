@@ -13,8 +13,8 @@ const traceparentPattern = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/
 export const urlLimitBytes = 8 * 1024
 export const headerBlockLimitBytes = 16 * 1024
 /**
- * The parser's own limit. It lies above ours, so that a long URL gets 414 and long headers 431. It lies below the size
- * of a first packet, which still shows which of the two the parser refused.
+ * The parser's own limit. It lies above ours, so that a long URL gets 414 and long headers 431. It lies below
+ * the size of a first packet, which still shows which of the two the parser refused.
  */
 export const parserHeaderLimitBytes = 32 * 1024
 
@@ -81,8 +81,8 @@ export function assertWellFormed(raw: IncomingMessage): void {
 }
 
 /**
- * The request target as the router sees it. A path with a broken escape is taken literally: it then gets the checks and
- * headers of any other unknown path, instead of failing before them.
+ * The request target as the router sees it. A path with a broken escape is taken literally: it then gets the
+ * checks and headers of any other unknown path, instead of failing before them.
  */
 export function routableUrl(raw: IncomingMessage): string {
   const url = originForm(raw)

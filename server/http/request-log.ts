@@ -7,9 +7,10 @@ import type { App } from './route.ts'
 const pathLimit = 256
 
 /**
- * Writes one line for every answered request, with problem and address if it was refused. Query strings, headers and
- * bodies may hold secrets and are never logged. Successful probes are logged at `debug`: a balancer sends more of them
- * than of anything else. The request's own logger would cost four times as much (21 µs instead of 5 under load).
+ * Writes one line for every answered request, with problem and address if it was refused. Query strings,
+ * headers and bodies may hold secrets and are never logged. Successful probes are logged at `debug`: a
+ * balancer sends more of them than of anything else. The request's own logger would cost four times as much
+ * (21 µs instead of 5 under load).
  */
 export function registerRequestLog(app: App, log: Log): void {
   if (!log.isLevelEnabled('info')) return

@@ -19,8 +19,8 @@ type Members<P> = { [K in Exclude<keyof P, OptionalKeys<P>>]: Static<P[K]> } & {
 type Keywords = Record<string, unknown>
 
 /**
- * Schemas that know the type that they describe. A package for this would load 373 more files: an eighth of the start,
- * and 18 MB.
+ * Schemas that know the type that they describe. A package for this would load 373 more files: an eighth of
+ * the start, and 18 MB.
  */
 export const Type = {
   /** Any schema. The compiler cannot check its type. */

@@ -4,7 +4,10 @@ import { etagHeader, matchesNone } from './preconditions.ts'
 
 const ofOneRequest = ['x-request-id', 'traceparent', 'ratelimit', 'ratelimit-policy']
 
-/** Lets any cache keep the answer for others, without the headers that concern the one request that fetched it. */
+/**
+ * Lets any cache keep the answer for others, without the headers that concern the one request that fetched
+ * it.
+ */
 export function cacheForAll(reply: FastifyReply, directives: string): void {
   reply.header('cache-control', `public, ${directives}`)
   for (const name of ofOneRequest) reply.removeHeader(name)
@@ -17,8 +20,8 @@ export const forAll = {
 }
 
 /**
- * A document for validators of tokens, including scripts of any origin. It is fresh for an hour. In development, where
- * keys last as long as the process, it is fresh for half a minute.
+ * A document for validators of tokens, including scripts of any origin. It is fresh for an hour. In
+ * development, where keys last as long as the process, it is fresh for half a minute.
  */
 export function answerForAll<T extends object>(
   request: FastifyRequest,

@@ -9,8 +9,8 @@ const canBeSeen =
   /[[\p{L}\p{N}\p{P}\p{S}]--[\p{Default_Ignorable_Code_Point}\u2800\ufffc\u{13441}\u{13442}\u{1d159}]]/v
 
 /**
- * Text that people write for others: trimmed, 1 to `limit` code points, at least one of them visible, none that
- * controls or reorders text; then NFC. Line breaks are allowed with `lines`.
+ * Text that people write for others: trimmed, 1 to `limit` code points, at least one of them visible, none
+ * that controls or reorders text; then NFC. Line breaks are allowed with `lines`.
  */
 export function legibleText(
   limit: number,
