@@ -45,7 +45,7 @@ import type { AppDatabase, GroupedOperations } from './db/port.ts'
 import { seedDemo } from './demo/demo.ts'
 import { expiredKeys } from './http/idempotency.ts'
 import { problemCodec } from './http/problems.ts'
-import { findExportPortion } from './orders/export/find.ts'
+import { findExportBatch } from './orders/export/find.ts'
 import { addNote, approveOrder, rejectOrder, withdrawOrder } from './orders/life/life.ts'
 import { findOrders } from './orders/list/find.ts'
 import { findOrdersAtOnce } from './orders/list/postgres.ts'
@@ -121,7 +121,7 @@ export const operations = {
 export const groupedOperations: GroupedOperations = { createOrder: createOrders }
 
 /** Every read that may take long, by name; `db.query` takes its types from here. */
-export const reads = { findOrders, findExportPortion, findLogLines }
+export const reads = { findOrders, findExportBatch, findLogLines }
 
 /** Reads that one statement may answer (PostgreSQL). */
 const singleReads = { findOrders: findOrdersAtOnce }

@@ -2,10 +2,10 @@ import type { AppDatabase } from '../db/port.ts'
 import { describePage, type PageDescription, type PageRequest, pageJson } from '../http/paging.ts'
 import type { LogFilter } from './store.ts'
 
-/** What one page, or one portion, may take; then it is stopped with `filter-too-expensive`. */
+/** What one page or one batch may take before it is stopped with `filter-too-expensive`. */
 const limitMilliseconds = 2_000
-/** Lines of an export that are read together: some 700 KB. */
-const portionLines = 1_000
+/** Some 700 KB. */
+const batchLines = 1_000
 
 export interface LogQuery {
   after: number
@@ -33,16 +33,16 @@ export function isFiltered(filter: LogFilter): boolean {
   return Object.values(filter).some((value) => value !== undefined)
 }
 
-/** Every line after the sequence, in portions of whole lines, each read when it is asked for. */
+/** Every line after the sequence, in batches, each read when it is asked for. */
 export async function* exportLog(db: AppDatabase, after: number, caller: string): AsyncGenerator<string> {
-  for (let reached = after; ; reached += portionLines) {
+  for (let reached = after; ; reached += batchLines) {
     const { lines, totalCount } = await db.query(
       'findLogLines',
-      { after: reached, direction: 'asc', offset: 0, limit: portionLines },
+      { after: reached, direction: 'asc', offset: 0, limit: batchLines },
       { limitMilliseconds, caller },
     )
     if (lines.length > 0) yield `${lines.join('\n')}\n`
-    // Not when lines are few: where one is missing, what comes after it is still told.
-    if (totalCount <= portionLines) return
+    // A short batch is not the end: the log goes on behind a line that is missing.
+    if (totalCount <= batchLines) return
   }
 }

@@ -7,49 +7,64 @@ import { Passwords } from '../auth/credentials/passwords/passwords.ts'
 import { formatInstant, parseTimeZone } from '../clock.ts'
 import { readPublicUrl } from '../config.ts'
 import { newSecret, sha256 } from '../ids.ts'
-import { namedUser, rolesCell, stateCell } from './accounts.ts'
+import { namedUser } from './accounts.ts'
 import type { Invocation, Outcome } from './command.ts'
 import { commandStamp, withDatabase } from './database.ts'
 import { Refused, UsageError } from './failures.ts'
 import { readNewPassword } from './new-password.ts'
-import { table } from './output.ts'
-import { spellRoles } from './roles.ts'
+import { spellRoles } from './role-names.ts'
+import { table } from './table.ts'
 
 export async function runAddUser(invocation: Invocation): Promise<Outcome> {
   const { userName, email, timeZone } = newUser(invocation)
-  const isInvited = invocation.switches.has('invite')
   return withDatabase(invocation, async (db) => {
     const roles = await spellRoles(db, invocation.lists.role ?? [])
-    const passwordHash = isInvited ? null : await newPasswordHash([userName, email])
-    const user = { userName, email, passwordHash, timeZone, roles, stamp: commandStamp() }
-    const { id } = await db.write('addUser', user)
-    const has =
-      roles.length === 0 ? 'no roles' : `${roles.length === 1 ? 'role' : 'roles'} ${roles.join(', ')}`
+    const isInvited = invocation.switches.has('invite')
+    const passwordHash = isInvited
+      ? null
+      : await new Passwords().hash(await readNewPassword([userName, email]))
+    const { id } = await db.write('addUser', {
+      userName,
+      email,
+      passwordHash,
+      timeZone,
+      roles,
+      stamp: commandStamp(),
+    })
     return {
       value: { id, userName, email, roles, timeZone, enabled: true },
-      text: `Added user ${userName} (${email}), id ${id}, ${has}.`,
+      text: `Added user ${userName} (${email}), id ${id}, ${describeRoles(roles)}.`,
       ...hintFor(roles, isInvited),
     }
   })
 }
 
 function hintFor(roles: string[], isInvited: boolean): { hint?: string } {
-  if (isInvited) return { hint: 'The user has no password yet: `user link` prints a link for setting one.' }
+  if (isInvited) return { hint: 'There is no password yet: `user link` prints the link that sets one.' }
   if (roles.length > 0) return {}
-  return { hint: 'Without a role the user can sign in but do nothing (user grant).' }
+  return { hint: 'Without a role the user can sign in, but do nothing (user grant).' }
 }
 
-function newUser(invocation: Invocation) {
+interface NewUser {
+  userName: string
+  email: string
+  timeZone: string | null
+}
+
+function newUser(invocation: Invocation): NewUser {
   const { email, userName } = newNames(invocation)
   const normalized = normalizeEmail(email)
   if (normalized === undefined) {
-    throw new Refused('invalid-email', 'an email has 3 to 254 characters, with one @ inside and no spaces')
+    throw new Refused(
+      'invalid-email',
+      'an email has 3 to 254 characters with one @ between them, and no spaces',
+    )
   }
   const name = userName ?? nameFromEmail(normalized)
   if (!isAccountName(name)) {
     throw new Refused(
       'invalid-user-name',
-      'a user name starts with a letter and has at most 64 letters, digits and . _ - (give --user-name)',
+      'a user name begins with a letter and has at most 64 letters, digits and . _ - (give --user-name)',
     )
   }
   const given = invocation.texts['time-zone']
@@ -60,9 +75,10 @@ function newUser(invocation: Invocation) {
   return { userName: name, email: normalized, timeZone }
 }
 
-/** An argument with an @ is the email, another one the user name. */
-function newNames({ positionals: [argument], texts }: Invocation) {
-  const { email, 'user-name': userName } = texts
+/** The argument is the email when it has an @, else the user name. */
+function newNames(invocation: Invocation): { email: string; userName: string | undefined } {
+  const [argument] = invocation.positionals
+  const { email, 'user-name': userName } = invocation.texts
   const isEmail = argument?.includes('@') === true
   if (argument !== undefined && (isEmail ? email : userName) !== undefined) {
     throw new UsageError(`the ${isEmail ? 'email' : 'user name'} is given twice`)
@@ -72,10 +88,10 @@ function newNames({ positionals: [argument], texts }: Invocation) {
   return { email: emailGiven, userName: isEmail ? userName : (argument ?? userName) }
 }
 
-/** The part before the @, as near to a valid user name as it can be made. */
+/** What comes before the @, made a legal user name as far as it can be. */
 function nameFromEmail(email: string): string {
-  return email
-    .slice(0, email.indexOf('@'))
+  const local = email.slice(0, email.indexOf('@'))
+  return local
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
     .replace(/[^A-Za-z0-9._-]+/g, '-')
@@ -93,9 +109,11 @@ export async function runListUsers(invocation: Invocation): Promise<Outcome> {
         String(user.id),
         user.userName,
         user.email,
-        rolesCell(user),
+        user.roles.join(', ') || '-',
         user.timeZone ?? '-',
-        stateCell(user) + (user.hasPassword ? '' : ', no password'),
+        (user.enabled ? 'enabled' : 'disabled') +
+          (user.demo ? ', demo' : '') +
+          (user.hasPassword ? '' : ', no password'),
       ]),
     ),
   }
@@ -103,45 +121,41 @@ export async function runListUsers(invocation: Invocation): Promise<Outcome> {
 
 export async function runSetPassword(invocation: Invocation): Promise<Outcome> {
   const { account } = namedUser(invocation)
-  const { name } = await withDatabase(invocation, async (db) => {
-    const { id, name, email } = await requireAccount(db.read, account)
-    const passwordHash = await newPasswordHash([name, email ?? ''])
-    // By id: the user may have been renamed meanwhile.
-    return db.write('setPassword', { account: { kind: 'user', id }, passwordHash, stamp: commandStamp() })
+  return withDatabase(invocation, async (db) => {
+    const found = await requireAccount(db.read, account)
+    const password = await readNewPassword([found.name, found.email ?? ''])
+    const passwordHash = await new Passwords().hash(password)
+    // By number: somebody may have renamed the user since.
+    const change = { account: { kind: 'user', id: found.id } as const, passwordHash, stamp: commandStamp() }
+    await db.write('setPassword', change)
+    return {
+      value: { userName: found.name },
+      text: `${found.name} has a new password; sessions and tokens have been ended.`,
+    }
   })
-  return {
-    value: { userName: name },
-    text: `${name} has a new password; sessions and tokens have ended.`,
-  }
 }
 
-async function newPasswordHash(names: string[]): Promise<string> {
-  return new Passwords().hash(await readNewPassword(names))
-}
-
-/** The only time that the link can be shown: its token is stored as a hash. */
+/** Prints it once: what stands in it is stored as a hash. */
 export async function runLink(invocation: Invocation): Promise<Outcome> {
   const { account } = namedUser(invocation)
   const publicUrl = readPublicUrl(process.env, invocation)
   const token = newSecret()
-  const made = await withDatabase(invocation, (db) =>
-    db.write('makeLink', { account, tokenHash: sha256(token), stamp: commandStamp() }),
-  )
-  const link = linkAddress(publicUrl, { token, email: made.email })
-  const expiresAt = formatInstant(made.expiresAt)
+  const change = { account, tokenHash: sha256(token), stamp: commandStamp() }
+  const { name, email, expiresAt } = await withDatabase(invocation, (db) => db.write('makeLink', change))
+  const link = linkAddress(publicUrl, { token, email })
   return {
-    value: { userName: made.name, link, expiresAt },
+    value: { userName: name, link, expiresAt: formatInstant(expiresAt) },
     text: link,
-    hint: `${made.name} sets a password with it, once, until ${expiresAt}. Earlier links no longer work.`,
+    hint: `${name} sets a password with it, once, until ${formatInstant(expiresAt)}. Earlier links no longer work.`,
   }
 }
 
-/** Users of one transaction of `--all`. A running service writes in the pauses between them. */
-const batchUsers = 500
+/** Users of one transaction of `--all`; a service that runs on writes in the pauses between them. */
+const portion = 500
 const pauseMilliseconds = 20
 
 export async function runSignOut(invocation: Invocation): Promise<Outcome> {
-  if (invocation.switches.has('all')) return signOutAll(invocation)
+  if (invocation.switches.has('all')) return signOutEverybody(invocation)
   const { account } = namedUser(invocation)
   const { name } = await withDatabase(invocation, (db) =>
     db.write('signOutUser', { account, stamp: commandStamp() }),
@@ -149,16 +163,16 @@ export async function runSignOut(invocation: Invocation): Promise<Outcome> {
   return { value: { userName: name }, text: `${name} is signed out everywhere.` }
 }
 
-async function signOutAll(invocation: Invocation): Promise<Outcome> {
+async function signOutEverybody(invocation: Invocation): Promise<Outcome> {
   const { email, 'user-name': userName } = invocation.texts
   if (invocation.positionals.length > 0 || email !== undefined || userName !== undefined) {
-    throw new UsageError('--all means every user: name no user')
+    throw new UsageError('--all means every user: name none')
   }
   const users = await withDatabase(invocation, async (db) => {
     let count = 0
     let afterId: number | undefined = 0
     while (afterId !== undefined) {
-      const input = { afterId, limit: batchUsers, stamp: commandStamp() }
+      const input = { afterId, limit: portion, stamp: commandStamp() }
       const ended: { users: number; lastId: number | undefined } = await db.write('signOutUsers', input)
       count += ended.users
       afterId = ended.lastId
@@ -170,4 +184,8 @@ async function signOutAll(invocation: Invocation): Promise<Outcome> {
     value: { users },
     text: `${users} ${users === 1 ? 'user is' : 'users are'} signed out everywhere.`,
   }
+}
+
+function describeRoles(roles: string[]): string {
+  return roles.length === 0 ? 'no roles' : `${roles.length === 1 ? 'role' : 'roles'} ${roles.join(', ')}`
 }

@@ -1,9 +1,14 @@
+/**
+ * Orders: they are created pending, and then only change by the transitions of `order.ts`. Each part of what can be done
+ * with them is a folder with a door of its name.
+ */
 import type { Transaction } from '#kysely'
 import { type Event, eventRow, recordEvent, recordEvents, type Stamp } from '../audit/audit.ts'
 import type { Database, EventColumns, OrdersTable } from '../db/tables.ts'
 import { type IdempotencyInput, type Once, once, rowOfKey } from '../http/idempotency.ts'
 import { orderEvent } from './event.ts'
-import { insertOrder, insertOrders, insertRows, type NewOrder } from './store.ts'
+import { insertTogether } from './postgres.ts'
+import { insertOrder, insertRows, type NewOrder, rowOf } from './store.ts'
 
 export interface CreateOrderInput {
   order: NewOrder
@@ -37,37 +42,32 @@ function created({ id }: NewOrder): CreatedOrder {
 }
 
 /**
- * Each order as `createOrder` stores it, all in one statement (PostgreSQL). Undefined for one whose key is held
- * already, or stands here before: what the answer to that is, `createOrder` tells.
+ * Stores each order as `createOrder` does, all in one statement (PostgreSQL). Undefined for an order whose key exists or is
+ * given twice here: `createOrder` answers that one.
  */
 export async function createOrders(
   trx: Transaction<Database>,
   inputs: CreateOrderInput[],
 ): Promise<(Once<CreatedOrder> | undefined)[]> {
-  const byKey = new Map(
-    inputs.toReversed().map((input) => {
-      const { order, idempotency } = input
-      return [
-        idempotency === null
-          ? order.id
-          : JSON.stringify([idempotency.principalId, idempotency.operation, idempotency.key]),
-        input,
-      ]
-    }),
-  )
-  const claims = [...byKey.values()].map(({ order, stamp, idempotency }) => ({
-    order,
-    creator: stamp,
+  const byKey = new Map(inputs.toReversed().map((input) => [keyOf(input), input]))
+  const orders = [...byKey.values()].map(({ order, stamp, idempotency }) => ({
+    order: rowOf(order, stamp),
     event: eventRow(stamp, creationOf(order)),
     key: idempotency && rowOfKey(idempotency, created(order)),
   }))
-  const stored = await insertOrders(trx, claims)
+  const stored = await insertTogether(trx, orders)
   return inputs.map(({ order }) =>
     stored.has(order.id) ? { result: created(order), replayed: false } : undefined,
   )
 }
 
-/** Invented orders as they are, with what happened to them. */
+function keyOf({ order, idempotency }: CreateOrderInput): string {
+  if (idempotency === null) return order.id
+  const { principalId, operation, key } = idempotency
+  return JSON.stringify([principalId, operation, key])
+}
+
+/** Invented orders as rows, with their events. */
 export interface MadeOrders {
   orders: OrdersTable[]
   events: EventColumns[]

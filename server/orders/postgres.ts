@@ -3,20 +3,20 @@ import type { Database, EventColumns, IdempotencyKeysTable, OrdersTable } from '
 import type { Job } from '../upkeep.ts'
 import { orderColumns } from './order.ts'
 
-/** An order's row without what the approval policy adds. */
+/** The row of an order without what the approval policy adds. */
 export type NewOrderRow = Pick<OrdersTable, (typeof orderColumns)[number]>
 
-export interface GroupedOrder {
+interface GroupedOrder {
   order: NewOrderRow
   /** The event of its creation. */
   event: EventColumns
-  /** With the result that it gives from now on; null for an order without a key. */
+  /** With the result that it gives from now on; null without a key. */
   key: Insertable<IdempotencyKeysTable> | null
 }
 
 /**
- * Stores the orders, each with its event and its key, in one statement: those whose key is new. Returns their ids. A
- * key may be given once. Keys are claimed in one order, so that two groups wait for each other in one direction only.
+ * Stores the orders whose key is new, each with its event and its key, in one statement, and returns their ids. No two may
+ * have the same key. Keys are claimed in one order, so that two groups cannot wait for each other.
  */
 export async function insertTogether(
   trx: Transaction<Database>,
@@ -64,10 +64,9 @@ export async function insertTogether(
 }
 
 /**
- * Moves at most `limit` rows of `order_tally_changes` into `order_tally` and returns how many it moved. Any number of
- * instances may merge at once: each takes rows that no other has, and the rows of the tally are always locked in one
- * order. Neither readers nor writers of orders wait for it, and a reader's snapshot holds every change either here or
- * there.
+ * Moves at most `limit` rows of `order_tally_changes` into `order_tally` and returns how many. Instances may merge at the
+ * same time: each takes other rows, and all lock the rows of the tally in one order. No reader or writer of orders waits
+ * for it, and a reader's snapshot holds every change once, in one table or the other.
  */
 async function mergeTallyChanges(trx: Transaction<Database>, { limit }: { limit: number }): Promise<number> {
   const { rows } = await sql<{ merged: number }>`

@@ -12,46 +12,35 @@ import {
   type OrderStatus,
   orderColumns,
 } from './order.ts'
-import { type GroupedOrder, insertTogether, type NewOrderRow } from './postgres.ts'
+import type { NewOrderRow } from './postgres.ts'
 
 export interface NewOrder {
-  /** It tells when the order was created. */
+  /** UUIDv7 of the instant of creation. */
   id: string
   customer: string
   totalE4: number
 }
 
 /** Who creates an order, and where. */
-export interface Creator {
+interface Creator {
   timeZone: string | null
   by: string
   byId: number | null
 }
 
-/** With the row of the approval policy that applies to it now. */
+/** Stores the order with the row of the approval policy that applies to it now. */
 export async function insertOrder(
   trx: Transaction<Database>,
   order: NewOrder,
   creator: Creator,
 ): Promise<void> {
-  const { numAffectedRows } = await insertRow(trx, toRow(order, creator))
+  const { numAffectedRows } = await insertRow(trx, rowOf(order, creator))
   if (numAffectedRows !== 1n) throw new Error('no row of the approval policy applies')
 }
 
-/** Rows as they are, in one statement. */
+/** Stores rows as they are, in one statement. */
 export async function insertRows(trx: Transaction<Database>, rows: readonly OrdersTable[]): Promise<void> {
   await trx.insertInto('orders').values(rows).execute()
-}
-
-/** Those whose key is new, in one statement; no two may have the same key. Returns their ids. */
-export function insertOrders(
-  trx: Transaction<Database>,
-  orders: (Omit<GroupedOrder, 'order'> & { order: NewOrder; creator: Creator })[],
-): Promise<Set<string>> {
-  return insertTogether(
-    trx,
-    orders.map(({ order, creator, ...others }) => ({ ...others, order: toRow(order, creator) })),
-  )
 }
 
 const insertRow = prepared(
@@ -62,7 +51,8 @@ const insertRow = prepared(
     from approval_policy where from_e4 <= ${row.total_e4} order by from_e4 desc limit 1`,
 )
 
-function toRow(order: NewOrder, creator: Creator): NewOrderRow {
+/** The row of a new order, without what the approval policy adds. */
+export function rowOf(order: NewOrder, creator: Creator): NewOrderRow {
   return {
     id: order.id,
     customer: order.customer,
@@ -93,7 +83,7 @@ export async function statusesOf(
   return new Map(rows.map(({ id, status }) => [id, status as OrderStatus]))
 }
 
-/** Columns under the names by which they are told. */
+/** Columns under their names on the wire. */
 export function columnsOf(names: readonly ColumnName[]): RawBuilder<unknown> {
   return sql.join(names.map((name) => sql`${sql.raw(columnOf(name).expression)} as ${sql.ref(name)}`))
 }
@@ -103,7 +93,7 @@ const selectOrder = prepared(
     sql<Order & { version: number }>`select ${columnsOf(fieldNames)}, version from orders where id = ${id}`,
 )
 
-/** The order with its row version, which is never sent as a field (section 2 of the contract). */
+/** The order with its row version, which is only sent as an entity tag (section 2 of the contract). */
 export async function findOrder(
   db: Kysely<Database>,
   id: string,

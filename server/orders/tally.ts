@@ -13,7 +13,7 @@ export const countsByStatus = sql<{ status: number; orders: number }>`
 
 const selectCounts = prepared(() => countsByStatus)
 
-/** How many orders of each status there are, exactly, without looking at any; of a status without orders nothing. */
+/** How many orders have each status, exactly, from the tally alone. A status without orders is left out. */
 export async function countByStatus(db: Kysely<Database>): Promise<Map<number, number>> {
   const { rows } = await selectCounts(db, {})
   return new Map(rows.filter(({ orders }) => orders > 0).map(({ status, orders }) => [status, orders]))

@@ -38,7 +38,7 @@ let gate = Promise.resolve()
 const query = service.db.query.bind(service.db)
 service.db.query = (...request) => {
   const [name, input] = request
-  const isHeld = name === 'findExportPortion' && JSON.stringify(input).includes('"key"')
+  const isHeld = name === 'findExportBatch' && JSON.stringify(input).includes('"key"')
   return isHeld ? gate.then(() => query(...request)) : query(...request)
 }
 

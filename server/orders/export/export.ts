@@ -1,12 +1,12 @@
+/** Every order that matches, as a stream: each batch is read when the one before it has been sent. */
 import type { AppDatabase } from '../../db/port.ts'
-import type { ExportPortion, ExportRequest } from './find.ts'
+import type { ExportBatch, ExportRequest, Place } from './find.ts'
 import { formOf } from './forms.ts'
-import type { Place } from './portion.ts'
 
-/** What one portion may take: with a filter that matches little it looks at every order. */
-const portionLimitMilliseconds = 3_000
+/** A filter that matches little looks at every order. */
+const batchLimitMilliseconds = 3_000
 
-/** Every match as text, in portions, each read when it is asked for. Throws `QueryTooSlow`, `TooManyWaiting`. */
+/** Every match as text, in batches. Throws `QueryTooSlow`, `TooManyWaiting`. */
 export async function* exportOrders(
   db: AppDatabase,
   request: ExportRequest,
@@ -14,13 +14,13 @@ export async function* exportOrders(
 ): AsyncGenerator<string> {
   let begin = formOf(request.type, request).begin
   for (let place: Place | null = { part: 0, last: null }; place !== null; ) {
-    const portion: ExportPortion = await db.query(
-      'findExportPortion',
+    const batch: ExportBatch = await db.query(
+      'findExportBatch',
       { request, place },
-      { limitMilliseconds: portionLimitMilliseconds, caller },
+      { limitMilliseconds: batchLimitMilliseconds, caller },
     )
-    yield begin + portion.text
+    yield begin + batch.text
     begin = ''
-    place = portion.next
+    place = batch.next
   }
 }

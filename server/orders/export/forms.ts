@@ -12,12 +12,12 @@ import {
 import { toResponse } from '../responses.ts'
 
 export interface Form {
-  /** What stands before the first order. */
+  /** Before the first order. */
   begin: string
   row(order: Record<ColumnName, unknown>): string
 }
 
-/** A cell of a spreadsheet: a status by its name, a total without loss. */
+/** The cells of a spreadsheet: a status is its name, a total an exact decimal. */
 const cellOf: Record<ColumnKind, (value: never) => string> = {
   id: (id: string) => id,
   text: textCell,
@@ -27,9 +27,10 @@ const cellOf: Record<ColumnKind, (value: never) => string> = {
   instant: formatInstant,
 }
 
-/** RFC 4180: CR LF behind each line. With a byte-order mark programs take it for UTF-8 that guess otherwise. */
+/** A sign of UTF-8 for programs that would guess another encoding. */
 const byteOrderMark = '\ufeff'
 
+/** CSV as in RFC 4180, with CR LF behind each line, or JSON Lines. */
 export function formOf(
   type: ExportType,
   { bom, columns = summaryNames }: { bom: boolean; columns?: readonly ColumnName[] },
@@ -43,12 +44,12 @@ export function formOf(
   }
 }
 
-/** An empty one for what an order does not have. */
+/** Empty for null. */
 function cell(name: ColumnName, value: unknown): string {
   return value === null ? '' : cellOf[columnOf(name).kind](value as never)
 }
 
-/** A text that a spreadsheet would take for a formula is led by an apostrophe (OWASP, CSV injection). */
+/** An apostrophe keeps a spreadsheet from taking a text for a formula (OWASP, CSV injection). */
 function textCell(text: string): string {
   const plain = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain

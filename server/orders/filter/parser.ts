@@ -1,3 +1,4 @@
+/** The filter language: a text becomes a typed filter, and a filter becomes SQL with the same meaning on both engines. */
 import { type FieldName, fieldNames } from '../order.ts'
 import { excerpt, FilterError } from './fault.ts'
 import {

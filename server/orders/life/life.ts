@@ -1,3 +1,4 @@
+/** Changes of an order after its creation: each is one conditional UPDATE together with its event. */
 import type { Transaction } from '#kysely'
 import { recordEvent, type Stamp, type Words } from '../../audit/audit.ts'
 import type { Database } from '../../db/tables.ts'

@@ -1,3 +1,4 @@
+/** Lists of orders: a request becomes a plan, which is a value, and the plan becomes SQL on either engine. */
 import type { AppDatabase } from '../../db/port.ts'
 import { describePage, type PageDescription, pageJson, pageRequest } from '../../http/paging.ts'
 import { Problem } from '../../http/problems.ts'

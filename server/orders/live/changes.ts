@@ -4,19 +4,18 @@ import type { Database } from '../../db/tables.ts'
 import { type OrderEventKind, type OrderStatus, statusAfter } from '../order.ts'
 import { statusesOf } from '../store.ts'
 
-/** What happened to orders between two places of the log, as the bytes of a stream: the same ones for all who are told them. */
-export interface Portion {
+/** What happened to orders between two places of the log, as bytes that every listener shares. */
+export interface Batch {
   from: number
   reached: number
   bytes: Buffer
 }
 
-/** Events of one portion. */
-const portionSize = 500
+const batchSize = 500
 
-/** What happened after the place in the log, up to its end or that of a portion. */
-export async function readPortion(db: Kysely<Database>, from: number, end: number): Promise<Portion> {
-  const reached = Math.min(end, from + portionSize)
+/** What happened after the place in the log, up to the end or for one batch. */
+export async function readBatch(db: Kysely<Database>, from: number, end: number): Promise<Batch> {
+  const reached = Math.min(end, from + batchSize)
   const events = await sealedEvents(db, { first: from + 1, last: reached, direction: 'asc' })
   const ofOrders = events.filter(({ subject_kind }) => subject_kind === 'order')
   const unknown = ofOrders.filter(({ kind }) => statusOf(kind) === null)

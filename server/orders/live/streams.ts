@@ -7,12 +7,12 @@ import { callerOf } from '../../http/route.ts'
 import type { LiveOrders } from './live.ts'
 
 const streamsOfCaller = 4
-/** Keeps what stands between from ending a silent connection, and is when a stream asks whether it may go on. */
+/** Keeps proxies from ending a silent connection. A stream also checks then whether its caller is still admitted. */
 const commentMilliseconds = 15_000
 
 /**
- * The streams of one instance. Each is read as its caller reads, from its own place in the log: a slow one holds a
- * place and no events. It ends when its caller would not be let in any more.
+ * The streams of one instance. Each reads the log from its place, only as fast as its caller reads, so that a slow caller
+ * holds no events in memory. A stream ends when its caller would not be admitted any more.
  */
 export class LiveStreams {
   readonly #live: LiveOrders
@@ -31,7 +31,7 @@ export class LiveStreams {
     this.#monotonic = monotonic
   }
 
-  /** From the place in the log, or from now on. Throws `too-many-streams`. */
+  /** Sends what happens after the place in the log, or from now on for null. Throws `too-many-streams`. */
   async send(request: FastifyRequest, reply: FastifyReply, place: number | null): Promise<FastifyReply> {
     const begin = await this.#live.begin(place)
     reply
@@ -40,18 +40,18 @@ export class LiveStreams {
       .header('x-accel-buffering', 'no')
       // An idle connection, left over when the streams of an instance end, would delay its shutdown.
       .header('connection', 'close')
-    // Fastify reads what answers a HEAD to its end.
+    // Fastify reads the answer to a HEAD to its end.
     if (request.method === 'HEAD') return reply.send(Readable.from([]))
     const texts = this.#texts(request, begin, this.#openFor(callerOf(request).id, reply))
     return reply.send(Readable.from(texts, { objectMode: false }))
   }
 
-  /** Ends them all: their callers go on at another instance. */
+  /** Ends all streams; their callers connect to another instance. */
   close(): void {
     for (const stream of this.#open) stream.abort()
   }
 
-  /** Each portion and each comment has the place up to where its caller has been told. */
+  /** Each batch and each comment carries the place that its caller has reached. */
   async *#texts(
     request: FastifyRequest,
     begin: number,
@@ -72,14 +72,14 @@ export class LiveStreams {
     }
   }
 
-  /** Without the database nobody can tell, and there is nothing to be told. */
+  /** Without the database the question has no answer, and the stream has no events: it stays open. */
   async #mayGoOn(request: FastifyRequest): Promise<boolean> {
-    // Whoever asks for more has read what came before.
+    // A caller who takes more has read what came before.
     keepAnswering(request.raw.socket)
     return this.#isStillAdmitted(request).catch(() => true)
   }
 
-  /** Its signal ends the stream. */
+  /** Counts the stream; the signal ends it. */
   #openFor(caller: number, { raw }: FastifyReply): AbortSignal {
     const count = this.#countOf.get(caller) ?? 0
     if (count >= streamsOfCaller) throw new Problem('too-many-streams', { headers: retryAfter(5_000) })
@@ -94,7 +94,7 @@ export class LiveStreams {
       else this.#countOf.delete(caller)
     }
     raw.once('close', end)
-    // One that has closed already closes no more.
+    // No close event comes if it has closed already.
     if (raw.destroyed) end()
     return stream.signal
   }

@@ -3,18 +3,16 @@ import { prepared } from '../../db/prepared.ts'
 import { allDays, type Database } from '../../db/tables.ts'
 import { awaitingApproval, type OrderStatus, type OrderSummary } from '../order.ts'
 
-/** How many orders of one status there are, of one UTC day (since 1970) or of `allDays`, and what they come to. */
-export interface TallyEntry {
-  day: number
-  status: OrderStatus
+/** The orders of one status, of one UTC day or of all days. */
+export interface Sum {
   count: number
-  /** Ten-thousandths, exactly: a sum passes what a number holds. */
+  /** Ten-thousandths, exactly: a sum may exceed what a number holds. */
   totalE4: bigint
 }
 
 export const oldestPendingLimit = 5
 
-/** Either an order, by its id, or a part of the tally. */
+/** Either an order, which has an id, or a part of the tally. */
 interface OverviewRow {
   id: string | null
   customer: string
@@ -29,8 +27,8 @@ interface OverviewRow {
 }
 
 /**
- * One statement, so one snapshot, whose cost depends on the number of days and of changes that are not merged yet,
- * never on that of orders. The orders come first because PostgreSQL takes the type of a column from the first part of a
+ * One statement, so one snapshot. Its cost depends on how many days are asked for and how many changes are not merged,
+ * never on how many orders there are. The orders come first because PostgreSQL takes the type of a column from the first part of a
  * union. With `=` in place of `between` it would walk all orders by id.
  */
 const selectOverview = prepared(
@@ -54,27 +52,25 @@ const selectOverview = prepared(
     from order_tally_changes group by day, status`,
 )
 
-/** The tally of all days and of those from `firstDay` to `lastDay`, and the oldest pending orders, oldest first. */
+/** Sums of all days and of each from `firstDay` to `lastDay` (since 1970), and the oldest pending orders, oldest first. */
 export async function readOverview(
   db: Kysely<Database>,
   firstDay: number,
   lastDay: number,
-): Promise<{ tally: TallyEntry[]; oldestPending: OrderSummary[] }> {
+): Promise<{ sumOf: (day: number, status: OrderStatus) => Sum; oldestPending: OrderSummary[] }> {
   const { rows } = await selectOverview(db, { firstDay, lastDay })
-  const oldestPending = rows.flatMap((row) => (row.id === null ? [] : [toSummary(row, row.id)]))
-  return {
-    tally: rows.filter(({ id }) => id === null).flatMap(toEntries),
-    // The parts of a union come in any order.
-    oldestPending: oldestPending.sort((a, b) => (a.id < b.id ? -1 : 1)),
+  const sums = new Map<string, Sum>()
+  const sumOf = (day: number, status: number) => sums.get(`${day} ${status}`) ?? { count: 0, totalE4: 0n }
+  for (const { day, status, orders, units, parts_e4, is_change } of rows.filter(({ id }) => id === null)) {
+    for (const counted of is_change === 0 ? [day] : [day, allDays]) {
+      const { count, totalE4 } = sumOf(counted, status)
+      const added = BigInt(units) * 10_000n + BigInt(parts_e4)
+      sums.set(`${counted} ${status}`, { count: count + orders, totalE4: totalE4 + added })
+    }
   }
-}
-
-/** A change counts for its day and for all days. */
-function toEntries(row: OverviewRow): TallyEntry[] {
-  const { day, orders } = row
-  const totalE4 = BigInt(row.units) * 10_000n + BigInt(row.parts_e4)
-  const entry = { day, status: row.status as OrderStatus, count: orders, totalE4 }
-  return row.is_change === 0 ? [entry] : [{ ...entry, day: allDays }, entry]
+  const oldestPending = rows.flatMap((row) => (row.id === null ? [] : [toSummary(row, row.id)]))
+  // The parts of a union come in any order.
+  return { sumOf, oldestPending: oldestPending.sort((a, b) => (a.id < b.id ? -1 : 1)) }
 }
 
 function toSummary(row: OverviewRow, id: string): OrderSummary {

@@ -1,3 +1,4 @@
+/** The approval policy: one version at a time, which is stamped onto each order when it is created. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Transaction } from '#kysely'
 import { recordEvent, type Stamp } from '../../audit/audit.ts'
@@ -16,8 +17,6 @@ export interface PolicyInput {
   stamp: Stamp
   idempotency: IdempotencyInput | null
 }
-
-export { findPolicy as readApprovalPolicy } from './store.ts'
 
 /**
  * Replaces all rows, by one conditional write: of several at once one wins. Orders that exist keep what was stamped onto

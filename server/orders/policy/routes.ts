@@ -3,8 +3,8 @@ import { idempotencyProblems, replayedHeader } from '../../http/idempotency.ts'
 import { etagHeader, ifMatchHeader, requiredVersions, sendVersion } from '../../http/preconditions.ts'
 import type { App } from '../../http/route.ts'
 import { changeHeaders, type OrderParts, readChange, reading, sendChanged, tags } from '../requests.ts'
-import { readApprovalPolicy } from './policy.ts'
 import { ApprovalPolicy } from './schemas.ts'
+import { findPolicy } from './store.ts'
 
 const url = '/v1/approval-policy'
 
@@ -27,7 +27,7 @@ function registerRead(app: App, { db }: OrderParts): void {
       response: { 200: ApprovalPolicy, 304: noContent },
     },
     handler: async (request, reply) => {
-      const { version, rows } = await readApprovalPolicy(db.read)
+      const { version, rows } = await findPolicy(db.read)
       const sent = rows.map((row) => ({ ...row, from: row.from / 10_000 }))
       return sendVersion(request, reply, version, { rows: sent })
     },

@@ -1,3 +1,4 @@
+/** Named lists of orders. Only the owner sees a view, unless it is shared. */
 import type { Kysely, Transaction } from '#kysely'
 import type { Database } from '../../db/tables.ts'
 import { describePage, type PageDescription, type PageRequest } from '../../http/paging.ts'
