@@ -28,3 +28,32 @@ describe('docs/decisions', () => {
     }
   })
 })
+
+/** The comment with which a file begins, as one line. */
+function headOf(path: string): string {
+  const [, comment = ''] = /^\/\*\*([\s\S]*?)\*\//.exec(read(path)) ?? []
+  return comment.replace(/\s*\n\s*\*?\s*/g, ' ').trim()
+}
+
+describe('docs/architecture.md', () => {
+  const [, section = ''] = read('docs/architecture.md').split('<!-- invariants -->')
+  const rows = [...section.matchAll(/^\| `(.+?)` \| (.+?) \|$/gm)].map(([, path = '', quote = '']) => ({
+    path,
+    quote,
+  }))
+
+  it('quotes what each door of the server says about its folder', () => {
+    const doors = globSync('server/**/*.ts', { cwd: root }).filter((path) => {
+      const [file, folder] = path.split('/').toReversed()
+      return file === `${folder}.ts`
+    })
+    assert.ok(doors.length > 10)
+    assert.deepEqual(doors.filter((path) => !rows.some((row) => row.path === path)).filter(headOf), [])
+  })
+
+  it('quotes whole sentences of them', () => {
+    for (const { path, quote } of rows) {
+      assert.ok(quote.endsWith('.') && `${headOf(path)} `.startsWith(`${quote} `), `${path}: ${headOf(path)}`)
+    }
+  })
+})
