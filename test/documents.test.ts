@@ -37,7 +37,8 @@ function headOf(path: string): string {
 
 describe('docs/architecture.md', () => {
   const [, section = ''] = read('docs/architecture.md').split('<!-- invariants -->')
-  const rows = [...section.matchAll(/^\| `(.+?)` \| (.+?) \|$/gm)].map(([, path = '', quote = '']) => ({
+  const [table = ''] = section.split('\n## ')
+  const rows = [...table.matchAll(/^\| `(.+?)` \| (.+?) \|$/gm)].map(([, path = '', quote = '']) => ({
     path,
     quote,
   }))
