@@ -10,9 +10,9 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const trees = ['server', 'web', 'client', 'tools']
 
 interface Import {
-  /** The entry of a thread, named by its URL. */
+  /** Names the entry of a thread by its URL. */
   isEntry: boolean
-  /** What is imported: a path from the root of the repository, or the name of a package. */
+  /** A path from the root of the repository, or the name of a package. */
   target: string
   typeOnly: boolean
 }
@@ -45,14 +45,14 @@ const files = globSync(`{${trees.join(',')}}/**/*.{ts,tsx}`, { cwd: root })
 const isServer = (path: string) => path.startsWith('server/')
 const server = files.filter(({ path }) => isServer(path))
 
-/** The two rooms in which a file and what it imports lie apart: files or folders of one folder. */
+/** Where the paths of a file and its import part: the two files or folders next to each other. */
 function roomsApart(path: string, target: string): [from: string, to: string] {
   const [from, to] = [path.split('/'), target.split('/')]
   const depth = 1 + from.findIndex((name, index) => name !== to[index])
   return [from.slice(0, depth).join('/'), to.slice(0, depth).join('/')]
 }
 
-/** From each room to the rooms next to it that it imports, types included, each with one import as an example. */
+/** The imports between neighbouring rooms, which are files or folders of one folder, each with an example. */
 function arrowsBetweenRooms(all: SourceFile[]): Map<string, Map<string, string>> {
   const arrows = new Map<string, Map<string, string>>()
   for (const { path, imports } of all) {
@@ -66,7 +66,7 @@ function arrowsBetweenRooms(all: SourceFile[]): Map<string, Map<string, string>>
   return arrows
 }
 
-/** The arrows that lead back to where they come from, over any number of rooms. */
+/** The imports between rooms that lead back to where they start. */
 function circles(all: SourceFile[]): string[] {
   const arrows = arrowsBetweenRooms(all)
   const reachedFrom = (room: string, reached = new Set<string>()): Set<string> => {
@@ -82,7 +82,7 @@ function circles(all: SourceFile[]): string[] {
   )
 }
 
-/** How many rooms of a folder stand one on the other. */
+/** The greatest number of rooms that stand on each other in a folder. */
 function floors(folder: string): number {
   const arrows = arrowsBetweenRooms(files)
   const heightOf = (room: string): number =>
@@ -90,14 +90,16 @@ function floors(folder: string): number {
   return Math.max(...[...arrows.keys()].filter((room) => dirname(room) === folder).map(heightOf))
 }
 
-/** A slice is a folder of the server with routes. Other slices enter by its door: the file that is named as the folder. */
+/**
+ * A slice is a folder of the server with routes. Its door, for other slices, is the file named as the folder.
+ */
 const slices = new Set(server.map(({ path }) => /^server\/(\w+)\/(?:.+\/)?routes(?:\.ts|\/)/.exec(path)?.[1]))
 const sliceOf = (path: string) => {
   const [, folder = ''] = path.split('/')
   return isServer(path) && slices.has(folder) ? folder : undefined
 }
 
-/** Layers of a slice by the names of their files. Rules are what imports SQL and is neither SQL nor routes. */
+/** Layers of a slice, by file names. Rules are files that import SQL and are neither SQL nor routes. */
 const isRoutes = (path: string) => /^server\/.*\/routes(?:\.ts|\/)/.test(path)
 const isSql = (path: string) => /^server\/.*\/(?:store|sqlite|postgres|query|statement|tally)\.ts$/.test(path)
 const rules = server
@@ -106,10 +108,12 @@ const rules = server
   )
   .map(({ path }) => path)
 
-/** The lexer of the filter language and the rules for a new password: the server and the web app must agree on both. */
+/**
+ * The lexer of the filter language and the rules for a new password: server and web app must agree on both.
+ */
 const sharedWithWeb = ['server/orders/filter/lexer.ts', 'server/auth/credentials/passwords/new-password.ts']
 
-/** What is wrong with one import, seen by itself. */
+/** What is wrong with a single import. */
 function breachOf(from: string, target: string): string | undefined {
   if (from.startsWith('client/')) {
     return target.startsWith('client/') ? undefined : 'the client is a package and imports only itself'
@@ -142,15 +146,15 @@ function breaches(all: SourceFile[]): string[] {
 }
 
 describe('imports', () => {
-  it('make no circle of files or folders, types included', () => {
+  it('have no circle of files or folders, types included', () => {
     assert.deepEqual(circles(files), [])
   })
 
-  it('go into a slice by its door, from no rules to routes, and from web and client only to what is theirs', () => {
+  it('enter a slice only by its door, and cross packages only where they may', () => {
     assert.deepEqual(breaches(files), [])
   })
 
-  it('are seen when they go the wrong way', () => {
+  it('are reported when they go the wrong way', () => {
     const seeds: [path: string, text: string][] = [
       ['server/orders/life/store.ts', "import { x } from './life.ts'"],
       ['server/orders/store.ts', "import type { X } from './routes.ts'"],
@@ -190,7 +194,7 @@ describe('imports', () => {
     ])
   })
 
-  it('are not taken for breaches when they go the right way', () => {
+  it('are not reported when they go the right way', () => {
     const seeds: [path: string, text: string][] = [
       ['server/orders/routes.ts', "import { findOrder } from './store.ts'"],
       ['server/orders/routes.ts', "import type { Principal } from '../principal.ts'"],
@@ -242,7 +246,7 @@ describe('imports', () => {
     )
   })
 
-  it('are none in what the server and the web app share', () => {
+  it('are absent from the files that the server and the web app share', () => {
     const shared = server.filter(({ path }) => sharedWithWeb.includes(path))
     assert.deepEqual(
       shared.map(({ imports }) => imports),
@@ -255,10 +259,12 @@ describe('imports', () => {
   })
 })
 
-/** Files outside of db/ in which the name of an engine is a word for people, or of the thread that they begin. */
+/** Files outside db/ where the name of an engine is text for people, or names a thread. */
 const namesEngines = ['server/config.ts', 'server/cli/catalogue.ts', 'server/reader.ts', 'server/writer.ts']
 
-/** Whether code, not a comment, names an engine, other than to choose between two modules that are called by it. */
+/**
+ * Whether code, comments aside, names an engine other than to choose between two modules named after both.
+ */
 function namesEngine({ path, text }: Pick<SourceFile, 'path' | 'text'>): boolean {
   if (path.startsWith('server/db/') || namesEngines.includes(path)) return false
   if (/\/(?:sqlite|postgres)\.ts$/.test(path)) return false
@@ -270,18 +276,18 @@ function namesEngine({ path, text }: Pick<SourceFile, 'path' | 'text'>): boolean
 }
 
 describe('the engines', () => {
-  it('are named by the files that are called by them, and by db/', () => {
+  it('are named only in files called after them, and in db/', () => {
     const found = server.filter(namesEngine).map(({ path }) => path)
     assert.deepEqual(found, [])
   })
 
-  it('are noticed elsewhere', () => {
+  it('are reported anywhere else', () => {
     for (const text of ["if (engine === 'sqlite')", 'const isPostgres = true', 'ofEngine(db, { sqlite })']) {
       assert.ok(namesEngine({ path: 'server/orders/store.ts', text }), text)
     }
   })
 
-  it('have files of the same names in db/ where they do the same', () => {
+  it('have files of the same names in db/ for the same jobs', () => {
     const of = (engine: string) =>
       globSync(`server/db/${engine}/*.ts`, { cwd: root }).map((path) => path.split('/').at(-1))
     const shared = of('sqlite').filter((name) => of('postgres').includes(name))
@@ -289,17 +295,17 @@ describe('the engines', () => {
   })
 })
 
-/** What reads the time of day, or makes identifiers without it. */
+/** Reads the time of day, or makes identifiers without it. */
 const ambient =
   /\bDate\.now\b|\bnew Date\(\s*\)|\bDate\(\s*\)|\bMath\.random\b|\brandomUUID\b|\bTemporal\.Now\b/
 
 describe('time and randomness under server/', () => {
-  it('are read by clock.ts alone; ids.ts makes ids of its instants', () => {
+  it('are read only in clock.ts', () => {
     const readers = server.filter(({ text }) => ambient.test(text)).map(({ path }) => path)
     assert.deepEqual(readers, ['server/clock.ts'])
   })
 
-  it('are seen where they do not belong', () => {
+  it('are reported anywhere else', () => {
     const uuid = 'crypto.randomUUID()'
     const texts = ['Date.now()', 'new Date()', 'new Date( )', 'Math.random()', uuid, 'Temporal.Now.instant()']
     for (const text of texts) assert.match(text, ambient)

@@ -9,7 +9,7 @@ import { openTestPort } from '../support/test-port.ts'
 /** More than there are connections. */
 const writes = 40
 
-/** Does nothing for any of them, so that each is run alone. */
+/** Does nothing for any input, so that each runs alone. */
 const declining: GroupedOperations = { add: async (_trx, inputs) => inputs.map(() => undefined) }
 
 describe('the database port, when it is closed', () => {
@@ -17,7 +17,7 @@ describe('the database port, when it is closed', () => {
     alone: {},
     'in a group that declines': declining,
   })) {
-    it(`waits for the writes under way, those that wait for their turn included, ${name}`, async (t) => {
+    it(`waits for the writes under way and those waiting for their turn, ${name}`, async (t) => {
       const database = await createTestDatabase()
       t.after(() => database.drop())
       const port = await openTestPort(database.databaseUrl, groupedOperations)

@@ -6,7 +6,7 @@ import { makeKyselyOneFile } from '../../tools/one-file.ts'
 const oneFile = new URL('one-file.js', import.meta.resolve('kysely')).href
 
 describe('the one file of Kysely', () => {
-  it('is what the service runs on here, and brings what the package does', async () => {
+  it('is what the tests run on, and exports what the package does', async () => {
     await makeKyselyOneFile()
     const [ours, whole, parts] = await Promise.all([import('#kysely'), import(oneFile), import('kysely')])
     assert.equal(ours.Kysely, whole.Kysely)

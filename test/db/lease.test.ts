@@ -20,7 +20,7 @@ describe('a lease', () => {
   })
 
   let calls = 0
-  /** For a minute, unless told otherwise. */
+  /** For a minute by default. */
   const hold = (name: string, term: number | null, milliseconds = 60_000) =>
     port.write('addHolding', { name: `call ${++calls}`, lease: { name, term, milliseconds } })
   const end = () =>

@@ -4,10 +4,10 @@ import { countMatches, findMatches, type LogFilter } from '../../server/audit/st
 import { statementsOf, stepsOf } from '../support/plans.ts'
 import { testService } from '../support/service.ts'
 
-describe('the statements of a filter of the log', () => {
+describe('the statements for a filter of the log', () => {
   const service = testService()
 
-  /** How its count, and then its page, look at events. */
+  /** How the count, and then the page, look for events. */
   async function looksOf(filter: LogFilter): Promise<string[]> {
     const statements = await statementsOf(service, async (db) => {
       await countMatches(db, 0, filter)

@@ -34,7 +34,7 @@ describe('the migrations on SQLite', () => {
       database.prepare('select name from schema_migrations order by name').pluck().all(),
     )
 
-  it('are applied once, in a folder that they make, and named', async () => {
+  it('make the folder, apply once, and report their names', async () => {
     const file = join(folder, 'deep', 'er', 'new.db')
     const applied = await migrate(file)
     assert.ok(applied.includes('0001-schema'))
@@ -43,7 +43,7 @@ describe('the migrations on SQLite', () => {
     assert.deepEqual(appliedTo(file), applied)
   })
 
-  it('leave nothing when one of their statements fails', async () => {
+  it('leave nothing behind when one of their statements fails', async () => {
     const file = newFile()
     inFile(file, (database) => database.exec('create table idempotency_keys (mine text)'))
     await assert.rejects(migrate(file), /idempotency_keys/)
@@ -52,7 +52,7 @@ describe('the migrations on SQLite', () => {
     assert.ok((await migrate(file)).length > 0)
   })
 
-  it('refuse a database of a newer version, and leave it as it is', async () => {
+  it('refuse a database of a newer version, and change nothing', async () => {
     const file = newFile()
     await migrate(file)
     inFile(file, (database) => database.exec("insert into schema_migrations values ('9999-future', 'then')"))
@@ -82,7 +82,7 @@ describe('the migrations on SQLite', () => {
     })
   })
 
-  it('are applied once when several processes start at the same moment', async () => {
+  it('apply once when several processes start at the same moment', async () => {
     const file = newFile()
     const env = { DATABASE_URL: `file:${file}` }
     const runs = await Promise.all([1, 2, 3].map(() => runCommand('migrate --json', '', folder, env)))
@@ -114,7 +114,7 @@ describe('the migrations on SQLite', () => {
     assert.equal(status, 0, stderr)
   })
 
-  it('give up, with words, behind a writer that takes longer than a few seconds, and leave it alone', async () => {
+  it('give up with a message when another writer takes longer than a few seconds', async () => {
     const file = newFile()
     inFile(file, (database) => database.exec('pragma journal_mode = wal; create table other (name text)'))
     const holder = new Sqlite(file)
@@ -131,7 +131,7 @@ describe('the migrations on SQLite', () => {
 
   const waitFor = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
-  it('say in one line that a file may not be written, and whose it is', {
+  it('say in one line that a file is not writable, and who owns it', {
     skip: process.platform === 'win32' && 'has no such modes',
   }, async () => {
     const folderOfOthers = join(folder, 'of others')
@@ -181,7 +181,7 @@ describe('the migrations on SQLite', () => {
   })
 })
 
-/** Modes of files hold back everybody but root, who becomes somebody else meanwhile. */
+/** File modes do not stop root, which therefore runs the work as another account. */
 async function withoutPrivileges<T>(work: () => Promise<T>): Promise<T> {
   const privileged = process.geteuid?.() === 0
   if (privileged) process.seteuid?.(65_534)

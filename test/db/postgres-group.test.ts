@@ -9,7 +9,7 @@ import type { Database } from '../../server/db/tables.ts'
 
 type Together = (inputs: unknown[]) => Promise<unknown[]>
 
-/** A group of writes that answer `together <input>` or `alone <input>`, with what it was asked for. */
+/** A group whose writes answer `together <input>` or `alone <input>`, and a record of what ran. */
 function makeGroup(together: Together) {
   const calls = { together: [] as unknown[][], alone: [] as unknown[] }
   const group = new WriteGroup({
@@ -31,7 +31,7 @@ const writeAll = (group: WriteGroup, inputs: unknown[]) =>
 const fulfilled = (...values: string[]) => values.map((value) => ({ status: 'fulfilled', value }))
 
 describe('a group of writes', () => {
-  it('takes all of one moment at once, and gives each its own answer', async () => {
+  it('runs all writes of one moment at once, and answers each', async () => {
     const { group, calls } = makeGroup(answerAll)
     assert.deepEqual(
       await writeAll(group, ['a', 'b', 'c']),
@@ -40,7 +40,7 @@ describe('a group of writes', () => {
     assert.deepEqual(calls, { together: [['a', 'b', 'c']], alone: [] })
   })
 
-  it('runs alone what it could not do', async () => {
+  it('runs alone a write that it could not do', async () => {
     const { group, calls } = makeGroup(async (inputs) =>
       inputs.map((input) => (input === 'b' ? undefined : `together ${input}`)),
     )
@@ -48,14 +48,14 @@ describe('a group of writes', () => {
     assert.deepEqual(calls.alone, ['b'])
   })
 
-  it('runs each alone when one of them fails all, or meets a lock', async () => {
+  it('runs each alone when one of them fails the group or meets a lock', async () => {
     for (const error of [new Error('a fault of one'), new LockTimeout('held')]) {
       const { group } = makeGroup(() => Promise.reject(error))
       assert.deepEqual(await writeAll(group, ['a', 'b']), fulfilled('alone a', 'alone b'))
     }
   })
 
-  it('passes on the loss of its connection, for what became of it is unknown', async () => {
+  it('passes on the loss of its connection, because the outcome is unknown', async () => {
     const loss = new DatabaseUnavailable('the connection was lost')
     const { group, calls } = makeGroup(() => Promise.reject(loss))
     const rejected = { status: 'rejected', reason: loss }
@@ -63,7 +63,7 @@ describe('a group of writes', () => {
     assert.deepEqual(calls.alone, [])
   })
 
-  it('has two under way at most, and whoever comes meanwhile is the next', async () => {
+  it('runs at most two at a time, and later writes form the next', async () => {
     const ends: (() => void)[] = []
     const { group, calls } = makeGroup(async (inputs) => {
       await new Promise<void>((resolve) => ends.push(resolve))
@@ -84,7 +84,7 @@ describe('a group of writes', () => {
     await Promise.all(writes)
   })
 
-  it('refuses who has waited for three seconds, and goes on with who came later', async (t) => {
+  it('refuses writes that have waited three seconds, and runs later ones', async (t) => {
     let now = 0
     t.mock.method(performance, 'now', () => now)
     const ends: (() => void)[] = []
@@ -110,7 +110,7 @@ describe('a group of writes', () => {
 })
 
 describe('the writes on PostgreSQL', () => {
-  it('refuse the one that would be the 10,001st under way, as too much and not as an outage', async () => {
+  it('refuse a 10,001st under way as too many, not as an outage', async () => {
     const endless = { setIsolationLevel: () => endless, execute: () => new Promise(() => undefined) }
     const transactions = { transaction: () => endless } as unknown as Kysely<Database>
     const operations = { add: async () => undefined }

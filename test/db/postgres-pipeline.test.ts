@@ -17,7 +17,7 @@ const ready = message('Z', 'I')
 const welcome = Buffer.concat([message('R', [0, 0, 0, 0]), ready])
 const refusal = Buffer.concat([message('E', 'SERROR\0C57014\0Mtoo slow\0', [0]), ready])
 
-/** A server that lets everybody in, and refuses the first statement of each. */
+/** A server that lets everyone in, and refuses the first statement of each. */
 async function startRefusing(t: TestContext) {
   const sockets: Socket[] = []
   const server = createServer((socket) => {
@@ -37,7 +37,7 @@ async function startRefusing(t: TestContext) {
 }
 
 describe('the connection that single reads share', () => {
-  it('is let go of when it could be made and not set up', async (t) => {
+  it('is closed if its setup fails', async (t) => {
     const { port, sockets } = await startRefusing(t)
     const connectionString = `postgres://nobody@127.0.0.1:${port}/none`
     const connection = new PipelinedConnection({

@@ -24,7 +24,7 @@ describe('the SQLite readers', () => {
   const within = (limitMilliseconds: number, caller = 'ada') => ({ limitMilliseconds, caller })
   const count = (caller?: string) => port.query('countTwice', null, within(2_000, caller))
 
-  it('stop a query that runs too long, and serve afterwards', async () => {
+  it('stop a query that runs too long, and then serve others', async () => {
     for (const limit of [10, 200]) {
       const begun = performance.now()
       await assert.rejects(port.query('endless', null, within(limit)), QueryTooSlow)
@@ -33,26 +33,26 @@ describe('the SQLite readers', () => {
     assert.deepEqual(await count(), [3, 3])
   })
 
-  it('count the time of all queries of an operation together', async () => {
+  it('limit the time of all queries of an operation together', async () => {
     await assert.rejects(port.query('stubborn', null, within(100)), QueryTooSlow)
   })
 
-  it('say what an operation threw', async () => {
+  it('report what an operation threw', async () => {
     const refusal = await port.query('refuse', null, within(1_000)).catch((error: unknown) => error)
     assert.ok(refusal instanceof Problem)
     assert.deepEqual([refusal.code, refusal.members], ['order-not-pending', { currentStatus: 1 }])
     await assert.rejects(port.query('fail', { message: 'as it is' }, within(1_000)), /^Error: as it is$/)
   })
 
-  it('see what was acknowledged before, in one snapshot', async () => {
+  it('see everything acknowledged before, in one snapshot', async () => {
     await port.write('add', { name: 'seen' })
     const counts = await count()
     assert.equal(counts[0], counts[1])
     assert.equal(counts[0], await testOperations.count(port.read, null))
   })
 
-  it('serve others while the lists of one caller run on, and hold no event loop', async () => {
-    // Both threads are begun.
+  it('serve other callers while the lists of one run, without blocking the event loop', async () => {
+    // Starts both threads.
     await Promise.all([count('ada'), count('bob')])
     let isOver = false
     const long = port.query('endless', null, within(1_000, 'mallory')).catch(() => {
@@ -74,7 +74,7 @@ describe('the SQLite readers', () => {
     assert.ok(order.indexOf('ada') < 8, order.join())
   })
 
-  it('refuse one caller with too many, and no other', async () => {
+  it('refuse only the caller that has too many waiting', async () => {
     const greedy = Array.from({ length: 300 }, () => count('mallory'))
     const other = count('ada')
     const outcomes = await Promise.allSettled(greedy)
@@ -84,7 +84,7 @@ describe('the SQLite readers', () => {
     await other
   })
 
-  it('fail what they had not answered when a thread dies, and no more than that', async () => {
+  it('fail only the requests that a dying thread had not answered', async () => {
     const lost = port.query('crash', null, within(1_000))
     const others = [count('bob'), count('ada'), count('zoe')]
     await assert.rejects(lost, DatabaseUnavailable)
@@ -99,12 +99,12 @@ describe('the SQLite readers', () => {
     assert.equal((await count()).length, 2)
   })
 
-  it('lose a thread that takes too much memory, and no more than that', async () => {
+  it('lose only the thread that takes too much memory', async () => {
     await assert.rejects(port.query('hoard', null, within(1_000)), DatabaseUnavailable)
     await count()
   })
 
-  it('cannot be begun where the file is gone, and are once it is back', async (t) => {
+  it('cannot start while the file is gone, and can once it is back', async (t) => {
     const file = join(folder, 'moved.db')
     const own = await openTestPort(`file:${file}`)
     t.after(() => own.close())
@@ -114,7 +114,7 @@ describe('the SQLite readers', () => {
     assert.deepEqual(await own.query('countTwice', null, within(1_000)), [3, 3])
   })
 
-  it('end with the port, which answers nothing afterwards', async () => {
+  it('end with the port, which then answers nothing', async () => {
     const own = await open()
     assert.deepEqual(await own.query('countTwice', null, within(1_000)), [3, 3])
     const last = own.query('endless', null, within(100)).catch((error: unknown) => error)
@@ -124,7 +124,7 @@ describe('the SQLite readers', () => {
     await assert.rejects(own.query('countTwice', null, within(1_000)), DatabaseUnavailable)
   })
 
-  it('end with the port also where a thread dies of what it still had to do', async () => {
+  it('end with the port even if a thread dies meanwhile', async () => {
     const own = await open()
     assert.deepEqual(await own.query('countTwice', null, within(1_000)), [3, 3])
     const last = own.query('hoard', null, within(1_000)).catch((error: unknown) => error)

@@ -8,10 +8,7 @@ import { testService } from '../support/service.ts'
 describe('the search index of SQLite', () => {
   const service = testService()
 
-  /**
-   * Throws where the index and the orders do not say the same
-   * (https://sqlite.org/fts5.html#the_integrity_check_command).
-   */
+  /** Throws if the index and the orders differ (https://sqlite.org/fts5.html#the_integrity_check_command). */
   function assertWhole(): void {
     const connection = new Sqlite(service.databaseUrl.replace(/^file:/, ''))
     try {
@@ -31,13 +28,13 @@ describe('the search index of SQLite', () => {
     return body.totalCount
   }
 
-  it('has what a group of creates has added together, also beside operations that are rolled back', async () => {
+  it('has the orders of a group of creates, even if operations between them are rolled back', async () => {
     const word = randomUUID()
     const admin = await service.bearer('admin')
     const approved = await createdId(admin)
     await admin.patch(`/v1/orders/${approved}/approve`)
     const create = (customer: string) => admin.post('/v1/orders', { customer, total: 1 })
-    // Takes its key before it is refused: the group it is in begins again, each operation for itself.
+    // Takes its key before it is refused, so its group starts over, each operation alone.
     const refused = () =>
       admin.patch(`/v1/orders/${approved}/approve`, undefined, { 'idempotency-key': randomUUID() })
     const both = Array.from({ length: 40 }, (_, index) =>
@@ -53,7 +50,7 @@ describe('the search index of SQLite', () => {
     assertWhole()
   })
 
-  it('has what somebody else writes at once', async () => {
+  it('has at once what another process writes', async () => {
     const word = randomUUID()
     await insertOrders(service, [orderRow({ customer: `Customer ${word}` })])
     assert.deepEqual(await found(word), 1)

@@ -18,7 +18,7 @@ describe('the SQLite writer', () => {
   const newFile = () => join(folder, `${++files}.db`)
   const openFile = (file: string) => openTestPort(`file:${file}`)
 
-  /** That of the tests which leave it as it was, but for names. */
+  /** The file of tests that leave nothing in it but names. */
   const file = newFile()
   let port: TestPort
   before(async () => {
@@ -48,7 +48,7 @@ describe('the SQLite writer', () => {
   const numbered = (prefix: string, count: number) =>
     Array.from({ length: count }, (_, index) => `${prefix}${String(index).padStart(4, '0')}`)
 
-  it('refuses the write that would be the 10,001st to wait, as too much and not as an outage', async () => {
+  it('refuses a 10,001st waiting write as too many, not as an outage', async () => {
     const outcomes = await Promise.allSettled(Array.from({ length: 10_001 }, () => port.write('count', null)))
     const refused = outcomes.flatMap((outcome) =>
       outcome.status === 'rejected' ? [outcome.reason.name] : [],
@@ -66,13 +66,13 @@ describe('the SQLite writer', () => {
     assert.ok(commits >= 1 && commits <= 25, `${commits} commits`)
   })
 
-  it('commits a write that comes alone at once', async () => {
+  it('commits a single write at once', async () => {
     const before = commitsIn(file)
     for (const name of numbered('alone-', 5)) await port.write('add', { name })
     assert.equal(commitsIn(file) - before, 5)
   })
 
-  it('rolls back an operation that throws, alone among its group, and says what it threw', async () => {
+  it('rolls back only the operation of a group that throws, and reports what it threw', async () => {
     const holdUp = port.write('addThenBlock', { name: 'held', milliseconds: 50 })
     const group = [
       port.write('add', { name: 'kept-1' }),
@@ -98,7 +98,7 @@ describe('the SQLite writer', () => {
     assert.deepEqual(await namesOf(port, 'lost-'), [])
   })
 
-  it('fails what it had not acknowledged when its thread dies, and is begun again', async () => {
+  it('fails the writes not acknowledged when its thread dies, and starts again', async () => {
     await port.write('add', { name: 'before-death' })
     const holdUp = port.write('addThenBlock', { name: 'holding', milliseconds: 50 })
     const lost = [
@@ -117,7 +117,7 @@ describe('the SQLite writer', () => {
     assert.deepEqual(await namesOf(port, 'after-death'), ['after-death'])
   })
 
-  it('is begun again however often it dies', async () => {
+  it('starts again however often it dies', async () => {
     for (const name of ['a', 'b', 'c']) {
       await assert.rejects(port.write('addThenCrash', { name: `crash-${name}` }), DatabaseUnavailable)
       await port.write('count', null)
@@ -125,7 +125,7 @@ describe('the SQLite writer', () => {
     assert.deepEqual(await namesOf(port, 'crash-'), [])
   })
 
-  it('makes no new file where its own is gone when it is begun again, and writes once that is back', async (t) => {
+  it('makes no new file when it starts again and its file is gone, and writes once that is back', async (t) => {
     const file = newFile()
     const port = await open(t, file)
     await port.write('add', { name: 'before' })
@@ -140,7 +140,7 @@ describe('the SQLite writer', () => {
     assert.deepEqual(await namesOf(port, 'lost'), [])
   })
 
-  it('fails the whole group when an error ends its transaction, writes none of it, and works again after', async (t) => {
+  it('fails and writes nothing of a group whose transaction an error ends, and then works again', async (t) => {
     const port = await open(t)
     await port.write('limitPages', { pages: 1 })
     const group = numbered(`full-${'x'.repeat(3_000)}`, 40).map((name) => port.write('add', { name }))
@@ -152,13 +152,13 @@ describe('the SQLite writer', () => {
     assert.deepEqual(await namesOf(port, 'full-'), ['full-after'])
   })
 
-  it('refuses an input that cannot be cloned, and an operation that does not exist, without harm', async () => {
+  it('refuses an input that cannot be cloned, and an unknown operation, and goes on', async () => {
     await assert.rejects(port.write('add', { name: (() => 1) as unknown as string }), /could not be cloned/)
     await assert.rejects(port.write('none' as 'add', { name: 'x' }), /no operation none/)
     await port.write('add', { name: 'unharmed' })
   })
 
-  it('shares one file with the writers of other processes: every acknowledged write is there', async (t) => {
+  it('shares a file with the writers of other processes, and no acknowledged write is lost', async (t) => {
     const file = newFile()
     const ports = [await open(t, file), await open(t, file), await open(t, file)]
     const names = numbered('shared-', 150)
@@ -175,14 +175,14 @@ describe('the SQLite writer', () => {
     assert.deepEqual(await namesOf(port, 'uncommitted'), ['uncommitted'])
   })
 
-  it('gives readers a connection that can change nothing', async () => {
+  it('gives readers a connection that cannot change anything', async () => {
     await assert.rejects(
       port.read.insertInto('roles').values({ name: 'never' }).execute(),
       /readonly|READONLY/,
     )
   })
 
-  it('finishes the writes under way when it is closed, and takes none after', async () => {
+  it('finishes the writes under way when it is closed, and accepts no others', async () => {
     const file = newFile()
     const port = await openFile(file)
     const names = numbered('closing-', 300)
@@ -200,7 +200,7 @@ describe('the SQLite writer', () => {
     assert.equal(stored, 300)
   })
 
-  it('leaves no log beside the file when it is closed, though readers were there', async () => {
+  it('leaves no write-ahead log when it is closed, even after reads', async () => {
     const file = newFile()
     const port = await openFile(file)
     await port.write('add', { name: 'logged' })
@@ -210,7 +210,7 @@ describe('the SQLite writer', () => {
     assert.equal(existsSync(`${file}-wal`), false)
   })
 
-  it('leaves none either where nobody wrote', async () => {
+  it('leaves none even if nobody wrote', async () => {
     const file = newFile()
     const port = await openFile(file)
     assert.deepEqual(await namesOf(port, 'none'), [])
@@ -220,7 +220,7 @@ describe('the SQLite writer', () => {
     await assert.rejects(port.write('add', { name: 'late' }), DatabaseUnavailable)
   })
 
-  it('leaves none either where its thread has died', async () => {
+  it('leaves none even if its thread died', async () => {
     const file = newFile()
     const port = await openFile(file)
     await port.write('add', { name: 'logged' })
@@ -230,7 +230,7 @@ describe('the SQLite writer', () => {
     assert.equal(existsSync(`${file}-wal`), false)
   })
 
-  it('leaves a file alone that has come into the place of its own', async () => {
+  it('leaves alone a file that has replaced its own', async () => {
     const file = newFile()
     const port = await openFile(file)
     renameSync(file, `${file}.away`)
@@ -239,7 +239,7 @@ describe('the SQLite writer', () => {
     assert.equal(readFileSync(file, 'utf8'), '')
   })
 
-  it('is begun by the first write; where it cannot be, that one fails and the next begins it anew', async (t) => {
+  it('starts with the first write; if it cannot, that write fails and the next one starts it', async (t) => {
     const file = newFile()
     const port = await open(t, file)
     renameSync(file, `${file}.away`)
@@ -251,7 +251,7 @@ describe('the SQLite writer', () => {
     assert.deepEqual(await namesOf(port, 'kept'), ['kept'])
   })
 
-  it('keeps a bounded number of prepared statements, the latest of them', async () => {
+  it('keeps only the latest prepared statements, up to a limit', async () => {
     const connection = new Sqlite(':memory:')
     const prepared: string[] = []
     const prepare = connection.prepare.bind(connection)
@@ -276,7 +276,7 @@ function reasonOf(outcome: PromiseSettledResult<unknown> | undefined): unknown {
 }
 
 /**
- * Commits that the write-ahead log holds: frames that carry a size of the database
+ * Commits in the write-ahead log: frames with a size of the database
  * (https://sqlite.org/fileformat2.html#walformat).
  */
 function commitsIn(file: string): number {

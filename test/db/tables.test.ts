@@ -19,7 +19,7 @@ interface Column {
 
 const source = readFileSync(new URL('../../server/db/tables.ts', import.meta.url), 'utf8')
 
-/** `field: type` of each line of an interface, and of the one that it extends. */
+/** `field: type` of each line of an interface, and of the one it extends. */
 function membersOf(interfaceName: string): [string, string][] {
   const found = new RegExp(
     `export interface ${interfaceName} (?:extends (\\w+) )?\\{\\n([\\s\\S]*?)\\n\\}`,
@@ -38,7 +38,7 @@ function columnType(type: string): Column['type'] {
   return plain === 'number' ? 'INTEGER' : 'TEXT'
 }
 
-/** Tables that are no part of the service's own data: the migrations' list, and SQLite's. */
+/** Tables without data of the service: the list of migrations, and SQLite's. */
 const others = ['schema_migrations', 'sqlite_sequence', 'sqlite_stat1', 'sqlite_stat4']
 const sqliteOwn: readonly string[] = sqliteOwnTables
 /** SQLite's index of trigrams, and its parts. */
@@ -65,7 +65,7 @@ describe('the tables of either engine', () => {
     await database.drop()
   })
 
-  it('are exactly those that the types name, with exactly their columns', async () => {
+  it('are exactly the tables that the types name, with exactly their columns', async () => {
     const typed = Object.fromEntries(
       membersOf('Database').map(([table, interfaceName]) => [
         table,
@@ -122,7 +122,7 @@ describe('the tables of SQLite', () => {
     }
   })
 
-  it('keep to their types: no value of another kind can be stored', () => {
+  it('are strict: no value of another type can be stored', () => {
     const strict = database
       .prepare('select name, strict from pragma_table_list where schema = ? and type = ? and name not like ?')
       .all('main', 'table', 'sqlite_schema')
@@ -132,7 +132,7 @@ describe('the tables of SQLite', () => {
     assert.deepEqual(loose.sort(), [...others].sort())
   })
 
-  it('refer only to rows that exist', () => {
+  it('have no reference to a row that does not exist', () => {
     assert.deepEqual(database.pragma('foreign_key_check'), [])
     assert.equal(database.pragma('integrity_check', { simple: true }), 'ok')
   })

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { DatabaseUnavailable, TooManyWaiting } from '../../server/db/errors.ts'
 import { type TurnLimits, Turns } from '../../server/db/fair-queue.ts'
 
-/** Turns of work that goes on until it is ended, with what has begun so far. */
+/** Turns of work that runs until it is ended, and a record of what has begun. */
 function makeTurns(limits: Partial<TurnLimits>) {
   const turns = new Turns({ atOnce: 2, waiting: 100, waitingOfCaller: 100, ...limits })
   const begun: string[] = []
@@ -20,7 +20,7 @@ function makeTurns(limits: Partial<TurnLimits>) {
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('turns', () => {
-  it('let so much run at a time, and callers take turns', async () => {
+  it('run a limited amount of work at a time, with callers in turns', async () => {
     const { begun, ask, end } = makeTurns({})
     const asked = ['a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'b2'].map(ask)
     assert.deepEqual(begun, ['a1', 'a2'])
@@ -32,7 +32,7 @@ describe('turns', () => {
     assert.deepEqual(await Promise.all(asked), ['a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'b2'])
   })
 
-  it('keep some of what runs for other callers', async () => {
+  it('keep room for other callers', async () => {
     const { begun, ask, end } = makeTurns({ atOnceOfCaller: 1 })
     for (const name of ['a1', 'a2', 'b1', 'b2']) void ask(name)
     assert.deepEqual(begun, ['a1', 'b1'])
@@ -44,7 +44,7 @@ describe('turns', () => {
     assert.deepEqual(begun, ['a1', 'b1', 'b2', 'a2'])
   })
 
-  it('refuse one more than may wait, of a caller or of all', async () => {
+  it('refuse work beyond the limit of a caller, or of all', async () => {
     const { ask } = makeTurns({ atOnce: 1, waiting: 3, waitingOfCaller: 2 })
     for (const name of ['a1', 'a2', 'a3']) void ask(name)
     await assert.rejects(ask('a4'), TooManyWaiting)
@@ -52,7 +52,7 @@ describe('turns', () => {
     await assert.rejects(ask('c1'), TooManyWaiting)
   })
 
-  it('refuse what has waited for too long, and nothing else', async () => {
+  it('refuse only work that has waited too long', async () => {
     const { begun, ask, end } = makeTurns({ atOnce: 1, waiting: 2, patienceMilliseconds: 30 })
     const first = ask('a1')
     const second = ask('a2')
@@ -63,7 +63,7 @@ describe('turns', () => {
     end('a1')
     assert.equal(await first, 'a1')
     await turn()
-    // It has begun: its patience is over and does not matter any more.
+    // It has begun, so its patience no longer matters.
     await new Promise((resolve) => setTimeout(resolve, 60))
     end('a3')
     assert.equal(await fourth, 'a3')
@@ -79,7 +79,7 @@ describe('turns', () => {
     assert.equal(await next, 'a2')
   })
 
-  it('refuse what waits once they are closed, and let what has begun go on', async () => {
+  it('refuse waiting work once closed, and let work that has begun finish', async () => {
     const { turns, ask, end } = makeTurns({ atOnce: 1, patienceMilliseconds: 60_000 })
     const first = ask('a1')
     const second = ask('a2')

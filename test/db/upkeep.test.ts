@@ -7,7 +7,7 @@ import type { AppDatabase } from '../../server/db/port.ts'
 import { jobs } from '../../server/operations.ts'
 import { repeat, startUpkeep } from '../../server/upkeep.ts'
 
-/** A database that answers what the test says, with the upkeep running on it by a clock that the test turns. */
+/** Upkeep on a fake database that answers as the test says, by a clock that the test turns. */
 function start(t: TestContext, defersTally: boolean, answer: (name: string) => Promise<number>) {
   t.mock.timers.enable({ apis: ['setInterval'] })
   const written: { name: string; term: number | null }[] = []
@@ -40,7 +40,7 @@ describe('the upkeep of a running service', () => {
     assert.deepEqual(counts, [122, 30, 1])
   })
 
-  it('does a task at the start if it says so, and then at its intervals', async (t) => {
+  it('runs a task at the start if asked to, and then at intervals', async (t) => {
     t.mock.timers.enable({ apis: ['setInterval'] })
     let runs = 0
     const run = async () => {
@@ -63,7 +63,7 @@ describe('the upkeep of a running service', () => {
     assert.deepEqual([count('mergeTallyChanges'), count('removeExpiredKeys')], [0, 1])
   })
 
-  it('goes on with the term of the lease that the batch before had', async (t) => {
+  it('passes the term of the lease on to the next batch', async (t) => {
     const { pass, written } = start(t, false, async () => 0)
     await pass(121)
     const keys = written.filter(({ name }) => name === 'removeExpiredKeys')
@@ -74,7 +74,7 @@ describe('the upkeep of a running service', () => {
     )
   })
 
-  it('goes on at once as long as batches are full', async (t) => {
+  it('goes on at once while batches are full', async (t) => {
     let left = 5
     const { pass, count } = start(t, true, async (name) =>
       name === 'mergeTallyChanges' && left-- > 0 ? 2_000 : 3,
@@ -83,7 +83,7 @@ describe('the upkeep of a running service', () => {
     assert.equal(count('mergeTallyChanges'), 6)
   })
 
-  it('cleans up to the end, in batches with pauses in which others write', async (t) => {
+  it('cleans up everything, in batches with pauses for other writes', async (t) => {
     const batch = jobs.find(({ name }) => name === 'removeExpiredKeys')?.batch ?? 0
     const moments: number[] = []
     const done = Promise.withResolvers<void>()
@@ -102,7 +102,7 @@ describe('the upkeep of a running service', () => {
     for (const [index, moment] of moments.slice(1).entries()) assert.ok(moment - (moments[index] ?? 0) >= 15)
   })
 
-  it('does not begin again before it has ended', async (t) => {
+  it('does not start again before it has ended', async (t) => {
     const first = Promise.withResolvers<number>()
     const { pass, count } = start(t, true, () => first.promise)
     await pass(20)

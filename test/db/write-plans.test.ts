@@ -20,7 +20,7 @@ const passwordHash = 'not a hash of anything'
 const growing = /^(?:SCAN|SEARCH) (orders|order_approvals|events|session|refresh|login|known|idempotency)/
 const byEquality = /\((\w+=\?|<expr>=\?)/
 
-describe('what a running service writes', () => {
+describe('the writes of a running service', () => {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-plans-'))
   let connection: Sqlite.Database
   let db: Kysely<Database>
@@ -47,16 +47,16 @@ describe('what a running service writes', () => {
     rmSync(folder, { recursive: true })
   })
 
-  // biome-ignore lint/suspicious/noExplicitAny: each operation has an input of its own
+  // biome-ignore lint/suspicious/noExplicitAny: each operation has another input
   function write(name: keyof typeof operations, input: any): Promise<unknown> {
     const run: WriteOperation = operations[name]
     return db.transaction().execute((trx) => run(trx, input))
   }
 
-  /** The steps of all its statements that look at rows of a growing table. */
+  /** The steps, of all statements of the work, that look at rows of a growing table. */
   async function stepsOf(work: () => Promise<unknown>): Promise<string[]> {
     queries = []
-    // What it throws does not matter, only what it looked at.
+    // Only what it looked at matters, not what it throws.
     await work().catch(() => undefined)
     assert.ok(queries.length > 0)
     const steps = queries.flatMap(
@@ -147,7 +147,7 @@ describe('what a running service writes', () => {
     ['sealEvents', { limit: 250 }],
   ]
   for (const [name, input] of cases) {
-    it(`by ${name} is found by keys, however many rows there are`, async () => {
+    it(`by ${name} find rows by keys, however many there are`, async () => {
       const steps = await stepsOf(() => write(name, input))
       assert.deepEqual(
         steps.filter((step) => !byEquality.test(step)),

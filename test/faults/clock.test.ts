@@ -36,7 +36,7 @@ describe('a clock that jumps', () => {
     ['back', -hour],
   ] as const) {
     describe(`an hour ${direction}`, () => {
-      it('access tokens of before are refused, and a refresh gives one that serves at once', async () => {
+      it('earlier access tokens are refused, and a refresh gives one that works at once', async () => {
         const user = await newUser(service, { roles: ['Operator'] })
         const pair = await tokenPair(service, user)
         const bearer = service.client().withBearer(pair.accessToken)
@@ -50,7 +50,7 @@ describe('a clock that jumps', () => {
         assertProblem(await refresh(pair.refreshToken), 401, 'invalid-refresh-token')
       })
 
-      it('orders of before are approved, listed and replayed by their key; the tally stays exact', async () => {
+      it('earlier orders can be approved, listed and replayed by key, and the tally stays exact', async () => {
         const admin = await newUser(service, { roles: ['Admin'] })
         const first = await withToken(admin)
         const customer = `jump ${randomUUID()}`
@@ -77,7 +77,7 @@ describe('a clock that jumps', () => {
         await withRawDatabase(service.databaseUrl, assertSound)
       })
 
-      it('signing in and out goes on', async () => {
+      it('signing in and out still works', async () => {
         const user = await newUser(service, { roles: ['Operator'] })
         await signIn(service, user)
         service.advance(jump)
@@ -90,13 +90,13 @@ describe('a clock that jumps', () => {
     })
   }
 
-  it('an hour forward ends sessions that were idle for less', async () => {
+  it('an hour forward ends sessions that were idle for less than an hour', async () => {
     const browser = await signIn(service, await newUser(service, { roles: ['Operator'] }))
     service.advance(hour)
     assertProblem(await browser.get('/v1/auth/me'), 401, 'authentication-required')
   })
 
-  it('an hour back prolongs no session beyond its absolute end', async () => {
+  it('an hour back extends no session beyond its absolute end', async () => {
     const browser = await signIn(service, await newUser(service, { roles: ['Operator'] }))
     const end = (await browser.get('/v1/auth/me')).headers.get('session-expires')
     service.advance(-hour)
@@ -105,7 +105,7 @@ describe('a clock that jumps', () => {
     assert.equal(answer.headers.get('session-expires'), end)
   })
 
-  it('an hour back does not bring back a session id whose time was over', async () => {
+  it('an hour back does not revive an expired session id', async () => {
     const browser = await signIn(service, await newUser(service, { roles: ['Operator'] }))
     const former = service.client()
     for (const [name, value] of browser.cookies) former.cookies.set(name, value)
@@ -118,7 +118,7 @@ describe('a clock that jumps', () => {
     assert.equal(await statusOf(browser.get('/v1/auth/me')), 200)
   })
 
-  it('an hour back takes a permission away as soon as ever', async (t) => {
+  it('an hour back does not delay the loss of a permission', async (t) => {
     const role = 'Operator'
     const bearer = await withToken(await newUser(service, { roles: [role] }))
     assert.equal(await statusOf(bearer.post('/v1/orders', { customer: 'A', total: 1 })), 201)
@@ -131,7 +131,7 @@ describe('a clock that jumps', () => {
     assertProblem(await now.post('/v1/orders', { customer: 'A', total: 1 }), 403, 'permission-denied')
   })
 
-  it('an hour back makes nobody wait an hour after failed sign-ins', async () => {
+  it('an hour back does not add an hour to the wait after failed sign-ins', async () => {
     const user = await newUser(service, { roles: ['Operator'] })
     const exchange = (password: string) =>
       service.client().post('/v1/auth/token', { email: user.email, password })
@@ -141,7 +141,7 @@ describe('a clock that jumps', () => {
     assert.equal(await statusOf(exchange(user.password)), 200)
   })
 
-  it('a quarter of an hour back leaves a wait of at most a quarter of an hour', async () => {
+  it('a quarter of an hour back leaves a wait of at most that', async () => {
     const user = await newUser(service, { roles: ['Operator'] })
     const exchange = () => service.client().post('/v1/auth/token', { email: user.email, password: 'wrong' })
     await Promise.all(Array.from({ length: 6 }, exchange))

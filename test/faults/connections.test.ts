@@ -10,11 +10,11 @@ import { insertOrders, orderRow } from '../support/orders.ts'
 import { newProduction, type Production } from '../support/production.ts'
 import { type InsideService, startService } from '../support/service.ts'
 
-/** Of app.ts. */
+/** The limits of app.ts. */
 const limits = { headers: 10_000, request: 30_000, silence: 30_000, idle: 65_000 }
-/** The short form does not wait for those. */
+/** The short form of the tests does not wait that long. */
 const given = isLong ? limits : { headers: 1_000, request: 2_000, silence: 2_000, idle: 1_000 }
-/** How often the server looks, and what the machine may need on top. */
+/** How often the server looks, and what a busy machine may need on top. */
 const slackMilliseconds = 5_000
 
 /** What a connection received until it ended, and how long that took. */
@@ -37,10 +37,10 @@ async function connected(baseUrl: string): Promise<Socket> {
   return socket
 }
 
-describe('a caller that takes its time', { concurrency: 6 }, () => {
+describe('a slow caller', { concurrency: 6 }, () => {
   let service: InsideService
   let bearer: Client
-  /** The server's ends, by the client's port. */
+  /** The server's ends of the connections, by the client's port. */
   const accepted = new Map<number, Socket>()
   before(async () => {
     service = await startService({ inside: true })
@@ -68,7 +68,7 @@ describe('a caller that takes its time', { concurrency: 6 }, () => {
   const head = (path: string, method = 'GET') =>
     `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${bearer.headers.authorization}\r\n`
 
-  /** Sends the text slowly and for ever: it ends with the connection. */
+  /** Sends the text slowly until the connection ends. */
   function trickle(socket: Socket, text: string): void {
     const timer = setInterval(() => socket.write(text), 100)
     socket.on('close', () => clearInterval(timer))
@@ -87,12 +87,12 @@ describe('a caller that takes its time', { concurrency: 6 }, () => {
     assert.ok(milliseconds < latest + slackMilliseconds, `after ${milliseconds} ms only`)
   }
 
-  it('to say anything at all is let go', async () => {
+  it('is disconnected if it sends nothing', async () => {
     const { milliseconds } = await ending(await connected(service.baseUrl))
     assertEnded(milliseconds, given.headers)
   })
 
-  it('for its headers is answered 408, however steadily they come', async () => {
+  it('is answered 408 if its headers take too long, however steadily they come', async () => {
     const socket = await connected(service.baseUrl)
     socket.write(head('/v1/orders'))
     trickle(socket, 'X-More: 1\r\n')
@@ -101,7 +101,7 @@ describe('a caller that takes its time', { concurrency: 6 }, () => {
     assertEnded(milliseconds, given.headers)
   })
 
-  it('for its body is answered 408, however steadily that comes, and nothing is done', async () => {
+  it('is answered 408 if its body takes too long, however steadily it comes, and nothing is done', async () => {
     const socket = await connected(service.baseUrl)
     socket.write(
       `${head('/v1/orders', 'POST')}Content-Type: application/json\r\nContent-Length: 60000\r\n\r\n`,
@@ -115,7 +115,7 @@ describe('a caller that takes its time', { concurrency: 6 }, () => {
     assert.deepEqual(await stored, [])
   })
 
-  it('between two requests is let go', async () => {
+  it('is disconnected if it waits too long between two requests', async () => {
     const socket = await connected(service.baseUrl)
     socket.write(`${head('/health')}\r\n`)
     const { text, milliseconds } = await ending(socket)
@@ -123,7 +123,7 @@ describe('a caller that takes its time', { concurrency: 6 }, () => {
     assertEnded(milliseconds, given.idle)
   })
 
-  it('to read its answers is let go, and what was made for it with it', async () => {
+  it('is disconnected if it does not read its answers, and they are dropped', async () => {
     const socket = await connected(service.baseUrl)
     socket.on('error', () => undefined)
     socket.pause()
@@ -133,7 +133,7 @@ describe('a caller that takes its time', { concurrency: 6 }, () => {
     // More than the buffers of both ends hold.
     socket.write(`${head('/v1/orders?paginated=false')}\r\n`.repeat(15))
     await once(served, 'close')
-    // The first time that it looks, Node finds that something was sent since.
+    // When it first looks, Node finds that something was sent since.
     assertEnded(performance.now() - begun, given.silence, 2 * given.silence)
     socket.destroy()
   })
@@ -149,7 +149,7 @@ describe(`${connections} connections that ask for nothing`, () => {
   })
   after(() => production?.remove())
 
-  it('hold up nobody, and are let go', async (t) => {
+  it('hold up nobody, and are closed', async (t) => {
     const { baseUrl } = await production.serve()
     const sockets: Socket[] = []
     while (sockets.length < connections) {

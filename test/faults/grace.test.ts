@@ -9,11 +9,11 @@ import { withRawDatabase } from '../support/database.ts'
 import type { RunningServer } from '../support/process.ts'
 import { bearerOf, newProduction, type Production } from '../support/production.ts'
 
-/** Of serve.ts, and what the machine may need on top. */
+/** The grace period of serve.ts, and what a busy machine may need on top. */
 const graceMilliseconds = 10_000
 const atOnceMilliseconds = 5_000
 
-describe('the service on its way to its end', { concurrency: 4 }, () => {
+describe('the service while it shuts down', { concurrency: 4 }, () => {
   let production: Production
   before(async () => {
     production = await newProduction()
@@ -25,7 +25,7 @@ describe('the service on its way to its end', { concurrency: 4 }, () => {
     return { server, admin: await bearerOf(server.baseUrl, 'admin') }
   }
 
-  /** A create of which the server has everything but the last byte of its body. */
+  /** A create of which the server has everything but the last byte of the body. */
   async function beginCreate(admin: Client, customer: string) {
     const { hostname, port } = new URL(admin.baseUrl)
     const socket = connect(Number(port), hostname)
@@ -39,7 +39,7 @@ describe('the service on its way to its end', { concurrency: 4 }, () => {
       `Content-Length: ${body.length}`,
     ]
     socket.write(`${lines.join('\r\n')}\r\n\r\n${body.slice(0, -1)}`)
-    // The guard has passed it once the next request of this kind has been answered.
+    // Once the next request of this kind is answered, the guard has let the create in.
     await admin.get('/v1/orders?pageSize=1')
     return { socket, finish: () => socket.write(body.slice(-1)) }
   }
@@ -60,7 +60,7 @@ describe('the service on its way to its end', { concurrency: 4 }, () => {
     return row !== undefined
   }
 
-  it('waits for a request whose body is still on its way, and answers it', async () => {
+  it('waits for a request whose body is still arriving, and answers it', async () => {
     const { server, admin } = await start()
     const { socket, finish } = await beginCreate(admin, 'slow body')
     const text = received(socket)
@@ -73,7 +73,7 @@ describe('the service on its way to its end', { concurrency: 4 }, () => {
     assert.ok(await isStored('slow body'))
   })
 
-  it('gives up a request that does not end when its grace period is over', async () => {
+  it('gives up a request that has not ended when its grace period is over', async () => {
     const { server, admin } = await start()
     const { socket } = await beginCreate(admin, 'never ends')
     const text = received(socket)

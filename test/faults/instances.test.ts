@@ -38,7 +38,7 @@ describe('two processes on one database', { skip: withoutPostgres }, () => {
   })
 
   const order = () => ({ customer: `Acme ${randomUUID()}`, total: 1 })
-  /** So many calls truly at once, by turns at the one and at the other. */
+  /** That many calls truly at once, alternating between the two. */
   const spread = (count: number, call: (baseUrl: string) => Promise<Answer>) =>
     Promise.all(Array.from({ length: count }, (_, index) => call(index % 2 === 0 ? one : other)))
   const count = (answers: Answer[], status: number) =>
@@ -58,7 +58,7 @@ describe('two processes on one database', { skip: withoutPostgres }, () => {
     assert.notEqual(one, other)
   })
 
-  it('an access token got at one serves at the other, and both publish the same key', async () => {
+  it('an access token from one works at the other, and both publish the same key', async () => {
     const bearer = at(other, await bearerOf(one, 'operator'))
     const created = await bearer.post('/v1/orders', order())
     assert.equal(created.status, 201)
@@ -67,7 +67,7 @@ describe('two processes on one database', { skip: withoutPostgres }, () => {
     assert.equal(keys[0]?.text, keys[1]?.text)
   })
 
-  it('a session and its antiforgery token got at one serve at the other', async () => {
+  it('a session and its antiforgery token from one work at the other', async () => {
     const browser = at(other, await sessionOf(one, 'operator'))
     assert.equal((await browser.get('/v1/auth/me')).body.userName, 'operator')
     assert.equal((await browser.post('/v1/orders', order())).status, 201)
@@ -75,7 +75,7 @@ describe('two processes on one database', { skip: withoutPostgres }, () => {
     assertProblem(await browser.post('/v1/orders', order(), forged), 403, 'csrf-token-invalid')
   })
 
-  it('an antiforgery token fetched at one before the login at the other serves at both after it', async () => {
+  it('an antiforgery token fetched at one before signing in at the other works at both afterwards', async () => {
     const browser = new Client(one)
     await browser.fetchAntiforgeryToken()
     const there = at(other, browser)
@@ -84,7 +84,7 @@ describe('two processes on one database', { skip: withoutPostgres }, () => {
     assert.equal((await at(one, there).post('/v1/orders', order())).status, 201)
   })
 
-  it('a logout at one ends the session at the other at once', async () => {
+  it('signing out at one ends the session at the other at once', async () => {
     const browser = await sessionOf(one, 'operator')
     const there = at(other, browser)
     assert.equal((await there.get('/v1/auth/me')).status, 200)
@@ -92,7 +92,7 @@ describe('two processes on one database', { skip: withoutPostgres }, () => {
     assertProblem(await there.get('/v1/auth/me'), 401, 'authentication-required')
   })
 
-  it('a refresh token used at one is dead at the other, and its use there ends the family', async () => {
+  it('a refresh token used at one is refused at the other, and that ends the family', async () => {
     const first = await pairAt(one)
     const second = await refresh(one, first.refreshToken)
     assert.equal(second.status, 200)
@@ -100,7 +100,7 @@ describe('two processes on one database', { skip: withoutPostgres }, () => {
     assertProblem(await refresh(one, second.body.refreshToken), 401, 'invalid-refresh-token')
   })
 
-  it('of 40 parallel refreshes over both exactly one is 200, and the family ends', async () => {
+  it('exactly one of 40 parallel refreshes at both succeeds, and the family ends', async () => {
     const { refreshToken } = await pairAt(one)
     const answers = await spread(40, (baseUrl) => refresh(baseUrl, refreshToken))
     assert.deepEqual([count(answers, 200), count(answers, 401)], [1, 39])
@@ -110,7 +110,7 @@ describe('two processes on one database', { skip: withoutPostgres }, () => {
     for (const answer of later) assertProblem(answer, 401, 'invalid-refresh-token')
   })
 
-  it('of 20 parallel approvals over both exactly one is 204, the others 409', async () => {
+  it('exactly one of 20 parallel approvals at both is 204, and the others are 409', async () => {
     const admin = await bearerOf(one, 'admin')
     const { body } = await admin.post('/v1/orders', order())
     const answers = await spread(20, (baseUrl) => at(baseUrl, admin).patch(`/v1/orders/${body.id}/approve`))
@@ -120,7 +120,7 @@ describe('two processes on one database', { skip: withoutPostgres }, () => {
     for (const { headers } of stored) assert.equal(headers.get('etag'), '"2"')
   })
 
-  it('of 50 parallel creates over both with one key one makes the order, and the others replay it', async () => {
+  it('one of 50 parallel creates at both with one key makes the order, and the others replay it', async () => {
     const admin = await bearerOf(one, 'admin')
     const body = order()
     const key = { 'idempotency-key': randomUUID() }
@@ -140,7 +140,7 @@ describe('two processes on one database', { skip: withoutPostgres }, () => {
     assertProblem(await at(other, admin).post('/v1/orders', order(), key), 422, 'idempotency-key-reused')
   })
 
-  it('an order made or decided at one is told to who listens at the other', async (t) => {
+  it('the live list of one shows an order created or decided at the other', async (t) => {
     const stream = await openStream(await bearerOf(other, 'operator'))
     t.after(() => stream.close())
     const admin = await bearerOf(one, 'admin')
@@ -151,7 +151,7 @@ describe('two processes on one database', { skip: withoutPostgres }, () => {
     assert.deepEqual(kinds, ['created', 'approved'])
   })
 
-  it('failed sign-ins at both are counted together: five are free, the sixth waits at either', async () => {
+  it('failed sign-ins at both are counted together: five are free, and the sixth waits at either', async () => {
     const wrong = { email: `nobody-${randomUUID()}@example.com`, password: 'wrong' }
     const guess = (baseUrl: string) => new Client(baseUrl).post('/v1/auth/token', wrong)
     const answers = await spread(12, guess)
@@ -160,7 +160,7 @@ describe('two processes on one database', { skip: withoutPostgres }, () => {
     for (const answer of later) assertProblem(answer, 429, 'too-many-attempts')
   })
 
-  it('a changed role permission shows at both within the time that permissions are remembered', async (t) => {
+  it('a changed permission of a role takes effect at both within the time that permissions are cached', async (t) => {
     const admin = await bearerOf(one, 'admin')
     const create = () => spread(2, (baseUrl) => at(baseUrl, admin).post('/v1/orders', order()))
     assert.equal(count(await create(), 201), 2)
@@ -178,7 +178,7 @@ describe('two processes on one database', { skip: withoutPostgres }, () => {
     for (const answer of refused) assertProblem(answer, 403, 'permission-denied')
   })
 
-  it('one killed: what it had handed out goes on at the other', async () => {
+  it('what a killed one had handed out still works at the other', async () => {
     const browser = at(other, await sessionOf(one, 'operator'))
     const { refreshToken } = await pairAt(one)
     const created = await at(one, browser).post('/v1/orders', order())

@@ -16,14 +16,14 @@ import {
 } from '../support/production.ts'
 
 const rounds = isLong ? 20 : 2
-/** Acknowledged writes of a round: half as many to one and a half times as many. */
+/** Acknowledged writes in a round: from half to one and a half times this number. */
 const writesPerRound = isLong ? 600 : 100
 const longestPauseMilliseconds = 20
 const recoversWithinMilliseconds = 10_000
 const writers = 12
 const chains = 4
 
-/** Callers write until what they write to is gone, and later ask again for what was not answered. */
+/** Callers that write until the service is gone, and later repeat what was not answered. */
 class Callers {
   readonly history = new History('admin')
   readonly #production: Production
@@ -75,7 +75,7 @@ class Callers {
 }
 
 describe('the service killed under a load of writes', () => {
-  it(`${rounds} times: what it acknowledged is there once, nothing by halves, and old credentials serve`, async (t) => {
+  it(`${rounds} times: every acknowledged write is there once, nothing is half done, and old credentials work`, async (t) => {
     const production = await newProduction()
     t.after(() => production.remove())
     let server = await production.serve()
@@ -103,7 +103,7 @@ describe('PostgreSQL killed under a load of writes', { skip: withoutPostgres }, 
     await postgres?.end()
   })
 
-  it(`${rounds} times: the service lives on, no write is lost, none is doubled`, async (t) => {
+  it(`${rounds} times: the service survives, and no write is lost or doubled`, async (t) => {
     const { baseUrl, process } = await production.serve()
     const anyone = new Client(baseUrl)
     const callers = await Callers.of(production, baseUrl, 'postgres-killed')

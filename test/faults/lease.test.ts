@@ -11,7 +11,7 @@ import { openTestPort } from '../support/test-port.ts'
 
 const holder = fileURLToPath(new URL('../support/lease-holder.ts', import.meta.url))
 const rounds = isLong ? 20 : 3
-/** The lease lasts half a second; the rest is for a machine that is busy. */
+/** The lease lasts half a second; the rest is for a busy machine. */
 const killedMilliseconds = 5_000
 /** PostgreSQL ends the session of a stalled transaction after 5 s. */
 const stalledMilliseconds = 15_000
@@ -21,7 +21,7 @@ interface Work {
   term: number
 }
 
-describe('two instances that work under one lease', { skip: withoutPostgres }, () => {
+describe('two instances that share a lease', { skip: withoutPostgres }, () => {
   let database: TestDatabase
   const instances = new Map<number, ChildProcess>()
   before(async () => {
@@ -54,7 +54,7 @@ describe('two instances that work under one lease', { skip: withoutPostgres }, (
   const works = () => runSql<Work>(database.databaseUrl, 'select pid, term from works order by number')
   const last = async () => (await works()).at(-1) ?? { pid: 0, term: 0 }
 
-  /** Waits until another instance works; returns how long that took. */
+  /** Waits until another instance works, and returns how long that took. */
   async function followed(pid: number): Promise<number> {
     const begun = performance.now()
     while ((await last()).pid === pid) await wait(20)
@@ -76,7 +76,7 @@ describe('two instances that work under one lease', { skip: withoutPostgres }, (
     )
   }
 
-  it('killed in turn: the other takes over within a bounded time, and there are never two', async (t) => {
+  it('are never two holders, and one follows a killed one within a bounded time', async (t) => {
     for (let round = 0; round < rounds; round += 1) {
       const { pid } = await last()
       kill(pid)
@@ -89,7 +89,7 @@ describe('two instances that work under one lease', { skip: withoutPostgres }, (
     await assertNeverTwo()
   })
 
-  it('stopped in turn: one that goes on after it has lost the lease does nothing in its old term', async (t) => {
+  it('do nothing in an old term after they were stopped and lost the lease', async (t) => {
     for (let round = 0; round < rounds; round += 1) {
       const { pid: stalled, term } = await last()
       instances.get(stalled)?.kill('SIGSTOP')

@@ -8,9 +8,9 @@ import { Client } from '../support/client.ts'
 import type { RunningServer } from '../support/process.ts'
 import { newProduction, type Production } from '../support/production.ts'
 
-/** Of log.ts, and what the pipe holds besides. */
+/** What log.ts holds, and what the pipe holds besides. */
 const heldBytes = 4 * 1024 * 1024 + 128 * 1024
-/** What a line of the request below has at least: its id and its trace are the caller's. */
+/** The least length of a line for the request below, whose id and trace come from the caller. */
 const lineBytes = 380
 const request = [
   'GET /.well-known/jwks.json HTTP/1.1',
@@ -18,12 +18,12 @@ const request = [
   `X-Request-Id: ${'filling-'.repeat(16)}`,
   `Traceparent: 00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`,
 ]
-/** Requests that are sent ahead of their answers. */
+/** Requests sent ahead of their answers. */
 const portion = 25
 const connections = 4
 const refusals = 25
 
-/** Portion after portion on one connection. */
+/** Sends batches of requests one after the other on one connection. */
 async function sendAhead(port: number, portions: number): Promise<void> {
   const socket = connect(port, '127.0.0.1').setEncoding('latin1')
   await once(socket, 'connect')
@@ -55,7 +55,7 @@ describe('a log that nobody reads', () => {
       .filter((line) => line.includes('log-left-out'))
       .map((line) => JSON.parse(line))
 
-  /** Requests that are answered as they ask, for so much of the room. */
+  /** Requests that are answered, enough to fill this share of the room. */
   async function fill(share: number): Promise<number> {
     server.process.stdout?.pause()
     const { port } = new URL(server.baseUrl)
@@ -64,7 +64,7 @@ describe('a log that nobody reads', () => {
     return portions * portion * connections
   }
 
-  it('costs lines of requests, which are counted, and none of a refusal', async () => {
+  it('loses lines of requests, which are counted, but none of a refusal', async () => {
     const requests = await fill(1.2)
     for (let count = 0; count < refusals; count += 1) {
       assert.equal((await new Client(server.baseUrl).get('/v1/orders')).status, 401)
@@ -85,7 +85,7 @@ describe('a log that nobody reads', () => {
     assert.equal((await new Client(server.baseUrl).get('/health')).status, 200)
   })
 
-  it('does not keep the service from ending', async () => {
+  it('does not keep the service from shutting down', async () => {
     await fill(0.2)
     const begun = performance.now()
     assert.equal(await server.stop(), 0)

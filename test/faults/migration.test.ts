@@ -18,7 +18,7 @@ import { connectTo, runSql } from '../support/postgres.ts'
 const main = fileURLToPath(new URL('../../server/main.ts', import.meta.url))
 const kills = isLong ? 10 : 2
 const halfWayWithinMilliseconds = 20_000
-/** In the way of one of the last statements of the schema. */
+/** Stands in the way of one of the last statements of the schema. */
 const obstacle = 'create table idempotency_keys (mine text)'
 
 describe('a migration', () => {
@@ -47,7 +47,7 @@ describe('a migration', () => {
     })
   }
 
-  /** A migration in a process of its own that has begun and not ended; `letGo` lets it go on. */
+  /** A migration in a separate process that has begun and not ended; `letGo` lets it continue. */
   async function halfWay(t: TestContext, database: TestDatabase) {
     const letGo = testEngine === 'postgres' ? await holdName(t, database) : async () => undefined
     const child = spawn(process.execPath, [main, 'migrate'], {
@@ -72,7 +72,7 @@ describe('a migration', () => {
     return (await runSql(databaseUrl, waiting)).length > 0
   }
 
-  /** The migration waits for a transaction that makes a table of the same name. */
+  /** Makes the migration wait for a transaction that creates a table of the same name. */
   async function holdName(t: TestContext, { databaseUrl }: TestDatabase) {
     const holder = await connectTo(databaseUrl)
     t.after(() => holder.end())
@@ -86,7 +86,7 @@ describe('a migration', () => {
     await exit
   }
 
-  it('that fails half-way leaves nothing behind, and is complete the next time', async (t) => {
+  it('that fails half-way leaves nothing behind, and completes the next time', async (t) => {
     const database = await emptyDatabase(t)
     await withRawDatabase(database.databaseUrl, (db) => sql.raw(obstacle).execute(db))
     await assert.rejects(migrateDatabase(database), /idempotency_keys/)
@@ -96,7 +96,7 @@ describe('a migration', () => {
     await assertComplete(database)
   })
 
-  it(`that is killed, ${kills} times, has done all or nothing, and is complete the next time`, async (t) => {
+  it(`that is killed, ${kills} times, has done all or nothing, and completes the next time`, async (t) => {
     for (let round = 0; round < kills; round += 1) {
       const database = await emptyDatabase(t)
       const { child, letGo } = await halfWay(t, database)
@@ -109,7 +109,7 @@ describe('a migration', () => {
     }
   })
 
-  it('that is killed while another process waits for it: that one does what is left', async (t) => {
+  it('that is killed leaves the rest to the process that waits for it', async (t) => {
     const database = await emptyDatabase(t)
     const { child, letGo } = await halfWay(t, database)
     child.kill('SIGSTOP')

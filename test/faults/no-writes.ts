@@ -11,7 +11,7 @@ import { bearerOf, credentialsOf, type Production, sessionOf } from '../support/
 const writers = 8
 const recoversWithinMilliseconds = 10_000
 
-/** A service whose database comes to write nothing more, its callers, and what was acknowledged to them. */
+/** A service whose database becomes unable to write, its callers, and what was acknowledged to them. */
 export class NoWrites {
   readonly acknowledged: string[] = []
   readonly server: RunningServer
@@ -44,7 +44,7 @@ export class NoWrites {
     return answer
   }
 
-  /** Every kind of write is this 503, and every kind of read is answered as ever. */
+  /** Every kind of write is this 503, and every kind of read is answered as usual. */
   async assertReadsOnly(): Promise<void> {
     const order = `/v1/orders/${this.#orderId}`
     for (const answer of await Promise.all([
@@ -71,8 +71,8 @@ export class NoWrites {
   }
 
   /**
-   * With writers from before the fault until after it: each of their answers is 201 or 503. Then the same process writes
-   * again; what it acknowledged is there, and nothing else; the database is whole.
+   * With writers from before the fault until after it, each answer is 201 or 503. Then the same process
+   * writes again, everything it acknowledged is there and nothing else, and the database is sound.
    */
   async assertOutlives(fault: () => Promise<void>, pauseMilliseconds = 100): Promise<void> {
     let isOver = false

@@ -21,7 +21,7 @@ import { mergeTally } from '../support/upkeep.ts'
 const day = 86_400_000
 const secret = 'h0rse-battery-staple'
 
-/** Writes past the service: an order with what the tally looks at, and an id that is returned. */
+/** Writes past the service: an order with what the tally looks at. Returns its id. */
 const insertOne = `insert into orders (id, customer, customer_folded, total_e4, status, created_at, version,
     approvals_needed, self_approval, service_approval, approvals_given)
   values (gen_random_uuid(), 'a', 'a', $1, 0, $2, 1, 1, 1, 1, 0) returning id`
@@ -73,7 +73,7 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
     return client
   }
 
-  it('is exact in every snapshot while orders are created, rejected and deleted, and changes merged', async () => {
+  it('is exact in every snapshot while orders are created, rejected and deleted, and changes are merged', async () => {
     let isOver = false
     const looksAgain = async <T>(look: (round: number) => Promise<T>): Promise<T[]> => {
       const seen: T[] = []
@@ -113,7 +113,7 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
     await assertExact(databaseUrl)
   })
 
-  it('is what the overview says, whether changes are merged or not', async () => {
+  it('agrees with the overview, whether changes are merged or not', async () => {
     await Promise.all(Array.from({ length: 20 }, (_, index) => create(index)))
     const overview = () => getOrdersOverview(instance().read, { days: 9, nowMilliseconds: 20_005 * day })
     const before = await overview()
@@ -124,7 +124,7 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
     assert.ok(before.rejected.count > 0)
   })
 
-  it('lets no create wait for another of the same day, nor for a merge, nor a merge for a create', async (t) => {
+  it('makes no create wait for another of the same day or for a merge, and no merge for a create', async (t) => {
     const [first, second, folder] = [await begun(t), await begun(t), await begun(t)]
     await first.query(insertOne, [1, 20_000 * day])
     await second.query(insertOne, [2, 20_000 * day])
@@ -143,7 +143,7 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
     await assertExact(databaseUrl)
   })
 
-  it('is merged by many at once, every change once and none of them waiting in a circle', async () => {
+  it('is merged by many at once, every change once and without a deadlock', async () => {
     await foldAll()
     const inserts = Array.from({ length: 60 }, (_, index) =>
       runSql(databaseUrl, insertOne, [5, (index % 7) * day]),
@@ -155,7 +155,7 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
     await assertExact(databaseUrl)
   })
 
-  it('keeps what a merge that fails would have moved', async (t) => {
+  it('keeps the changes that a failed merge would have moved', async (t) => {
     await create(1)
     const before = await withRawDatabase(databaseUrl, keptTally)
     await runSql(databaseUrl, 'alter table order_tally add constraint fault check (orders < 0) not valid')
@@ -167,7 +167,7 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
     assert.deepEqual(await withRawDatabase(databaseUrl, keptTally), before)
   })
 
-  it('counts what COPY brings, as one change for each day and status', async () => {
+  it('counts the orders of a COPY, as one change for each day and status', async () => {
     await foldAll()
     const line = (index: number) =>
       `${randomUUID()}\tCopied\tcopied\t${index}\t${index % 2}\t${300 * day}\t\\N\t\\N\t\\N\t\\N\t\\N\t1\t\\N\t1\t1\t1\t${index % 2}\n`
@@ -203,8 +203,13 @@ describe('the tally of orders on PostgreSQL', { skip: withoutPostgres }, () => {
   })
 })
 
-describe('the tally of orders on PostgreSQL, for whoever writes them', { skip: withoutPostgres }, () => {
-  /** A database whose owner and whose service are two roles, as docs/operations.md has it, in a schema of its own. */
+describe('the tally of orders on PostgreSQL, for any role that writes them', {
+  skip: withoutPostgres,
+}, () => {
+  /**
+   * A database with separate roles for its owner and its service (docs/operations.md), in a schema of that
+   * name.
+   */
   async function separateRoles(t: TestContext, schema: string) {
     const { databaseUrl, drop } = await createTestDatabase()
     const [owner, app, loader] = ['owner', 'app', 'loader'].map(
@@ -239,7 +244,7 @@ describe('the tally of orders on PostgreSQL, for whoever writes them', { skip: w
     return { asOwner, asApp: url(app, `"${schema}"`), asLoader: url(loader, 'pg_catalog') }
   }
 
-  it('is made, merged and read by a service that may change no schema, wherever the tables are', async (t) => {
+  it('is made, merged and read by a service that may not change the schema, wherever the tables are', async (t) => {
     const { asApp } = await separateRoles(t, 'Order-Book')
     const db = await openAppDatabase({ databaseUrl: asApp })
     t.after(() => db.close())
@@ -252,7 +257,7 @@ describe('the tally of orders on PostgreSQL, for whoever writes them', { skip: w
     assert.deepEqual(before.pending, { count: 1, total: 1 })
   })
 
-  it('counts what a role brings that may do nothing but insert, with another search_path', async (t) => {
+  it('counts the orders of a role that may only insert and has another search_path', async (t) => {
     const { asOwner, asLoader } = await separateRoles(t, 'books')
     await runSql(
       asLoader,
@@ -266,7 +271,7 @@ describe('the tally of orders on PostgreSQL, for whoever writes them', { skip: w
   })
 })
 
-/** One COPY of the driver's own protocol, for which it has no name. */
+/** One COPY by the driver's protocol, for which the driver has no call. */
 async function copyIn(databaseUrl: string, statement: string, data: string): Promise<void> {
   const client = await connectTo(databaseUrl)
   const { promise, resolve, reject } = Promise.withResolvers<void>()

@@ -19,7 +19,7 @@ describe('creates that share a transaction', { skip: withoutPostgres }, () => {
   const create = (customer: string, key: string) =>
     operator.post('/v1/orders', { customer, total: 1 }, { 'idempotency-key': key })
 
-  it('do not wait for one whose key another instance holds; that one waits, and is stored', async () => {
+  it('do not wait for one whose key another instance has locked, and that one is stored later', async () => {
     const [held, customer] = [randomUUID(), randomUUID()]
     const other = await connectTo(service.databaseUrl)
     await other.query('begin')
@@ -42,7 +42,7 @@ describe('creates that share a transaction', { skip: withoutPostgres }, () => {
     assert.equal(orders.filter((order) => order.customer === customer).length, 11)
   })
 
-  it('are stored but for one that the database refuses, which alone fails', async () => {
+  it('are stored, except the one that the database refuses', async () => {
     const customer = randomUUID()
     const refused = await connectTo(service.databaseUrl)
     await refused.query(`alter table orders add constraint no_bad_luck check (customer <> 'bad luck')`)

@@ -10,9 +10,9 @@ import { withoutPostgres } from '../support/postgres.ts'
 import { type TestOperations, testOperations } from '../support/test-operations.ts'
 import { type TestReads, testReads } from '../support/test-reads.ts'
 
-/** More than a caller may have, and than there are connections. */
+/** More than a caller may have, and more than there are connections. */
 const longLists = 40
-/** Well below what one of the long lists takes. */
+/** Far below what one of the long lists takes. */
 const noticeableMilliseconds = 1_500
 const limitMilliseconds = 2_000
 
@@ -36,7 +36,7 @@ describe('long lists of one caller', { skip: withoutPostgres }, () => {
   })
 
   it('hold up neither writes nor the lists of others', async () => {
-    // So that there are connections already.
+    // Opens connections beforehand.
     await Promise.all(Array.from({ length: 10 }, (_, index) => port.write('add', { name: `first ${index}` })))
     const long = Promise.allSettled(
       Array.from({ length: longLists }, () =>

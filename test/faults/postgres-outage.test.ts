@@ -14,13 +14,11 @@ import { type FaultProxy, startProxy } from '../support/proxy.ts'
 import { openStream, until } from '../support/stream.ts'
 
 const resumesWithinMilliseconds = 10_000
-/** Connections that are refused or cut are noticed at once: before the 3 s of one that nobody answers have passed. */
+/** A refused or cut connection is noticed at once: within the 3 s that an unanswered one takes. */
 const promptMilliseconds = 2_500
-/**
- * A server that says nothing is given up after 5 s (server/db/postgres/driver.ts), and not after a second time of that.
- */
+/** A silent server is given up after 5 s (server/db/postgres/driver.ts), and not after twice that. */
 const silentMilliseconds = 8_000
-/** Authentication, a new connection and a transaction, each within its own limit. */
+/** Authentication, a new connection and a transaction, each within its limit. */
 const slowMilliseconds = 10_000
 
 describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
@@ -64,7 +62,10 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     return answer
   }
 
-  /** One of every kind and its usual status: reads and writes, by both credentials, sign-ins and the probe. */
+  /**
+   * One call of every kind and its usual status: reads and writes, with both credentials, sign-ins and the
+   * probe.
+   */
   const kinds: Record<string, [healthy: number, call: () => Promise<Answer>]> = {
     readiness: [200, () => anyone().get('/health/ready')],
     list: [200, () => bearer.get('/v1/orders')],
@@ -90,7 +91,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     return { answer, milliseconds: performance.now() - start }
   }
 
-  /** All kinds at once and each several times: every one is this 503, and the process itself is alive. */
+  /** Sends all kinds at once, several times: every one is this 503, and the process is alive. */
   async function assertOutage(boundMilliseconds: number): Promise<void> {
     const calls = Object.values(kinds).flatMap(([, call]) => [call, call, call])
     const [health, ...rest] = await Promise.all([
@@ -111,7 +112,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     assert.deepEqual(answer.setCookies, [])
   }
 
-  /** Every kind is answered as before; none of them is asked more often than once every 50 ms. */
+  /** Every kind is answered as before. Asks each at most once every 50 ms. */
   async function assertResumes(): Promise<void> {
     const start = performance.now()
     const deadline = start + resumesWithinMilliseconds
@@ -134,7 +135,9 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
   const storedOrders = (customer: string) =>
     runSql<{ id: string }>(databaseUrl, 'select id from orders where customer = $1', [customer])
 
-  /** Every answer is 201 or 503, and what was answered 201 is there once; the customers begin with the run. */
+  /**
+   * Every answer is 201 or 503, and every order answered 201 is there once. The customers begin with the run.
+   */
   async function assertAllThereOnce(run: string, answers: Answer[]): Promise<void> {
     const made = answers.filter(({ status }) => status === 201).map(({ body }) => body.id)
     const refused = answers.filter(({ status }) => status === 503)
@@ -163,7 +166,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     ['refusing connections', () => proxy.set('refuse'), () => proxy.set('pass')],
     ['cutting every connection', () => proxy.set('cut'), () => proxy.set('pass')],
   ] as const) {
-    it(`${what}: 503 at once in between, afterwards as before, and the live list goes on`, async () => {
+    it(`${what}: 503 at once, then service as before, and the live list goes on`, async () => {
       const stream = await openStream(bearer)
       await begin()
       await assertOutage(promptMilliseconds)
@@ -175,7 +178,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     })
   }
 
-  it('restarted under load: every answer is 201 or 503, and what was answered 201 is there once', async () => {
+  it('restarted under load: every answer is 201 or 503, and each order answered 201 is there once', async () => {
     const run = randomUUID()
     const answers: Answer[] = []
     let isOver = false
@@ -193,7 +196,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     await assertResumes()
   })
 
-  it('all its connections terminated by an administrator: the next calls are answered as if nothing were', async () => {
+  it('all connections terminated by an administrator: the next calls are answered as usual', async () => {
     await assertResumes()
     await terminateAll()
     await setTimeout(100)
@@ -202,7 +205,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     assert.deepEqual(statuses, Object.values(healthy))
   })
 
-  it('terminating connections again and again under load: 201 or 503, each 201 there once', async () => {
+  it('connections terminated again and again under load: every answer is 201 or 503, and each order answered 201 is there once', async () => {
     const run = randomUUID()
     const customers = Array.from({ length: 120 }, (_, index) => `${run} ${index}`)
     const [answers] = await Promise.all([
@@ -215,7 +218,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     await assertResumes()
   })
 
-  it('hanging: 503 after one silence of 5 s, and afterwards as before', async () => {
+  it('hanging: 503 after 5 s, then service as before', async () => {
     await assertResumes()
     await proxy.set('hang')
     await assertOutage(silentMilliseconds)
@@ -223,7 +226,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     await assertResumes()
   })
 
-  it('having hung while nobody asked: one caller alone is served again within 10 s, whatever lay idle', async () => {
+  it('after hanging while nobody called: a single caller is served again within 10 s', async () => {
     await Promise.all(Array.from({ length: 30 }, create))
     await proxy.set('hang')
     await proxy.set('pass')
@@ -237,7 +240,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     await assertResumes()
   })
 
-  it('slow by 2 s: not ready; single reads are right, transactions 503, all within 10 s', async () => {
+  it('slow by 2 s: not ready, single reads right, transactions 503, all within 10 s', async () => {
     await assertResumes()
     await proxy.set({ delayMilliseconds: 2_000 })
     const calls = Object.entries(kinds).map(async ([name, [, call]]) => ({ name, ...(await timed(call)) }))
@@ -257,8 +260,8 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     await assertResumes()
   })
 
-  // So slow that a list has used up the time of its statements while the server worked on none for long.
-  it('slow by 0.4 s: a list is answered or 503, and not its filter is to blame', async () => {
+  // Slow enough that a list uses up the time of its statements while the server works on none for long.
+  it('slow by 0.4 s: a list is answered or is 503, and its filter is not blamed', async () => {
     await assertResumes()
     await proxy.set({ delayMilliseconds: 400 })
     const { answer, milliseconds } = await timed(() => bearer.get('/v1/orders?filter=acme'))
@@ -266,7 +269,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     assert.ok(milliseconds < slowMilliseconds, `${milliseconds} ms`)
   })
 
-  it('cut in the middle of a query: 503, and nothing of it is left', async () => {
+  it('cut in the middle of a query: 503, and nothing is left behind', async () => {
     const { body } = await bearer.post('/v1/orders', order('locked'))
     const holder = await connectTo(databaseUrl)
     await holder.query('begin')
@@ -283,7 +286,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     assert.equal((await bearer.patch(`/v1/orders/${body.id}/approve`)).status, 204)
   })
 
-  it('cut before the commit was sent: run again on a new connection, answered 201, there once', async () => {
+  it('cut before the commit was sent: the write runs again on a new connection and is there once', async () => {
     const customer = `before ${randomUUID()}`
     await freshConnections()
     proxy.cutBefore('insert into "orders"')
@@ -317,7 +320,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     })
   }
 
-  it('a refresh cut between the commit and its answer: the token is used up, and the family ends', async () => {
+  it('a refresh cut between the commit and its answer: the token is used, and the family ends', async () => {
     proxy.cutAfter('commit\0', sha256(refreshToken))
     const first = await anyone().post('/v1/auth/token/refresh', { refreshToken })
     assertProblem(first, 503, 'database-unavailable')
@@ -325,7 +328,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     assertProblem(second, 401, 'invalid-refresh-token')
   })
 
-  it('tables locked by somebody else: 503 to every caller, not a fault of the request', async () => {
+  it('tables locked by another session: 503 to every caller, not a fault of the request', async () => {
     const holder = await connectTo(databaseUrl)
     await holder.query('begin')
     await holder.query('lock table sessions, orders in access exclusive mode')
@@ -343,11 +346,11 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     }
   })
 
-  it('its database renamed: 503 at once, and afterwards as before', async () => {
+  it('database renamed: 503 at once, then service as before', async () => {
     await assertResumes()
     const name = new URL(databaseUrl).pathname.slice(1)
     await runSql(postgres.url, `alter database ${name} connection limit 0`)
-    // It waits for others to leave, and the service comes back as often as it is sent away.
+    // The rename waits until others have left, and the service returns as often as it is sent away.
     let isRenamed = false
     const renaming = runSql(postgres.url, `alter database ${name} rename to elsewhere`).finally(() => {
       isRenamed = true
@@ -363,7 +366,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     await assertResumes()
   })
 
-  it('after all of this nothing acknowledged is lost, and nothing refused is there', async () => {
+  it('after all this nothing acknowledged is lost, and nothing refused is there', async () => {
     const stored = await runSql<{ id: string }>(
       databaseUrl,
       "select id from orders where customer in ('during an outage', 'once', 'by session') order by id",
@@ -375,7 +378,7 @@ describe('when PostgreSQL goes away', { skip: withoutPostgres }, () => {
     )
   })
 
-  it('ending in the middle of an outage: exit status 0 within the grace period', async () => {
+  it('shut down during an outage: exit status 0 within the grace period', async () => {
     await proxy.set('hang')
     const start = performance.now()
     assert.equal(await server.stop(), 0)

@@ -7,7 +7,7 @@ import { type Pooler, startPooler } from '../support/pooler.ts'
 import { connectTo, runSql, withoutPostgres } from '../support/postgres.ts'
 import { bearerOf, newProduction, type Production } from '../support/production.ts'
 
-describe('behind a pooler that takes no settings at the start', { skip: withoutPostgres }, () => {
+describe('behind a pooler that refuses settings at the start', { skip: withoutPostgres }, () => {
   let production: Production
   const poolers: Pooler[] = []
   const cli = commandLine({ after })
@@ -51,7 +51,7 @@ describe('behind a pooler that takes no settings at the start', { skip: withoutP
         assert.equal((await admin.get(`/v1/orders?filter=customer:${mode}`)).body.totalCount, 40)
       })
 
-      it('gives up a lock after 3 s, and leaves its limits to nobody', async () => {
+      it('gives up waiting for a lock after 3 s, and leaves no limits to other sessions', async () => {
         const { body } = await admin.post('/v1/orders', { customer: 'Held', total: 1 })
         const other = await connectTo(production.databaseUrl)
         await other.query('begin')
@@ -65,7 +65,7 @@ describe('behind a pooler that takes no settings at the start', { skip: withoutP
     })
   }
 
-  it('is not started by transaction without being told so, and a command neither', async () => {
+  it('neither the service nor a command starts behind a pooler by transaction without the setting', async () => {
     const { url } = await poolerOf('transaction')
     for (const command of ['serve', 'role list']) {
       const env = { ...production.env, DATABASE_URL: url, DATABASE_START_TIMEOUT_SECONDS: '0' }
@@ -75,7 +75,7 @@ describe('behind a pooler that takes no settings at the start', { skip: withoutP
     }
   })
 
-  it('says what the pooler says, with its code, when that refuses', async () => {
+  it('repeats what a refusing pooler says, with its code', async () => {
     const { url } = await poolerOf('session')
     const env = { ...production.env, DATABASE_URL: `${url}?options=-c%20work_mem%3D8MB` }
     const { stderr } = await cli.run('role list', '', env)

@@ -6,14 +6,14 @@ import { NoWrites } from './no-writes.ts'
 
 const tables = ['orders', 'sessions', 'session_ids', 'refresh_families']
 
-/** https://www.postgresql.org/docs/18/errcodes-appendix.html: what a server answers whose disk takes no more. */
+/** Errors of a server whose disk is full: https://www.postgresql.org/docs/18/errcodes-appendix.html */
 const refusals = {
   'its disk is full': '53100',
   'reading and writing fail': '58030',
   'its memory is exhausted': '53200',
 } as const
 
-describe('when PostgreSQL writes nothing more', { skip: withoutPostgres }, () => {
+describe('when PostgreSQL cannot write any more', { skip: withoutPostgres }, () => {
   let production: Production
   let service: NoWrites
   before(async () => {
@@ -40,7 +40,7 @@ describe('when PostgreSQL writes nothing more', { skip: withoutPostgres }, () =>
     })
 
   for (const [what, code] of Object.entries(refusals)) {
-    it(`because ${what}: 503 while it lasts, reads go on, all is well after`, () =>
+    it(`because ${what}: 503 while it lasts, reads go on, and then writes do`, () =>
       assertOutlives(async () => {
         mend = () => query('drop function if exists fault cascade')
         await query(
@@ -55,7 +55,7 @@ describe('when PostgreSQL writes nothing more', { skip: withoutPostgres }, () =>
       }))
   }
 
-  it('because it has become a read-only server: 503 while it lasts, reads go on, all is well after', () =>
+  it('because it has become read-only: 503 while it lasts, reads go on, and then writes do', () =>
     assertOutlives(async () => {
       const terminate = `select pg_terminate_backend(pid) from pg_stat_activity
         where datname = '${name()}' and pid <> pg_backend_pid()`

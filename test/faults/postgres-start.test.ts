@@ -29,7 +29,7 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
   })
   after(() => keys.remove())
 
-  /** What is begun last is ended first, each even when another fails. */
+  /** Ends in reverse order what was begun, each part even if another fails. */
   function scopeOf(t: TestContext): AsyncDisposableStack {
     const scope = new AsyncDisposableStack()
     t.after(() => scope.disposeAsync())
@@ -42,12 +42,12 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
     return database.databaseUrl
   }
 
-  /** The address with other parts; a password is always there, for it to be kept secret. */
+  /** The address with other parts. A password is always there, because it must stay secret. */
   function address(databaseUrl: string, parts: Partial<URL> = {}): string {
     return Object.assign(new URL(databaseUrl), { password: secret, ...parts }).href
   }
 
-  /** A role that may sign in with the secret, and no more. */
+  /** A role that may sign in with the secret, and nothing else. */
   async function newRole(scope: AsyncDisposableStack): Promise<string> {
     const name = `scram_${randomBytes(6).toString('hex')}`
     await runSql(serverUrl, `create role ${name} login password '${secret}'`)
@@ -63,12 +63,14 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
     ...env,
     DATABASE_URL: databaseUrl,
   })
-  /** In the process that carries out all commands of the file, for what says no before it serves. */
+  /**
+   * Runs in the process that carries out all commands of the file, for refusals before the service starts.
+   */
   const startAt = (databaseUrl: string) => cli.run('serve', '', environmentOf(databaseUrl, {}))
   const startAlone = (databaseUrl: string, env: Record<string, string> = {}) =>
     runCommand('serve', '', tmpdir(), environmentOf(databaseUrl, env))
 
-  /** Exit status 1, nothing but this line, and no secret in it. */
+  /** Exit status 1, only this line, and no secret in it. */
   function assertRefused(result: Result, line: RegExp): void {
     assert.equal(result.status, 1, result.stderr)
     assert.match(result.stderr, line)
@@ -77,7 +79,7 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
     assert.equal(result.stdout, '')
   }
 
-  /** A server of the test's own that is not the PostgreSQL it should be; resolves with its address. */
+  /** A server that is not the PostgreSQL it should be. Resolves with its address. */
   async function impostor(scope: AsyncDisposableStack, serve: (socket: Socket) => void): Promise<string> {
     const sockets = new Set<Socket>()
     const listener = createServer((socket) => {
@@ -93,7 +95,7 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
     return `postgres://countersign:${secret}@127.0.0.1:${(listener.address() as AddressInfo).port}/orders`
   }
 
-  describe('refuses, with one line that names the setting and no secret', { concurrency: 2 }, () => {
+  describe('refuses in one line that names the setting and no secret', { concurrency: 2 }, () => {
     it('a wrong password', async (t) => {
       const scope = scopeOf(t)
       const role = await newRole(scope)
@@ -146,7 +148,7 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
       })
     }
 
-    it('a server that accepts and says nothing', async (t) => {
+    it('a server that accepts connections and says nothing', async (t) => {
       const scope = scopeOf(t)
       assertRefused(
         await startAlone(await impostor(scope, (socket) => socket.resume())),
@@ -154,13 +156,13 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
       )
     })
 
-    it('a server that falls silent once it has let us in, after 5 s', async (t) => {
+    it('a server that falls silent after the sign-in, within 5 s', async (t) => {
       const scope = scopeOf(t)
       const url = await impostor(scope, (socket) => socket.once('data', () => socket.write(welcome)))
       assertRefused(await startAlone(url), /cannot be reached: no answer within 5000 ms/)
     })
 
-    it('a server that is too old, naming the version that is needed', async (t) => {
+    it('a server that is too old, naming the required version', async (t) => {
       const scope = scopeOf(t)
       const url = await impostor(scope, (socket) =>
         socket.once('data', () => {
@@ -239,7 +241,7 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
       assert.ok(!`${result.stdout}${result.stderr}`.includes(secret))
     })
 
-    it('begins again when the connection is lost between the first answer and the last', async (t) => {
+    it('starts over when the connection is lost between the first answer and the last', async (t) => {
       const scope = scopeOf(t)
       const databaseUrl = await emptyDatabase(scope)
       const proxy = await startProxy(databaseUrl)
@@ -252,7 +254,7 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
     })
   })
 
-  it('listens when the database goes once it has answered, for readiness tells of that', async (t) => {
+  it('listens even if the database goes away after its first answer, because readiness reports that', async (t) => {
     const scope = scopeOf(t)
     const proxy = await startProxy(await emptyDatabase(scope))
     scope.defer(() => proxy.close())
@@ -262,7 +264,7 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
     assert.equal((await new Client(server.baseUrl).get('/health/ready')).status, 200)
   })
 
-  it('is reached by a socket of the machine, in each form that libpq takes', async (t) => {
+  it('is reached by a local socket, in each form that libpq takes', async (t) => {
     const scope = scopeOf(t)
     const { hostname, port, pathname } = new URL(await emptyDatabase(scope))
     const folder = await mkdtemp(join(tmpdir(), 'countersign-socket-'))
@@ -308,7 +310,7 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
     assert.equal((await new Client(server.baseUrl).get('/health/ready')).status, 200)
   })
 
-  it('migrates for as long as it takes, whatever limits the database sets for its statements and locks', async (t) => {
+  it('migrates for as long as it takes, whatever limits the database sets for statements and locks', async (t) => {
     const scope = scopeOf(t)
     const databaseUrl = await emptyDatabase(scope)
     const name = new URL(databaseUrl).pathname.slice(1)
@@ -325,7 +327,7 @@ describe('starting on PostgreSQL', { skip: withoutPostgres, concurrency: 2 }, ()
     assert.equal((await migrating).length, 1)
   })
 
-  it('four instances that open an empty database at once all come up, on one schema', async (t) => {
+  it('four instances that open an empty database at once all start, on one schema', async (t) => {
     const scope = scopeOf(t)
     const databaseUrl = await emptyDatabase(scope)
     const instances = await Promise.all([0, 1, 2, 3].map(() => openAppDatabase({ databaseUrl })))

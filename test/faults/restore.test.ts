@@ -12,12 +12,12 @@ import { startPostgres } from '../support/postgres.ts'
 import { type RunningCopy, startCopy, takeBaseBackup } from '../support/postgres-copy.ts'
 import { at, bearerOf, newProduction, type Production } from '../support/production.ts'
 
-/** What is taken of a database while the load writes, and put in place elsewhere. */
+/** What is taken from a database while the load writes, and restored elsewhere. */
 interface Restored {
   databaseUrl: string
-  /** What the steps promise to hold. */
+  /** What the steps promise to contain. */
   acknowledged: Acknowledged
-  /** Orders that were created while it was taken. */
+  /** Orders created while it was taken. */
   writtenMeanwhile: number
 }
 
@@ -48,7 +48,7 @@ async function sqliteSource(): Promise<Source> {
   return { production, backUp, end: () => rm(folder, { recursive: true, force: true }) }
 }
 
-/** Those for PostgreSQL, with the base backup taken by hand. */
+/** The steps for PostgreSQL, with the base backup taken by hand. */
 async function postgresSource(): Promise<Source> {
   const postgres = await startPostgres({ durable: true })
   let copy: RunningCopy | undefined
@@ -74,7 +74,7 @@ async function postgresSource(): Promise<Source> {
   return { production: await newProduction({ databaseUrl }), backUp, end }
 }
 
-describe('a backup that is made under a load of writes and put in place elsewhere', () => {
+describe('a backup made under a load of writes and restored elsewhere', () => {
   let source: Source
   let restored: Restored
   let original: unknown[]
@@ -116,7 +116,7 @@ describe('a backup that is made under a load of writes and put in place elsewher
     )
   })
 
-  it('serves each of them in its version, and with its audit fields, as the original does', () => {
+  it('serves each of them as the original does, with its version and audit fields', () => {
     assert.ok(answers.length >= 100)
     assert.deepEqual(answers, original)
     assert.deepEqual(
@@ -125,7 +125,7 @@ describe('a backup that is made under a load of writes and put in place elsewher
     )
   })
 
-  it('takes the next write', async () => {
+  it('accepts the next write', async () => {
     assert.equal((await elsewhere.post('/v1/orders', { customer: 'Acme', total: 1 })).status, 201)
   })
 })

@@ -11,8 +11,11 @@ import { hashOf, newUser, tokenPair } from '../support/accounts.ts'
 import { testEngine, withRawDatabase } from '../support/database.ts'
 import { type Service, startService } from '../support/service.ts'
 
-/** READ COMMITTED shows each statement what was committed before it; SQLite has one writer and no such moment. */
-describe('a rotation during which the password changes', {
+/**
+ * In READ COMMITTED each statement sees what was committed before it; SQLite has one writer and no such
+ * moment.
+ */
+describe('a token rotation during which the password changes', {
   skip: testEngine !== 'postgres' && 'needs PostgreSQL',
 }, () => {
   let service: Service
@@ -21,7 +24,7 @@ describe('a rotation during which the password changes', {
   })
   after(() => service.close())
 
-  it('is refused: it grants nothing that is dated after the change', async () => {
+  it('is refused, and grants nothing dated after the change', async () => {
     const user = await newUser(service)
     const { refreshToken } = await tokenPair(service, user)
     const changePassword = async () => {
@@ -48,7 +51,7 @@ describe('a rotation during which the password changes', {
   })
 })
 
-/** The transaction, in which `happening` is committed elsewhere before its first SELECT. */
+/** The transaction, with `happening` committed elsewhere before its first SELECT. */
 function interrupted(trx: Transaction<Database>, happening: () => Promise<void>): Transaction<Database> {
   let isOver = false
   return new Proxy(trx, {

@@ -10,10 +10,10 @@ import { bearerOf, newProduction, type Production } from '../support/production.
 
 const rounds = isLong ? 20 : 2
 const writesPerRound = isLong ? 3_000 : 200
-/** PostgreSQL has two, that both seal. */
+/** On PostgreSQL there are two, and both seal. */
 const instances = testEngine === 'sqlite' ? 1 : 2
 
-describe('services that are stopped while they seal what callers write', () => {
+describe('services stopped while they seal events', () => {
   let production: Production
   before(async () => {
     production = await newProduction()
@@ -38,7 +38,7 @@ describe('services that are stopped while they seal what callers write', () => {
     await Promise.all(works)
   }
 
-  it('leave a log without a fork or a gap, and what waits is sealed by whoever comes next', async (t) => {
+  it('leave a log without a fork or a gap, and the next instance seals what waits', async (t) => {
     const history = new History('admin')
     for (let round = 0; round < rounds; round += 1) {
       await stopUnderLoad(await start(), history)

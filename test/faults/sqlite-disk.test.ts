@@ -38,7 +38,7 @@ describe('the disk under SQLite', { skip: testEngine !== 'sqlite' && 'PostgreSQL
 
   const pid = () => service.server.process.pid ?? 0
 
-  /** `fault` says how it is mended; it is, once every kind of call has been looked at. */
+  /** `fault` returns how to mend it, which happens once every kind of call has been made. */
   const assertOutlives = (fault: () => Promise<void>) =>
     service.assertOutlives(
       async () => {
@@ -54,14 +54,14 @@ describe('the disk under SQLite', { skip: testEngine !== 'sqlite' && 'PostgreSQL
     assertProblem(await service.anyone().get('/health/ready'), 503, 'database-unavailable')
   }
 
-  it(`allows no file to grow, ${rounds} times under load: 503 while it lasts, reads go on, all is well after`, {
+  it(`lets no file grow, ${rounds} times under load: 503 while it lasts, reads go on, and then writes do`, {
     skip: withoutLimits,
   }, async (t) => {
     for (let round = 0; round < rounds; round += 1) {
       await assertOutlives(async () => {
         const room = Math.round(random() * 50_000)
         mend = await limitFiles(pid(), statSync(`${file}-wal`).size + room)
-        // A log that began anew has room for many.
+        // A log that has started over has room for many.
         for (let tries = 0; tries < 300 && (await service.create()).status === 201; tries += 1);
         await limitFiles(pid(), 0)
       })
@@ -75,7 +75,7 @@ describe('the disk under SQLite', { skip: testEngine !== 'sqlite' && 'PostgreSQL
     ['fails to write', 'pwrite64', 'EIO'],
     ['fails to flush', 'fsync,fdatasync', 'EIO'],
   ] as const) {
-    it(`${what}, under load: 503 while it lasts, reads go on, all is well after`, {
+    it(`${what}, under load: 503 while it lasts, reads go on, and then writes do`, {
       skip: withoutStrace,
     }, async () => {
       for (let round = 0; round < rounds; round += 1) {
@@ -86,14 +86,14 @@ describe('the disk under SQLite', { skip: testEngine !== 'sqlite' && 'PostgreSQL
     })
   }
 
-  it('loses its folder: not ready and no write is acknowledged until it is back', () =>
+  it('loses its folder: not ready, and no write acknowledged until it is back', () =>
     assertOutlives(async () => {
       renameSync(folder, away)
       mend = async () => renameSync(away, folder)
       await assertNotReady()
     }))
 
-  it('has another file in the place of the database: no write is acknowledged that the file would not hold', () =>
+  it('has another file in place of the database: no write acknowledged that the file would not have', () =>
     assertOutlives(async () => {
       renameSync(folder, away)
       mkdirSync(folder)

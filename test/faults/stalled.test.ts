@@ -12,8 +12,8 @@ import { startService } from '../support/service.ts'
 const rounds = isLong ? 20 : 2
 const stallMilliseconds = 1_000
 
-describe('held up for a second', () => {
-  it('the event loop, with writes and lists under way: all of them are answered', async (t) => {
+describe('stalled for a second', () => {
+  it('the event loop, with writes and lists under way: all are answered', async (t) => {
     const service = await startService({ until: t })
     const admin = await service.bearer('admin')
     const session = await service.session('operator')
@@ -22,7 +22,7 @@ describe('held up for a second', () => {
       session.post('/v1/orders', { customer: `stalled ${index}`, total: 1 }),
       admin.get('/v1/orders?filter=stalled'),
     ]).flat()
-    // The requests are on their way, and the writer's answers come while nobody takes them.
+    // The requests are on their way, and answers of the writer come while nobody takes them.
     await wait(5)
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, stallMilliseconds)
     const statuses = (await Promise.all(calls)).map(({ status }) => status)
@@ -33,7 +33,7 @@ describe('held up for a second', () => {
   })
 
   describe('the whole process, under a load of writes', () => {
-    it(`${rounds} times: every write is answered, and there as it was answered`, async (t) => {
+    it(`${rounds} times: every write is answered, and stored as answered`, async (t) => {
       const production = await newProduction()
       t.after(() => production.remove())
       const server = await production.serve()

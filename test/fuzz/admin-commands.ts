@@ -139,7 +139,7 @@ const wait = command(
   async (_model, world, { milliseconds }) => world.service.advance(milliseconds),
 )
 
-/** What the service does by itself now and then: it must make no difference. */
+/** What the service does by itself now and then. It must make no difference. */
 const cleanUp = command('removeExpired', fc.constant({}), async (model, world) => {
   await removeExpired(world.service, 1_000)
   if (world.service.db.defersTally) await mergeTally(world.service.db, 3)

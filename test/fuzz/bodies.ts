@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { Judge } from '../support/description.ts'
 import { hasOnlyPlainKeys, resolve, valuesOf } from './values.ts'
 
-/** A body as it goes over the wire, and the answer that a body which is not acceptable has to get. */
+/** A body as sent, and the answer that an unacceptable one has to get. */
 export interface Body {
   content: string | Buffer
   headers: Record<string, string>
@@ -54,7 +54,7 @@ export function bodiesOf(
   }
 }
 
-/** Of its language no schema tells. */
+/** The schema does not know the language of filters. */
 const goodFilters = fc.constantFrom('', 'acme', 'status=Pending', 'total>5 OR "a b"', '-id:019a')
 
 function zip(names: string[], values: unknown[]): Members {
@@ -85,7 +85,7 @@ const extras = fc.oneof(
   },
 )
 
-/** The ways in which the same members may be written. */
+/** Ways in which the same members may be written. */
 const writing: fc.Arbitrary<(members: Members) => Body> = fc
   .record({
     style: fc.constantFrom('plain', 'spaced', 'escaped', 'twice', 'deep', 'huge', 'long'),
@@ -103,7 +103,7 @@ const styles: Record<string, (members: Members) => string> = {
       /[^\u0020-\u007e]/g,
       (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
     ),
-  // Of equal keys the last counts.
+  // The last of two equal keys counts.
   twice: (members) => withFirst(members, `${JSON.stringify(Object.keys(members).at(-1))}:[1]`),
   deep: (members) => withFirst(members, `"deep":${'['.repeat(5_000)}${']'.repeat(5_000)}`),
   huge: (members) => withFirst(members, '"huge":1e400'),
@@ -134,7 +134,9 @@ const noObjects = fc
   )
   .map((text) => refused(text, ['#']))
 
-/** Wrong in a way that no JavaScript value shows: numbers beyond doubles, half characters, a wrong twin behind. */
+/**
+ * Wrong in ways that no JavaScript value shows: numbers beyond doubles, half characters, a wrong second key.
+ */
 function spelledWrong(members: Members, names: string[]): fc.Arbitrary<Body> {
   return fc
     .tuple(fc.constantFrom(...names), fc.constantFrom('1e400', '-1e400', '"\\ud800"', '"a\\udfff@b"', '[[]]'))

@@ -25,22 +25,22 @@ export interface Gate {
   code: string
 }
 
-/** A caller with good, bad or mixed credentials, and what these come to. */
+/** A caller with good, bad or mixed credentials, and what these amount to. */
 export interface Caller {
   label: string
-  /** Undefined when the credentials are none or not valid. */
+  /** Undefined if there are no credentials, or none that are valid. */
   via?: 'session' | 'bearer'
   roles: string[]
   isService?: true
   antiforgery?: 'right' | 'csrf-token-missing' | 'csrf-token-invalid'
   headers(): Fields
-  /** Takes over what the answer changed in the browser; makes a new session where it ended the old one. */
+  /** Takes over what the answer changed in the browser, and makes a new session if it ended the old one. */
   keep(answer: Answer): Promise<void>
 }
 
 /**
- * With what a request of the caller is refused before anything else of it is looked at; undefined if it is not. That the
- * description tells the access of the contract, test/contract/ holds.
+ * The refusal that the caller's requests get before anything else is looked at, if any. test/contract/ holds
+ * that the description has the access of the contract.
  */
 export function gateOf(
   caller: Caller,
@@ -70,7 +70,7 @@ export async function makeCallers(service: Service): Promise<Caller[]> {
   const good = await Promise.all(
     users.map(async (user, index) => {
       const role = [roles[index] ?? '']
-      // Each a person of their own: one who ends their other sign-ins ends nobody else's.
+      // A separate person each, so that ending one's other sign-ins affects nobody else.
       const opens = async () => {
         const own = await newUser(service, { roles: role })
         return () => signIn(service, own)
@@ -97,7 +97,7 @@ export async function makeCallers(service: Service): Promise<Caller[]> {
   ]
 }
 
-/** Credentials that are none, and mixtures of which the better half must not count. */
+/** Credentials that are none, and mixtures whose better half must not count. */
 async function badCallers(service: Service, [admin]: TestUser[]): Promise<Caller[]> {
   if (admin === undefined) throw new Error('no users')
   const gone = await newUser(service)
@@ -105,7 +105,7 @@ async function badCallers(service: Service, [admin]: TestUser[]): Promise<Caller
   const change = { account: gone.account, enabled: false, stamp: machineStamp(service.now()) }
   await service.db.write('setAccountEnabled', change)
   const pair = await tokenPair(service, admin)
-  // One of their own: each may end all other sign-ins of the account.
+  // Separate accounts, because each may end all other sign-ins of its account.
   const viewers = await tokenPair(service, await newUser(service, { roles: ['Viewer'] }))
   const session = (await signIn(service, admin)).cookies.get(sessionCookie)
   const cookie = `${sessionCookie}=${session}`
@@ -127,7 +127,7 @@ async function badCallers(service: Service, [admin]: TestUser[]): Promise<Caller
   ]
 }
 
-/** Without roles the credentials are none or not valid; with them they are a bearer. */
+/** Without roles the credentials are missing or invalid; with roles they are a bearer. */
 function fixed(label: string, headers: Fields, roles?: string[]): Caller {
   const what = roles === undefined ? { roles: [] } : { via: 'bearer' as const, roles }
   return { label, ...what, headers: () => headers, keep: async () => undefined }

@@ -11,13 +11,13 @@ export type Command = AsyncCommand<Model, World>
 
 type Run<T> = (model: Model, world: World, input: T & { instance: number }) => Promise<void>
 
-/** A kind of command with random inputs, or with a given one. */
+/** A kind of command, with random inputs or a given one. */
 export interface CommandKind<T> {
   any: fc.Arbitrary<Command>
   of(input: T): Command
 }
 
-/** The same input always does the same to the same model. */
+/** The same input does the same to the same model. */
 export function command<T>(name: string, input: fc.Arbitrary<T>, run: Run<T>): CommandKind<T> {
   const common = fc.record({ instance: fc.nat(1), tick: fc.constantFrom(0, 1, 250, 1_700) })
   const make = (values: T & { instance: number; tick: number }): Command => ({
@@ -60,7 +60,7 @@ export const anyCaller: fc.Arbitrary<CallerChoice> = fc.record({
   antiforgery: fc.constantFrom('right', 'right', 'right', 'right', 'missing', 'wrong'),
 })
 
-/** Any browser, as one that comes with cookies only. */
+/** Any browser, with its cookies only. */
 export const anyBrowser = anyCaller.map((choice): CallerChoice => ({ ...choice, kind: 'browser' }))
 
 export function credentialsOf(model: Model, choice: CallerChoice): Fields {
@@ -94,7 +94,7 @@ interface Request {
   method: 'GET' | 'POST' | 'PATCH'
   path: string
   access: 'session' | 'authenticated' | Permission
-  /** Those that are undefined are not sent. */
+  /** Undefined ones are not sent. */
   headers?: Record<string, string | undefined>
   /** Sent as JSON. */
   body?: unknown
@@ -107,8 +107,8 @@ interface Admission extends Request {
 }
 
 /**
- * Sends a request with the credentials of the choice. `caller` is undefined where the service had to refuse it for its
- * caller, and then it did.
+ * Sends a request with the credentials of the choice. `caller` is undefined if the service had to refuse it
+ * because of them, and then it did.
  */
 export async function ask(
   model: Model,
@@ -135,8 +135,8 @@ export async function ask(
 }
 
 /**
- * Who the service had to take the caller for. Undefined when it had to refuse the request for its credentials, its
- * antiforgery token or a permission, and then it did.
+ * The account that the service had to recognize. Undefined if it had to refuse the request because of its
+ * credentials, its antiforgery token or a permission, and then it did.
  */
 async function admitted(model: Model, world: World, admission: Admission): Promise<Caller | undefined> {
   const { choice, answer, access } = admission
@@ -185,7 +185,7 @@ function authenticated(
   return { account: token.account, roles: token.roles, session: undefined }
 }
 
-/** Where an instance may not have noticed yet, its answer says whether it has. */
+/** While an instance may not have noticed yet, its answer shows whether it has. */
 function isTaken(model: Model, token: AccessToken, instance: number, answer: Answer, now: number): boolean {
   const standing = model.standing(token, instance, now)
   if (standing !== 'either') return standing === 'valid'
@@ -194,13 +194,13 @@ function isTaken(model: Model, token: AccessToken, instance: number, answer: Ans
   return false
 }
 
-/** Both ends of the session, told with every answer to its browser. */
+/** Every answer to a browser has both ends of its session. */
 export function assertExpiry({ headers }: Answer, session: Session): void {
   const ends = [idleEnd(session), session.absoluteEnd].map((end) => new Date(end).toISOString())
   assert.deepEqual([headers.get('session-idle-expires'), headers.get('session-expires')], ends)
 }
 
-/** Values of a cookie that the answer sets; undefined when it does not, empty when it clears it. */
+/** Values of a cookie that the answer sets; undefined if it does not, empty if it clears the cookie. */
 export function cookieSet({ setCookies }: Answer, name: string): string | undefined {
   const lines = setCookies.flatMap((line) =>
     line.startsWith(`${name}=`) ? [line.slice(name.length + 1)] : [],

@@ -4,7 +4,7 @@ import type { Judge, Operation } from '../support/description.ts'
 import { type Body, bodiesOf } from './bodies.ts'
 import { headersOf, queriesOf, type RequestHeaders } from './parameters.ts'
 
-/** One request of an operation; the path still waits for its order. */
+/** One request of an operation; the path still lacks its order. */
 export interface DescribedRequest {
   operation: Operation
   method: string
@@ -13,7 +13,7 @@ export interface DescribedRequest {
   query: string
   headers: Record<string, string>
   body: string | Buffer | undefined
-  /** What the description says against the request; undefined when nothing does. */
+  /** How the description forbids the request; undefined if it allows it. */
   refusal?: Refusal
   /** In a counterexample the whole operation would hide what matters. */
   [toStringMethod]: () => string
@@ -26,7 +26,7 @@ export interface Refusal {
   places?: string[]
 }
 
-/** One of the orders that there are, an id that no order has, or what stands in the path as it is. */
+/** An existing order, an id that no order has, or text for the path as it is. */
 export type OrderId = { known: number; upperCase: boolean } | { unknown: string } | { raw: string }
 
 const knownIds: fc.Arbitrary<OrderId> = fc.record({ known: fc.nat(), upperCase: fc.boolean() })
@@ -42,7 +42,7 @@ const badIds: fc.Arbitrary<OrderId> = fc
   .filter((text) => !['.', '..', 'summary'].includes(text))
   .map((unknown) => ({ unknown }))
 
-/** Sent as they are: escapes of no text. */
+/** Sent as they are: escapes that decode to no text. */
 const brokenEscapes: fc.Arbitrary<OrderId> = fc
   .constantFrom('%', '%zz', '%ff', '%C0%AF', 'a%2', '%u0041')
   .map((raw) => ({ raw }))
@@ -115,7 +115,7 @@ interface Pieces {
   body: Body | undefined
 }
 
-/** Passwords are hashed at their full cost: those operations come less often. */
+/** Operations that hash passwords at full cost come less often. */
 const rare = ['loginSession', 'confirmSession', 'changePassword', 'issueToken']
 
 function oneOfEach(
@@ -125,7 +125,7 @@ function oneOfEach(
   const weighted = judge.operations().flatMap(({ path, method, operation }) => {
     const { content } = operation.requestBody ?? {}
     const schema = content?.['application/json']?.schema as { $ref: string } | undefined
-    // Nothing is made up for those that take forms alone: their own tests do.
+    // Operations that take only forms have separate tests.
     if (content !== undefined && schema === undefined) return []
     const arbitrary = requests({
       path,
@@ -161,7 +161,7 @@ function assemble(
   }
 }
 
-/** The refusals of ids that are none, where they are no order's or view's. */
+/** How malformed ids are refused, unless they are those of an order or view. */
 const unknownOf: Record<string, string | string[]> = {
   users: 'user-not-found',
   clients: 'client-not-found',
@@ -175,7 +175,7 @@ function refusalOf(path: string, { id, query, headers, body }: Pieces): Refusal 
     return { status, code, ...(pointers === undefined ? {} : { places: pointers }) }
   }
   if (query.faulty !== undefined) {
-    // A filter that is too long is a fault of its language as well.
+    // A filter that is too long is also a fault of the language.
     const code = query.faulty === 'filter' ? ['validation-failed', 'invalid-filter'] : 'validation-failed'
     return { status: 400, code, places: [query.faulty] }
   }

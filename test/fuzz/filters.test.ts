@@ -10,7 +10,7 @@ import { type Service, startService } from '../support/service.ts'
 import { Sender } from './sender.ts'
 import { announceSeed, assertAlways, effort } from './settings.ts'
 
-/** Each on its own line of thought, so that joining them at random gets far into the language. */
+/** Each one is valid, so that random joins get far into the language. */
 const restrictions = [
   ...['zebra', '"a b"', "'_'", 'total>1', 'total <= 1.25', 'total!=3.5', 'status=Pending', 'status:1'],
   ...[
@@ -59,7 +59,7 @@ const anyBytes = fc.oneof(
     .map(([start, end]) => Buffer.concat([Buffer.from(start), end])),
 )
 
-/** Planted mistakes were found within some thirty of either, or not within six hundred. */
+/** Planted mistakes were found within some thirty of either kind, or not within six hundred. */
 const filterCount = { any: 150, opposite: 60 }
 
 describe('filters of any bytes', () => {
@@ -83,7 +83,7 @@ describe('filters of any bytes', () => {
     return sender.send(service.baseUrl, { method: 'GET', path, headers: { authorization } })
   }
 
-  it('are answered, or refused with a fault that lies inside of the text', async (t) => {
+  it('are answered, or refused with a fault that lies inside the text', async (t) => {
     announceSeed(t)
     await assertAlways(anyBytes, effort(filterCount.any), async (bytes) => {
       const { status, body } = await list(bytes)
@@ -102,7 +102,7 @@ describe('filters of any bytes', () => {
     t.diagnostic(sender.summary())
   })
 
-  it('and their opposites share all orders out between them', async (t) => {
+  it('match exactly the orders that their opposites do not', async (t) => {
     announceSeed(t)
     const filters = fc.oneof({ weight: 4, arbitrary: sentence }, almost)
     await assertAlways(

@@ -58,7 +58,7 @@ const anyReading = fc.record({
   direction: fc.constantFrom('Asc', 'Desc'),
 })
 
-/** Of the order of the input; undefined when the caller or the order made it a refusal. */
+/** The order of the input; undefined if the caller or the order made the request a refusal. */
 async function read(
   model: Model,
   world: World,
@@ -117,7 +117,7 @@ const receipt = command('getOrderReceipt', anyReading, async (model, world, inpu
   if (found === undefined) return
   const { id, answer, order } = found
   if (order.status !== 1) return assertProblem(answer, 409, 'order-not-approved')
-  // The service seals by itself too, and who comes meanwhile is told to ask again.
+  // The service seals by itself, too, and a caller who comes meanwhile has to try again.
   if (answer.status === 503) return assertProblem(answer, 503, 'receipt-not-ready')
   const [, payload = ''] = required<string>(answer.body.receipt).split('.')
   const claims = JSON.parse(Buffer.from(payload, 'base64url').toString())
@@ -146,7 +146,7 @@ const setPolicy = command(
   },
 )
 
-/** By the newest of the tokens of each account that certainly may create and approve. */
+/** With the newest token of each account that certainly may create and approve. */
 function approvers(model: Model, { now }: World): CallerChoice[] {
   const newest = new Map(
     model.accessTokens
@@ -161,7 +161,7 @@ function approvers(model: Model, { now }: World): CallerChoice[] {
   return [...newest.values()].map((bearer) => ({ kind: 'bearer', browser: 0, bearer, antiforgery: 'right' }))
 }
 
-/** Who created it among them, whom the policy may keep from it. */
+/** The creator is among them, whom the policy may exclude. */
 const approveInTurn = command(
   'an order under a new policy, approved by everybody in turn',
   fc.record({ policy: anyRow }),
@@ -180,7 +180,7 @@ const approveInTurn = command(
   },
 )
 
-/** What each instance does by itself, both at once: it must make no difference. */
+/** What both instances do by themselves, at once. It must make no difference. */
 const seal = command(
   'sealEvents',
   fc.record({ limit: fc.integer({ min: 1, max: 9 }) }),

@@ -1,7 +1,7 @@
 import type { OrderRow } from '../support/orders.ts'
 import type { Account, Model } from './model.ts'
 
-/** What happened to an order, as its history has to tell it. */
+/** What happened to an order, as its history has to show it. */
 export interface ModelEvent {
   kind: string
   version: number
@@ -27,7 +27,7 @@ interface Change {
   zone: string | undefined
 }
 
-/** Status and code with which the account has to be refused; undefined where it may go on. */
+/** Status and code with which the account has to be refused; undefined if it may go on. */
 export function refusalOf(
   model: Model,
   name: 'approve' | 'reject' | 'withdraw',
@@ -48,7 +48,7 @@ export function approvalsOf(model: Model, order: string): ModelEvent[] {
   return model.eventsOf(order).filter(({ kind }) => kind === 'approved' || kind === 'approval-given')
 }
 
-/** The columns that the policy of this moment gives an order of the total. */
+/** The columns that the present policy gives an order of this total. */
 export function stampOfPolicy(model: Model, totalE4: number) {
   const row = model.policy.findLast(({ from }) => from <= totalE4)
   return {
@@ -58,7 +58,7 @@ export function stampOfPolicy(model: Model, totalE4: number) {
   }
 }
 
-/** The order is approved as far as this approval brings it, rejected or withdrawn. */
+/** Approves the order as far as this approval goes, or rejects or withdraws it. */
 export function change(
   model: Model,
   name: 'approve' | 'reject' | 'withdraw',

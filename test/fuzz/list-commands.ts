@@ -7,7 +7,7 @@ import { toSummary } from './order-commands.ts'
 
 const dayMilliseconds = 86_400_000
 
-/** Filters beside what they mean. */
+/** Filters, with what they mean. */
 const filters: Record<string, (row: OrderRow) => boolean> = {
   '': () => true,
   'status=Pending': ({ status }) => status === 0,

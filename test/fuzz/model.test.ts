@@ -16,14 +16,14 @@ const longest = 60
 /** Mistakes planted into the service were found within fourteen sequences, or not within sixty. */
 const sequenceCount = 16
 
-/** An administrator and an operator in a browser each, and a token for everybody. */
+/** An administrator and an operator in a browser each, and a token for everyone. */
 const beginning = [...firstSessions, ...firstTokens]
 
 async function begin(model: Model, world: World): Promise<void> {
   for (const first of beginning) await first.run(model, world)
 }
 
-/** Keys and waits are forgotten by then, and everybody who may signs in again. */
+/** By then keys and waits are forgotten, and everyone may sign in again. */
 const nextDay = command('nextDay', fc.constant({}), async (model, world) => {
   await createWithKey(1).run(model, world)
   world.service.advance(86_400_000)
@@ -35,7 +35,7 @@ const newestToken = { kind: 'bearer', browser: 0, bearer: 0, antiforgery: 'right
 const createWithKey = (totalE4: number) =>
   createOrder.of({ choice: newestToken, customer: 'Acme', totalE4, key: 'a', zone: undefined })
 
-describe('any sequence of requests, of changes by an operator and of waits', () => {
+describe('any sequence of requests, changes by an operator, and waits', () => {
   const sender = new Sender()
   let world: World | undefined
   after(async () => {
@@ -43,7 +43,7 @@ describe('any sequence of requests, of changes by an operator and of waits', () 
     await world?.close()
   })
 
-  it('ends as a small model of the service says, whichever of two instances answers', async (t) => {
+  it('ends as a small model of the service predicts, whichever of two instances answers', async (t) => {
     announceSeed(t)
     const all = [
       ...sessionCommands,

@@ -3,7 +3,7 @@ import type { Permission } from '../../server/permissions.ts'
 import type { OrderRow } from '../support/orders.ts'
 import { firstPolicy, type ModelEvent } from './life.ts'
 
-/** How long an instance may go by what it remembers of accounts and roles. */
+/** How long an instance may trust what it remembers of accounts and roles. */
 export const memoryMilliseconds = 300_000
 const sessionIdleMilliseconds = 1_800_000
 export const sessionAbsoluteMilliseconds = 3_600_000
@@ -17,11 +17,11 @@ export interface Account {
   name: string
   email: string
   password: string
-  /** Of a client, the newest last. */
+  /** Secrets of a client, the newest last. */
   secrets: string[]
   enabled: boolean
   roles: string[]
-  /** One entry for each change that ended every credential: when. Their number dates a credential. */
+  /** When each change ended every credential. The number of changes dates a credential. */
   changes: number[]
   failedLogins: { count: number; last: number; blockedUntil: number }
 }
@@ -32,7 +32,7 @@ export interface Session {
   binding: string
   lastSeen: number
   absoluteEnd: number
-  /** When each id stops to serve; null while it is current. */
+  /** When each id stops working; null while it is current. */
   ids: Map<string, number | null>
 }
 
@@ -49,14 +49,14 @@ export interface AccessToken {
   changesBefore: number
   roles: string[]
   expires: number
-  /** Instances that have refused it: they never take it again. */
+  /** Instances that have refused it, and so never accept it again. */
   refusedAt: Set<number>
 }
 
 /** A cookie jar, and the antiforgery token that its page holds. */
 export interface Browser {
   session: string | undefined
-  /** Session ids that it had. */
+  /** Earlier session ids. */
   past: string[]
   csrfCookie: string | undefined
   token: { text: string; binding: string } | undefined
@@ -64,12 +64,12 @@ export interface Browser {
 
 type RoleTable = Record<string, Permission[]>
 
-/** What the service is to know and to answer, told once more in the plainest way. */
+/** What the service has to know and to answer, once more in the plainest way. */
 export class Model {
   readonly accounts: Account[] = []
-  /** Secrets that the client had. */
+  /** Secrets that the client no longer has. */
   readonly droppedSecrets: string[] = []
-  /** As stored: ended by nobody, though perhaps by time. */
+  /** As stored: not ended by anyone, though perhaps by time. */
   readonly sessions = new Set<Session>()
   readonly refreshTokens: RefreshToken[] = []
   readonly accessTokens: AccessToken[] = []
@@ -85,7 +85,7 @@ export class Model {
   readonly events = new Map<string, ModelEvent[]>()
   policy = firstPolicy
   readonly keys = new Map<string, { fingerprint: string; expires: number; order: string }>()
-  /** What the roles held, and until when they did. */
+  /** What the roles held, and until when. */
   readonly roleTables: { until: number; table: RoleTable }[] = []
 
   eventsOf(order: string): ModelEvent[] {
@@ -102,7 +102,7 @@ export class Model {
     this.roleTables.push({ until: Number.POSITIVE_INFINITY, table })
   }
 
-  /** Every set of permissions that an instance may still go by. */
+  /** Every set of permissions that an instance may still use. */
   possiblePermissions(roles: readonly string[], now: number, kind: Account['kind'] = 'user'): string[][] {
     return this.roleTables
       .filter(({ until }) => until > now - memoryMilliseconds)
@@ -114,7 +114,7 @@ export class Model {
     return [...this.sessions].find(({ ids }) => id !== undefined && ids.has(id))
   }
 
-  /** The session that the id stands for now; using it slides its end, at most once a minute. */
+  /** The session that the id stands for now. Using it moves its end, at most once a minute. */
   liveSession(id: string | undefined, now: number): Session | undefined {
     const session = this.sessionOf(id)
     if (session === undefined || isOver(session, now)) return undefined
@@ -140,7 +140,7 @@ export class Model {
     for (const { family } of this.refreshTokens) if (family.account === account) family.isRevoked = true
   }
 
-  /** Whether an instance takes the token: for certain, for certain not, or as long as it has not looked. */
+  /** Whether an instance accepts the token: certainly, certainly not, or until it looks. */
   standing(token: AccessToken, instance: number, now: number): 'valid' | 'invalid' | 'either' {
     if (now >= token.expires + toleranceMilliseconds) return 'invalid'
     const changedAt = token.account.changes[token.changesBefore]
@@ -149,7 +149,9 @@ export class Model {
     return isForgotten || token.refusedAt.has(instance) ? 'invalid' : 'either'
   }
 
-  /** What a try with a right or wrong password comes to, and counts it: section 8 of the contract. */
+  /**
+   * Counts an attempt with a right or wrong password, and returns the outcome (section 8 of the contract).
+   */
   tryPassword(account: Account, isRight: boolean, now: number): 'blocked' | 'refused' | 'accepted' {
     const { failedLogins } = account
     const isOld = failedLogins.last <= now - 86_400_000
@@ -169,14 +171,14 @@ function isOver({ lastSeen, absoluteEnd }: Session, now: number): boolean {
   return lastSeen + sessionIdleMilliseconds <= now || absoluteEnd <= now
 }
 
-/** What the clean-up takes away: sessions that were not used for long, whenever they ended. */
+/** What the clean-up deletes: sessions unused for long, whenever they ended. */
 export function forgetExpired(model: Model, now: number): void {
   for (const session of model.sessions) {
     if (session.lastSeen + sessionIdleMilliseconds <= now) model.sessions.delete(session)
   }
 }
 
-/** Gives the session one more id. Those that serve no more make room, then the oldest. */
+/** Gives the session another id. Ids that no longer work make room, then the oldest. */
 export function addId(session: Session, id: string, now: number): void {
   for (const [old, retired] of session.ids) if (retired !== null && retired <= now) session.ids.delete(old)
   const [oldest] = session.ids.keys()
@@ -193,7 +195,7 @@ export function idleEnd(session: Session): number {
   return Math.min(session.lastSeen + sessionIdleMilliseconds, session.absoluteEnd)
 }
 
-/** The item so many before the last, round and round; undefined when there is none. */
+/** The item at this index from the end, wrapping around; undefined if there is none. */
 export function fromEnd<T>(items: readonly T[], index: number): T | undefined {
   return items.at(-1 - (index % Math.max(1, items.length)))
 }

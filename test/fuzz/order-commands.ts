@@ -12,7 +12,7 @@ export const anyZone = fc.constantFrom(undefined, undefined, 'Europe/Berlin', 'A
 export const anyKey = fc.constantFrom(undefined, undefined, undefined, 'a', 'b')
 const customers = ['Acme', 'acme ltd', 'Zebra', 'Ärger', 'Straße', '100%', '_']
 
-/** An order, mostly a young one, or one that is not there. */
+/** An order, usually a young one, or one that does not exist. */
 export const anyOrder = fc.oneof(
   { weight: 8, arbitrary: fc.constantFrom(0, 0, 0, 1, 2, 3, 7) },
   { weight: 1, arbitrary: fc.constant(-1) },
@@ -29,7 +29,9 @@ interface KeyUse {
   order: string
 }
 
-/** Undefined when the key decided nothing; else the answer had to be the first one again, or a refusal. */
+/**
+ * Undefined if the key decided nothing. Otherwise the answer had to repeat the first one, or be a refusal.
+ */
 export function replayed(
   model: Model,
   now: number,

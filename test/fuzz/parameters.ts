@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { Judge, Operation } from '../support/description.ts'
 import { type Values, valuesOf } from './values.ts'
 
-/** A query string, and which parameter makes it unacceptable, if one does. */
+/** A query string, and the parameter that makes it unacceptable, if any. */
 export interface Query {
   text: string
   faulty?: string
@@ -58,7 +58,7 @@ function pair(name: string, text: string): string {
   return `${name}=${encodeURIComponent(text)}`
 }
 
-/** Parameters that nobody knows are ignored, broken ones among them. */
+/** Unknown parameters are ignored, even broken ones. */
 const more = fc.oneof(
   { weight: 4, arbitrary: fc.constant<string[]>([]) },
   {
@@ -73,7 +73,10 @@ const more = fc.oneof(
   },
 )
 
-/** As text of a query: what may stand there as it is, and what is no escape of UTF-8 or breaks the schema. */
+/**
+ * Texts for a query: those allowed as they are, those that are no escape of UTF-8, those that break the
+ * schema.
+ */
 function textsOf({ allowed, forbidden, validate }: Values) {
   const texts = (values: fc.Arbitrary<unknown>) =>
     values
@@ -95,7 +98,7 @@ function textsOf({ allowed, forbidden, validate }: Values) {
   }
 }
 
-/** A text stands for the number or truth value that it spells, where the schema takes one. */
+/** A text stands for the number or truth value that it spells, if the schema takes one. */
 function allows(validate: ValidateFunction, text: string): boolean {
   const spelled = /^(?:-?(?:0|[1-9]\d*)|true|false)$/.test(text) ? JSON.parse(text) : text
   if (validate(spelled)) return true
@@ -103,7 +106,7 @@ function allows(validate: ValidateFunction, text: string): boolean {
   return isOfNoSuchType && validate(text)
 }
 
-/** Headers that mean something and are well-formed, by name; a request carries some of them. */
+/** Meaningful, well-formed headers by name; a request has some of them. */
 const good: Record<string, fc.Arbitrary<string>> = {
   'If-None-Match': fc.constantFrom('*', '"1"', 'W/"2"', '"1", "2"', 'x', '"', ''),
   'If-Match': fc.constantFrom('*', '"1"', '"2"', 'W/"1"', '"1", "2"', 'x', '"99999999999"', ''),
@@ -124,7 +127,7 @@ const good: Record<string, fc.Arbitrary<string>> = {
   Prefer: fc.constantFrom('return=minimal', 'return=representation', 'wait=5, Return = "minimal"', 'x', ''),
 }
 
-/** The code of the refusal by the header that is refused, with texts that are. */
+/** By header, the code of its refusal and texts that are refused. */
 const bad: Record<string, { code: string; texts: fc.Arbitrary<string> }> = {
   'Time-Zone': {
     code: 'invalid-time-zone',

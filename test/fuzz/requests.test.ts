@@ -22,7 +22,7 @@ const ofTransitions = [
   'precondition-failed',
   'idempotency-key-reused',
 ]
-/** How a request that the description allows may end, besides with a success. */
+/** How a request that the description allows may end, other than with success. */
 const refusals: Record<string, string[]> = {
   listOrders: ['invalid-filter', 'result-too-large', 'filter-too-expensive'],
   getOrder: ['order-not-found'],
@@ -36,7 +36,8 @@ const refusals: Record<string, string[]> = {
   addNote: ['order-not-found', 'idempotency-key-reused'],
   setApprovalPolicy: ['precondition-failed', 'idempotency-key-reused'],
   getView: ['view-not-found'],
-  // A filter is more than a text of a length; only some may share, and nobody keeps more than a hundred.
+  // A filter is more than a text of a length, only some accounts may share, and none may keep more than a
+  // hundred.
   putView: [
     'view-not-found',
     'precondition-failed',
@@ -83,20 +84,20 @@ const env = {
 }
 
 /**
- * Nearly all mistakes planted into one operation were found within five hundred requests that it allows, and nearly all
- * planted into what operations share within five hundred and fifty that it forbids. A limit that is off by one was not
- * found in three thousand: contract/schemas and the tests of each operation hold those.
+ * Nearly all mistakes planted into one operation were found within five hundred allowed requests, and nearly
+ * all planted into shared code within five hundred and fifty forbidden ones. A limit that is off by one was
+ * not found in three thousand: contract/schemas and the tests of each operation check those.
  */
 const requestCount = { allowed: 600, forbidden: 600 }
 
-/** Of 1,000 characters most fit into a URL, and some do not. */
+/** Most texts of 1,000 characters fit into a URL, and some do not. */
 const tooLong = { status: 414, code: 'uri-too-long' }
 
-describe('requests made from the description', () => {
+describe('requests generated from the description', () => {
   const sender = new Sender()
   let service: Service
   let callers: Caller[]
-  /** The newest last; few, so that approving is sometimes possible and sometimes not. */
+  /** The newest last. Few, so that approving sometimes works and sometimes does not. */
   let orders: string[] = []
   let created = 0
   before(async () => {
@@ -138,7 +139,7 @@ describe('requests made from the description', () => {
   const anyCaller = () =>
     fc.oneof(
       { weight: 2, arbitrary: fc.nat(callers.length - 1) },
-      // Whoever may do everything gets past the gate of every operation.
+      // A caller with all permissions passes the gate of every operation.
       { weight: 3, arbitrary: fc.constantFrom(...indexesOf(callers, ['bearer Admin', 'session Admin'])) },
     )
 
@@ -167,7 +168,7 @@ describe('requests made from the description', () => {
     t.diagnostic(sender.summary())
   })
 
-  it('leave exactly the orders that were answered 201, and no failure in the log', async () => {
+  it('leave exactly the orders answered 201, and no failure in the log', async () => {
     const { count } = await service.db.read
       .selectFrom('orders')
       .select((eb) => eb.fn.countAll().as('count'))
@@ -191,7 +192,7 @@ function assertRefused(answer: Answer, refusal: Refusal | undefined, label: stri
   )
   if (refusal?.places === undefined) return
   const { places } = refusal
-  // A place inside of a field is one of the field.
+  // A place inside a field belongs to the field.
   const outer = named.map(
     (at: string) => places.find((place) => at === place || at.startsWith(`${place}/`)) ?? at,
   )

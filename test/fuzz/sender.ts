@@ -17,8 +17,8 @@ export interface Outgoing {
 }
 
 /**
- * Sends requests byte for byte, where `fetch` would mend them, and judges every answer: a status, body and headers
- * as documented, a failure of the catalogue, never a 5xx.
+ * Sends requests byte for byte, where `fetch` would repair them, and judges every answer: status, body and
+ * headers as documented, failures from the catalogue, never a 5xx.
  */
 export class Sender {
   readonly judge = new Judge(JSON.parse(readFileSync('docs/openapi.json', 'utf8')))
@@ -77,7 +77,7 @@ async function readAnswer(incoming: IncomingMessage): Promise<Answer> {
   const chunks: Buffer[] = []
   for await (const chunk of incoming) {
     chunks.push(chunk)
-    // It goes on for ever. Leaving the loop ends the connection.
+    // A stream does not end. Leaving the loop ends the connection.
     if (isStream) break
   }
   const text = Buffer.concat(chunks).toString('utf8')
@@ -94,7 +94,7 @@ async function readAnswer(incoming: IncomingMessage): Promise<Answer> {
   }
 }
 
-/** The problem is one that the catalogue has, told as the catalogue tells it. */
+/** The problem is in the catalogue and reads as it does there. */
 function assertOfCatalogue({ status, headers, text, body }: Answer): void {
   assert.ok(Object.hasOwn(catalogue, body.code), text)
   const known = catalogue[body.code as ProblemCode]

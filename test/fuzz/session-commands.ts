@@ -37,7 +37,7 @@ export function userOf(model: Model, user: number): Account {
   return required(model.accounts.filter(({ kind }) => kind === 'user')[user])
 }
 
-/** True when the password had to be taken; otherwise it had to be refused, and was. */
+/** True if the password had to be accepted; otherwise it had to be refused, and was. */
 export function assertPasswordTried(
   model: Model,
   account: Account,
@@ -182,7 +182,7 @@ const logout = command('logout', anyCaller, async (model, world, { instance, ...
 
 const anyOldId = fc.record({ browser: fc.nat(2), past: fc.constantFrom(0, 0, 1, 2) })
 
-/** A tab that has heard of nothing since, or a thief: the browser goes on with an id that it had before. */
+/** A tab that missed every change, or a thief: the browser returns to an earlier id. */
 const goBack = command('goBack', anyOldId, async (model, _world, { browser: index, past }) => {
   const browser = required(model.browsers[index])
   const id = fromEnd(browser.past, past)
@@ -207,12 +207,12 @@ const permissions = command('getPermissions', anyCaller, async (model, world, { 
   const request = { method: 'GET', path: '/v1/auth/me/permissions', access: 'authenticated' } as const
   const { answer, caller } = await ask(model, world, { choice, instance }, request)
   if (caller === undefined) return
-  const told = JSON.stringify(answer.body.permissions)
+  const answered = JSON.stringify(answer.body.permissions)
   const { account, roles } = caller
   const possible = model
     .possiblePermissions(roles, world.now, account.kind)
     .map((held) => JSON.stringify(held))
-  assert.ok(possible.includes(told), `${told} and not ${possible}`)
+  assert.ok(possible.includes(answered), `${answered} and not ${possible}`)
 })
 
 const inBrowser = (browser: number) =>
@@ -223,7 +223,7 @@ const anyTabs = fc.record({
   waits: fc.tuple(fc.constantFrom(0, 10_000, 20_000), fc.constantFrom(0, 10_000, 20_000)),
 })
 
-/** Refreshes with an id that a refresh has replaced: it may serve 30 seconds, and no second one prolongs it. */
+/** Refreshes with a replaced id: it may work for 30 seconds, and a second one does not extend that. */
 const parallelTabs = command('parallelTabs', anyTabs, async (model, world, { browser, waits }) => {
   for (const milliseconds of waits) {
     await refresh.of({ choice: inBrowser(browser), how: { isMinimal: false } }).run(model, world)
@@ -235,7 +235,7 @@ const parallelTabs = command('parallelTabs', anyTabs, async (model, world, { bro
 
 const anyHours = fc.record({ browser: fc.nat(1), times: fc.integer({ min: 1, max: 4 }) })
 
-/** Used often enough to stay, until its absolute end. */
+/** Used often enough to last until its absolute end. */
 const stay = command('stay', anyHours, async (model, world, { browser, times }) => {
   for (let count = 0; count < times; count += 1) {
     world.service.advance(1_200_000)

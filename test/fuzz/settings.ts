@@ -13,12 +13,12 @@ function given(name: string): number | undefined {
 const seconds = given('FUZZ_SECONDS')
 const runs = given('FUZZ_RUNS')
 
-/** Everything random comes from it; the same seed gives the same requests again. */
+/** Everything random follows from it: the same seed makes the same requests again. */
 export const seed = given('FUZZ_SEED') ?? randomInt(2 ** 31 - 1)
 
 /**
- * How long a property is tried: for FUZZ_SECONDS, `share` times as long, else FUZZ_RUNS times, else so often that the
- * suite stays short. A failure names the path to its smallest case besides the seed.
+ * How long to try a property: FUZZ_SECONDS times `share`, or FUZZ_RUNS times, or few enough runs to keep the
+ * suite short. A failure names the seed and the path to its smallest case.
  */
 export function effort(shortRuns: number, share = 1): Pick<fc.Parameters, 'seed' | 'numRuns'> {
   if (seconds === undefined) return { seed, numRuns: runs ?? shortRuns }
@@ -27,8 +27,8 @@ export function effort(shortRuns: number, share = 1): Pick<fc.Parameters, 'seed'
 }
 
 /**
- * Tries `run` on random values. What time interrupts is left running by fast-check: here it comes to its end, so that
- * it does not meet what follows.
+ * Tries `run` on random values. fast-check leaves a run that time interrupts unfinished; this waits for its
+ * end, so that it does not meet what follows.
  */
 export async function assertAlways<T>(
   values: fc.Arbitrary<T>,
@@ -47,7 +47,7 @@ export async function assertAlways<T>(
   }
 }
 
-/** Says in the output of the test how a failure is replayed, before anything can fail. */
+/** Prints how to replay a failure, before anything can fail. */
 export function announceSeed(t: Pick<TestContext, 'diagnostic'>): void {
   t.diagnostic(`seed ${seed}; FUZZ_SEED=${seed} sends the same again`)
 }

@@ -18,7 +18,7 @@ const post = (path: string, body: unknown) => ({
   body: JSON.stringify(body),
 })
 
-/** Dated within a second of now: whole seconds, and later than the last change of the account. */
+/** Dated within a second of now: in whole seconds, and after the last change of the account. */
 function keepAccessToken(
   model: Model,
   account: Account,
@@ -61,7 +61,7 @@ const issueToken = command('issueToken', anyUser, async (model, world, { user, i
 
 const anyGuesses = fc.record({ user: fc.nat(2), tries: fc.integer({ min: 2, max: 7 }) })
 
-/** Wrong passwords by turns at both instances, a second apart. */
+/** Wrong passwords alternating between both instances, a second apart. */
 const guess = command('guess', anyGuesses, async (model, world, { user, tries, instance }) => {
   for (let count = 0; count < tries; count += 1) {
     const account = userOf(model, user)
@@ -72,10 +72,10 @@ const guess = command('guess', anyGuesses, async (model, world, { user, tries, i
   }
 })
 
-/** Often the newest, which is mostly good; often one that was used. */
+/** Often the newest, which is usually good; often a used one. */
 const anyToken = fc.record({ token: fc.constantFrom(0, 0, 0, 0, 1, 2, 3, 5) })
 
-/** Whether the token still works; presenting one that was used ends its family. */
+/** Whether the token still works. Presenting a used one ends its family. */
 function spend(token: RefreshToken, now: number): boolean {
   const works = isGood(token, now)
   if (token.isUsed) token.family.isRevoked = true
@@ -129,7 +129,7 @@ const serviceToken = command('issueServiceToken', anySecret, async (model, world
   keepAccessToken(model, client, accessToken, expiresAt, world.now + serviceMilliseconds)
 })
 
-/** A secret that was dropped is as good as none. */
+/** A dropped secret is as good as none. */
 const droppedSecret = command(
   'issueServiceToken of a dropped secret',
   fc.constant({}),
@@ -154,7 +154,7 @@ export const tokenCommands = weighted(
   [1, droppedSecret],
 )
 
-/** Everybody has a token. */
+/** A token for everyone. */
 export const firstTokens = [
   ...[2, 1, 0].map((user) => issueToken.of({ user, isRight: true })),
   serviceToken.of({ secret: 0, isRight: true }),

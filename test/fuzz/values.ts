@@ -6,7 +6,7 @@ import { canBeSeen } from '../support/orders.ts'
 
 type Schema = Record<string, unknown>
 
-/** Values of one schema of the description: those that it allows, and those that break one of its rules. */
+/** Values for one schema of the description: allowed ones, and ones that break one of its rules. */
 export interface Values {
   schema: Schema
   validate: ValidateFunction
@@ -34,7 +34,7 @@ export function valuesOf(judge: Judge, parts: string[]): Values {
   }
 }
 
-/** Lists of names, none of them twice. */
+/** Lists of different names. */
 function setsOf({ schema, validate }: Pick<Values, 'schema' | 'validate'>): Values {
   const names = (schema.items as { enum: string[] }).enum
   const allowed = fc.uniqueArray(fc.constantFrom(...names), { minLength: 1 })
@@ -43,7 +43,7 @@ function setsOf({ schema, validate }: Pick<Values, 'schema' | 'validate'>): Valu
   return { schema, validate, allowed, forbidden: fc.oneof(twice, others) }
 }
 
-/** Objects with members of their own, all of them needed. */
+/** Objects whose members are all required. */
 function objectsOf(
   judge: Judge,
   parts: string[],
@@ -76,7 +76,7 @@ function textListsOf(
   return { schema, validate, allowed, forbidden: fc.oneof(withWrong, isTooLong, others) }
 }
 
-/** Lists of objects. What no schema says: their totals ascend, the first is 0. */
+/** Lists of objects. The schema does not say that their totals ascend from 0. */
 function listsOf(
   judge: Judge,
   parts: string[],
@@ -117,18 +117,18 @@ function ascending(entries: readonly Schema[]): Schema[] {
   return sorted.map(([, each], index) => (index === 0 ? { ...each, from: 0 } : each))
 }
 
-/** The schema at these steps into the description, itself and not a reference. */
+/** The schema at these steps into the description, with references resolved. */
 export function resolve(judge: Judge, parts: string[]): Schema {
   const found = parts.reduce<unknown>((value, part) => (value as Schema)[part], judge.description) as Schema
   return typeof found.$ref === 'string' ? resolve(judge, found.$ref.slice(2).split('/')) : found
 }
 
-/** What no schema says: texts are well-formed, and one of them, the customer, can be seen. */
+/** The schema does not say that texts are well-formed, or that the customer has visible characters. */
 function isText(value: unknown): boolean {
   return typeof value !== 'string' || (value.isWellFormed() && (value === '' || canBeSeen(value)))
 }
 
-/** What mostly fits: texts of the pattern and around the lengths, numbers around the bounds. */
+/** Mostly fits: texts of the pattern and around the lengths, numbers around the bounds. */
 function allowedCandidates(judge: Judge, schema: Schema): fc.Arbitrary<unknown>[] {
   const { anyOf, pattern, enum: members } = schema
   if (Array.isArray(anyOf)) {
@@ -147,7 +147,7 @@ function allowedCandidates(judge: Judge, schema: Schema): fc.Arbitrary<unknown>[
 }
 
 function textsOf(schema: Schema, pattern: unknown): fc.Arbitrary<unknown>[] {
-  // Of a time zone: which there are, no pattern says.
+  // No pattern says which time zones exist.
   if (String(pattern).includes('_+')) return [fc.constantFrom('Europe/Berlin', 'utc', 'Etc/GMT+5')]
   const texts =
     typeof pattern === 'string'
@@ -161,11 +161,11 @@ function ofLength({ minLength, maxLength, pattern }: Schema): fc.Arbitrary<unkno
   const counted = [...String(pattern).matchAll(/\{0,(\d{2,})\}/g)].map((match) => Number(match[1]))
   const near = [
     ...lengths.flatMap((length) => [length - 1, length, length + 1]),
-    // A pattern that counts has more around what it counts.
+    // A pattern that counts has more values around what it counts.
     ...counted.flatMap((length) => [length + 1, length + 2, length + 3]),
   ].filter((length) => length >= 0)
   if (near.length === 0) return []
-  // Of an email address both sides of the @ count.
+  // Both sides of an email's @ count.
   const [before, after] = String(pattern).includes('@') ? ['a@', 2] : ['', 0]
   return [
     fc
@@ -235,7 +235,7 @@ function breaking(schema: Schema): fc.Arbitrary<unknown>[] {
   ]
 }
 
-/** What matches the pattern but for one character too many, and numbers of one decimal place too many. */
+/** Matches of the pattern with one character too many, and numbers with one decimal place too many. */
 function nearMisses({ anyOf, pattern, format }: Schema): fc.Arbitrary<unknown>[] {
   if (Array.isArray(anyOf)) return anyOf.flatMap(nearMisses)
   const numbers =
@@ -247,12 +247,12 @@ function nearMisses({ anyOf, pattern, format }: Schema): fc.Arbitrary<unknown>[]
   return [...numbers, inserted, inserted]
 }
 
-/** A look-ahead only takes values away again, which a filter does as well. */
+/** A look-ahead only excludes values, which a filter does as well. */
 function matching(pattern: string): fc.Arbitrary<string> {
   return fc.stringMatching(new RegExp(pattern.replace(/^\^\(\?!.*?\$\)/, '^'), 'u'))
 }
 
-/** Two keys are refused wherever they stand, which is a rule of its own. */
+/** Two keys are refused wherever they stand: a rule outside the schema. */
 export function hasOnlyPlainKeys(value: unknown): boolean {
   return !/"(?:__proto__|constructor)":/.test(JSON.stringify(value))
 }

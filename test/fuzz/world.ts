@@ -29,10 +29,10 @@ const initialRoles = {
   Viewer: ['Orders.Read'],
 } as const
 
-/** Lists that hold more would make every run slow, and say no more. */
+/** Longer lists would make every run slow and find nothing more. */
 const ordersLimit = 600
 
-/** Two instances of the service on one database, whose clock moves only when it is told to. */
+/** Two instances of the service on one database, whose clock moves only on command. */
 export class World {
   readonly service: Service
   readonly #instances: Service[]
@@ -48,7 +48,7 @@ export class World {
     const env = {
       RATE_LIMIT_FACTOR: '1000000',
       LOG_LEVEL: 'warn',
-      // Short against one another, so that a sequence outlives each of them now and then.
+      // Short compared with each other, so that a sequence outlives each of them now and then.
       SESSION_ABSOLUTE_TTL_SECONDS: '3600',
       REFRESH_TOKEN_IDLE_TTL_SECONDS: '7200',
       REFRESH_TOKEN_FAMILY_TTL_SECONDS: '10800',
@@ -71,7 +71,7 @@ export class World {
     return this.#sender.send(baseUrls[instance % baseUrls.length] ?? '', outgoing)
   }
 
-  /** Accounts that nobody knows yet, the first roles, and the orders that there are. */
+  /** Accounts that nobody knows yet, the first roles, and the existing orders. */
   async newModel(): Promise<Model> {
     const { db } = this.service
     for (const [role, permissions] of Object.entries(initialRoles)) {
@@ -123,7 +123,7 @@ export class World {
     )
   }
 
-  /** A database of its own again, once there are many orders. */
+  /** Whether to continue on a fresh database, because there are many orders. */
   isFull(model: Model): boolean {
     return model.orders.size > ordersLimit
   }
@@ -155,7 +155,9 @@ export class World {
     return { ...newAccount('client', name, roles), id: added.id, secrets: [secret] }
   }
 
-  /** The last use of a session is written behind the answer's back: waits until it is there, or the session gone. */
+  /**
+   * The last use of a session is written after the answer: waits until it is there, or the session is gone.
+   */
   async settle(session: Session): Promise<void> {
     if (session.lastSeen !== this.now) return
     const [id = ''] = session.ids.keys()
@@ -172,7 +174,7 @@ export class World {
     assert.fail('the last use of a session was not written')
   }
 
-  /** What is stored is what the model holds: orders, their tally and log, sessions, families. */
+  /** The database holds what the model does: orders, their tally and log, sessions, families. */
   async assertStored(model: Model): Promise<void> {
     const { read } = this.service.db
     const expected = [...model.orders.values()].sort(compareOrders('createdAtUtc', 'Asc'))
@@ -213,7 +215,7 @@ function newAccount(kind: Account['kind'], name: string, roles: string[]): Accou
   }
 }
 
-/** A hash says itself what it costs to check: these cost next to nothing, so that there can be many sign-ins. */
+/** A hash states its cost: these cost next to nothing, so that there can be many sign-ins. */
 export function cheapHash(password: string): Promise<string> {
   return hash(password, { algorithm: 2, memoryCost: 64, timeCost: 1, parallelism: 1 })
 }
